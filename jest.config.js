@@ -18,7 +18,13 @@ const tests = {
 
 export default {
   projects: [
-    tests,
+    { ...tests, testPathIgnorePatterns: ['/node_modules/', '/packages/node/'] },
+    {
+      ...tests,
+      displayName: 'node',
+      testMatch: ['**/packages/node/dist/**/*.test.js'],
+      testEnvironment: '<rootDir>/scripts/leak-environment.mjs',
+    },
     // The tests of functions once more, with everything out of memory between two parts of a query: whoever goes over instances, members
     // or items must bring them into memory, and what goes on later must be held there.
     {

@@ -22,7 +22,7 @@ export interface NodeParts {
   readonly protocolVersions: VersionRange;
   /** The highest level of a cluster that it knows. */
   readonly level: number;
-  /** What an empty node waits with for the secret of its cluster; null: it does not. */
+  /** The one-time secret with which an empty node waits for the secret of its cluster; null: it does not. */
   readonly oneTimeSecret: string | null;
   readonly log: Logger;
   readonly metrics: Metrics;

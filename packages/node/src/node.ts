@@ -44,7 +44,7 @@ import { watchThread } from './telemetry/thread-watch.js';
 /** Time between two looks at what is due, in milliseconds. */
 const HOUSEKEEPING_MS = 100;
 
-/** The same while the engine thread does hardly anything else, and the share of its time that this is less than. */
+/** Time between two such looks while the engine thread does hardly anything else: less than this share of its time. */
 const CALM_HOUSEKEEPING_MS = 300;
 const CALM_SHARE = 0.02;
 
@@ -60,7 +60,7 @@ export class Node implements RunningNode {
   private readonly ending: Ending;
   private readonly certificates: NodeCertificates;
   private readonly consensus: NodeConsensus;
-  /** By which what comes back is done. */
+  /** Clock for all periodic work. */
   private readonly clock: JoinedClock = joinedClock(systemClock, {
     isCalm: hardlyBusy(CALM_SHARE),
     ms: CALM_HOUSEKEEPING_MS,
@@ -82,8 +82,8 @@ export class Node implements RunningNode {
   private readonly rootAgeMax: number;
   /** Null until everything is ready for what it lets in. */
   private doors: Doors | null = null;
-  /** Ends what is done again and again. */
-  private rest = (): void => {};
+  /** Stops the periodic timers. */
+  private stopTimers = (): void => {};
 
   /** Starts everything; the node serves when this is fulfilled. */
   static async start(parts: NodeParts): Promise<Node> {
@@ -206,7 +206,7 @@ export class Node implements RunningNode {
       modules: this.modules,
       leaving: this.leaving,
       doors: () => this.doors,
-      rest: () => this.rest(),
+      stopTimers: () => this.stopTimers(),
     });
   }
 
@@ -247,10 +247,10 @@ export class Node implements RunningNode {
       clock.every(HOUSEKEEPING_MS, () => this.consider()),
       clock.every(LOCAL_READ_MS, () => this.readLocally()),
     ];
-    this.rest = () => {
+    this.stopTimers = () => {
       for (const stop of stops) stop();
     };
-    ending.stops(() => this.rest());
+    ending.stops(() => this.stopTimers());
     ending.stops(watchThread(this.parts.metrics, 'engine', clock));
     const isFirstStart = await opening.groups();
     await this.modules.open(this.parts.config.waitForModules ? MODULES_WAIT_MS : 0);
@@ -281,7 +281,7 @@ export class Node implements RunningNode {
       modules: () => this.modules,
       log,
       stop: () => this.stop('drain'),
-      monotonic: engineClock.now,
+      clock: engineClock,
     });
   }
 
@@ -297,7 +297,7 @@ export class Node implements RunningNode {
           session.answer({ kind: 'value', result: '', change: null, secret: null }, ({ ok }) => callback(ok));
       },
       log,
-      monotonic: engineClock.now,
+      clock: engineClock,
       counted: (outcome) => this.figures.moduleAnswered(outcome),
     });
   }

@@ -1,5 +1,6 @@
 import type { CollectionInfo, RootGroup } from '@althing/engine';
 import type { SnapshotSource } from '@althing/storage';
+import type { Clock } from '../base/clock.js';
 import type { GroupSession } from '../groups/group-session.js';
 import type { State } from '../groups/state.js';
 import type { Checkpointer } from '../state/checkpointer.js';
@@ -17,7 +18,7 @@ export interface BackupsOptions {
   readonly ended: (outcome: 'ok' | 'failed', begunAt: number) => void;
   /** Wall clock in milliseconds. */
   readonly now: () => number;
-  readonly delay: (ms: number, callback: () => void) => void;
+  readonly clock: Pick<Clock, 'after'>;
 }
 
 /** Attempts to bring all groups to the disk at the same moment. */
@@ -159,7 +160,7 @@ export class Backups {
   }
 
   private pause(ms: number): Promise<void> {
-    return new Promise((resolve) => this.options.delay(ms, resolve));
+    return new Promise((resolve) => this.options.clock.after(ms, resolve));
   }
 }
 

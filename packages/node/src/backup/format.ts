@@ -52,7 +52,7 @@ export type BackupFrame =
   | { readonly kind: 'chunk'; readonly chunk: SnapshotChunk }
   | { readonly kind: 'end' };
 
-/** What a backup begins with. */
+/** The first bytes of a backup. */
 export const BACKUP_MAGIC = Buffer.from('ALTHBACK', 'latin1');
 const FORMAT = 1;
 const FORMAT_OF_EXPORTS = 2;

@@ -36,7 +36,7 @@ const RECORDS_MAX = 4000;
 
 export const NOTHING = new Uint8Array(0);
 
-/** What of a record goes into the collection; null for nothing. */
+/** Gives the form in which a record goes into the collection; null: it does not. */
 export type TakeRecord = (record: StateRecord) => BackupRecord | null;
 
 /**
@@ -51,7 +51,7 @@ export function importedWith(owner: number | null): TakeRecord {
   };
 }
 
-/** What one collection may have at most. */
+/** Limits of one collection. */
 export interface RunLimits {
   readonly procedures: number;
   readonly tasks: number;

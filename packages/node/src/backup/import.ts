@@ -16,7 +16,7 @@ export interface ImportsOptions {
   readonly onFailure: (error: unknown) => void;
 }
 
-/** What is to be imported, and for whom. */
+/** An import: the collection, and its user. */
 export interface ImportRequest {
   /** Of the new collection; of a backup, also of the one that is taken from it. */
   readonly name: string;

@@ -1,5 +1,5 @@
 import type { RootGroup } from '@althing/engine';
-import { delay } from '../base/timers.js';
+import { backgroundClock } from '../base/clock.js';
 import type { NodeId } from '../between/protocol.js';
 import type { Calls } from '../calls/calls.js';
 import type { Config } from '../config/index.js';
@@ -106,7 +106,7 @@ export class NodeBackups {
       freshenRoot,
       report: (event) => this.transferred(event),
       onDefect: onFailure,
-      monotonic: () => performance.now(),
+      clock: backgroundClock,
     });
   }
 
@@ -133,7 +133,7 @@ export class NodeBackups {
       sessions: () => sessions.complete,
       ended: (outcome, begunAt) => this.backedUp(outcome, begunAt),
       now: Date.now,
-      delay,
+      clock: backgroundClock,
     });
   }
 
@@ -148,8 +148,7 @@ export class NodeBackups {
       voters: () => sessions.voters,
       unload: (session) => this.unload(session),
       now: Date.now,
-      monotonic: () => performance.now(),
-      delay,
+      clock: backgroundClock,
     });
   }
 

@@ -77,7 +77,7 @@ export function openBelow(folder: string, path: string): { readonly fd: number; 
   let fd: number | null = null;
   try {
     const place = realpathSync(wanted);
-    // What lies outside must not be told apart from what is not there.
+    // A file outside must not be told apart from a file that is missing.
     if (!isBelow(realpathSync(folder), place)) throw missing(wanted);
     // Opening a pipe would wait for whoever writes into it.
     fd = openSync(place, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);

@@ -1,5 +1,5 @@
 /**
- * What the leader of the root scope is asked for at the end of a restore in a cluster that serves:
+ * The question to the leader of the root scope at the end of a restore:
  *
  *   replace := count:varint (group:varint staged:text)*     the collections of the backup, as they are filled
  *              count:varint group:varint*                   all others that there are: they are empty
@@ -46,7 +46,7 @@ export function readReplace(payload: Uint8Array): Omit<Replace, 'entry'> & { rea
   const others = Array.from({ length: countOf(input) }, () => input.varint());
   const user = input.varint();
   const heir = input.blob().slice();
-  // What is read from a copy stays when the message is gone.
+  // A copy stays when the message is gone.
   return { staged, others, user, heir, entry: decodeEntry(input.bytes(input.remaining).slice()) };
 }
 

@@ -45,13 +45,13 @@ export interface ReplacementsOptions {
   readonly session: (group: GroupId) => GroupSession | undefined;
 }
 
-/** Who asks for a restore, and for what of a backup. */
+/** A restore: its user, and the parts of the backup that are taken. */
 export interface ReplacementRequest {
   readonly user: User;
   /** Whether users and access stay behind, and who asks is the only user then. */
   readonly takesAccess: boolean;
   readonly takesTasks: boolean;
-  /** By which it takes effect once. */
+  /** The names by which it takes effect once. */
   readonly names: ClientNames;
   /** The answer that is kept for a repetition. */
   readonly result: string | Uint8Array;
@@ -152,7 +152,7 @@ export class Replacements implements RestoresView {
     return run.summary;
   }
 
-  /** What is known of the collections when the root scope of the backup was read. */
+  /** Begins a collection of the backup, whose root scope was read before. */
   private begin(run: Run, group: GroupId): ImportRun {
     const info = run.backup.state.collections.get(group);
     if (info === undefined)
@@ -328,7 +328,7 @@ export class Replacements implements RestoresView {
 class Run {
   readonly request: ReplacementRequest;
   readonly token = randomBytes(6).toString('hex');
-  /** By which the log knows that it was made. */
+  /** The key by which the log knows that it was made. */
   readonly key: IdempotencyKey;
   readonly backup = new RootRestore();
   /** The collections, by the numbers that they have in the backup. */

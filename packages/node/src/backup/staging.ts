@@ -6,6 +6,7 @@ import {
   type RootEditor,
   type RootGroup,
 } from '@althing/engine';
+import type { Clock } from '../base/clock.js';
 import { type GroupId, type NodeId, ROOT_GROUP } from '../between/protocol.js';
 import { CallError, CallKind, type Calls } from '../calls/calls.js';
 import type { GroupSession } from '../groups/group-session.js';
@@ -25,8 +26,7 @@ export interface StagingOptions {
   readonly unload: (session: GroupSession) => Promise<void>;
   /** Wall clock in milliseconds. */
   readonly now: () => number;
-  readonly monotonic: () => number;
-  readonly delay: (ms: number, callback: () => void) => void;
+  readonly clock: Pick<Clock, 'now' | 'after'>;
 }
 
 /** How long one step may take, elections included, in milliseconds. */
@@ -38,7 +38,7 @@ const LEVEL_WAIT_MS = 10_000;
 
 const CALL_TIMEOUT_MS = 10_000;
 
-/** What became of a step; `later` when it is not known, or could not be done now. */
+/** The outcome of a step; `later` when it is not known, or could not be done now. */
 export type Verdict = 'done' | 'later' | { readonly refused: string };
 
 /**
@@ -173,11 +173,11 @@ export class Staging {
   }
 
   private async isDoneWithin(ms: number, attempt: () => Promise<boolean>): Promise<boolean> {
-    const { monotonic } = this.options;
-    const end = monotonic() + ms;
+    const { clock } = this.options;
+    const end = clock.now() + ms;
     while (!(await attempt())) {
       if (this.isStopped) throw new BackupError('busy', 'the node is shutting down');
-      if (monotonic() > end) return false;
+      if (clock.now() > end) return false;
       await this.pause();
     }
     return true;
@@ -193,7 +193,7 @@ export class Staging {
   }
 
   private pause(): Promise<void> {
-    return new Promise((resolve) => this.options.delay(PAUSE_MS, resolve));
+    return new Promise((resolve) => this.options.clock.after(PAUSE_MS, resolve));
   }
 
   private ask(group: GroupId, order: Order): Promise<boolean> {

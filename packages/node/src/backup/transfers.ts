@@ -7,6 +7,7 @@ import {
   type RootGroup,
   type User,
 } from '@althing/engine';
+import type { Clock } from '../base/clock.js';
 import type { ClientNames } from '../groups/names.js';
 import { UnfinishedError } from '../groups/request.js';
 import type { Backups } from './backup.js';
@@ -23,7 +24,7 @@ export interface TransferRequest {
 /** A query that restores a backup of this node. */
 export interface RestoreRequest extends TransferRequest {
   readonly order: RestoreOrder;
-  /** By which it takes effect once. */
+  /** The names by which it takes effect once. */
   readonly names: ClientNames;
   /** The answer when it is done. */
   readonly result: string | Uint8Array;
@@ -51,7 +52,7 @@ export interface TransfersOptions {
   /** Called with the outcome of each. */
   readonly report: (event: TransferEvent) => void;
   readonly onDefect: (error: unknown) => void;
-  readonly monotonic: () => number;
+  readonly clock: Pick<Clock, 'now'>;
 }
 
 export type TransferKind = 'backup' | 'restore' | 'export' | 'import';
@@ -164,8 +165,8 @@ export class Transfers {
     work: (count: (bytes: number) => void) => Promise<T>,
     collection: string | null = null,
   ): Promise<T> {
-    const { report, monotonic } = this.options;
-    const begun = monotonic();
+    const { report, clock } = this.options;
+    const begun = clock.now();
     let bytes = 0;
     const tell = (error: string | null): void =>
       report({
@@ -175,7 +176,7 @@ export class Transfers {
         collection,
         error,
         bytes,
-        ms: Math.round(monotonic() - begun),
+        ms: Math.round(clock.now() - begun),
       });
     try {
       const result = await work((more) => {

@@ -5,6 +5,7 @@
  *   return := outcome:u8 payload        outcome: 0 answered, 1 refused (payload: why, as text)
  */
 
+import type { Clock } from '../base/clock.js';
 import { NumberTable } from '../base/number-table.js';
 import { Slab } from '../base/slab.js';
 import type { Command, Event, NodeId, PreparedAnswer } from '../between/protocol.js';
@@ -82,7 +83,7 @@ export class OpenCall {
   }
 }
 
-/** Who asked another node, told of what came of it: of one of the two, once. */
+/** The asker of another node. One of the two is called, once. */
 export interface Asker {
   /** @param bytes gone after a while */
   answered(bytes: Uint8Array): void;
@@ -91,8 +92,7 @@ export interface Asker {
 
 export interface CallsOptions {
   readonly send: (command: Command) => void;
-  /** Calls back after some milliseconds, unless it is called off by the function that it returns. */
-  readonly delay: (ms: number, callback: () => void) => () => void;
+  readonly clock: Pick<Clock, 'after'>;
   /**
    * Number of the first call; 1 by default. An answer to an earlier start of this node may still come, so
    * each start needs numbers that no earlier one had.
@@ -179,7 +179,7 @@ export class Calls {
   private watch(): void {
     if (this.watching) return;
     this.watching = true;
-    this.options.delay(LOOK_MS, () => {
+    this.options.clock.after(LOOK_MS, () => {
       this.watching = false;
       for (const [id, pending] of this.pending.entries()) {
         pending.looks -= 1;

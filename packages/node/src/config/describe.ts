@@ -2,16 +2,9 @@
  * The settings in words: the effective configuration as a file, and the reference page.
  */
 import { type LoadedConfig, plain } from './load.js';
-import {
-  fieldOf,
-  flagOf,
-  foreignKeys,
-  type Setting,
-  type SettingKey,
-  sections,
-  settings,
-  variableOf,
-} from './settings.js';
+import type { Setting } from './setting.js';
+import { fieldOf, flagOf, type SettingKey, sections, settings, variableOf } from './settings.js';
+import { foreignKeys } from './thingsdb-keys.js';
 
 /** The effective values as a configuration file, with where they come from; secrets are masked. */
 export function printConfig(loaded: LoadedConfig): string {

@@ -16,10 +16,10 @@ export { ConfigurationError, type ConfigurationProblem, PortError, portInUse } f
 export {
   type Config,
   flagOf,
-  foreignKeys,
   type SettingKey,
   sections,
   settingKeys,
   settings,
   variableOf,
 } from './settings.js';
+export { foreignKeys } from './thingsdb-keys.js';

@@ -10,22 +10,19 @@ import { isLoopback } from './address.js';
 import { parseFile } from './file.js';
 import { type ProcessMemory, processMemory } from './memory.js';
 import { ConfigurationError, type ConfigurationProblem, shown } from './problem.js';
+import { rules } from './rules.js';
+import type { DefaultContext, Setting } from './setting.js';
 import {
   type Config,
-  type DefaultContext,
   fieldOf,
   flagOf,
-  foreignKeys,
   isSettingKey,
-  rules,
-  type Setting,
   type SettingKey,
   settingKeys,
   settings,
-  sharedKeys,
-  startVariables,
   variableOf,
 } from './settings.js';
+import { foreignKeys, sharedKeys, startVariables } from './thingsdb-keys.js';
 
 /** Where a configuration comes from. */
 export interface ConfigurationInput {
@@ -120,10 +117,10 @@ export function loadConfig(input: ConfigurationInput): LoadedConfig {
 /** The source of values that nobody gave. */
 const DEFAULT = 'default';
 
-/** What the sources of flags begin with. */
+/** Prefix of the sources of flags. */
 const FROM_FLAG = 'from --';
 
-/** What variables of ThingsDB begin with. They count where there is none of ours for the same setting. */
+/** Prefix of the variables of ThingsDB. They count where there is none of ours for the same setting. */
 const THINGSDB = 'THINGSDB_';
 
 /** A value as it would be written in a file; a secret is masked, no value is empty. */

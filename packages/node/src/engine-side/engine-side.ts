@@ -51,7 +51,7 @@ export class EngineSide {
     });
     this.calls = new Calls({
       send: (command) => line.send(command),
-      delay: clock.after,
+      clock,
       firstId: settings.incarnation * CALLS_PER_MS,
     });
     this.router = this.makeRouter(settings, ports);
@@ -154,7 +154,7 @@ export class EngineSide {
       incarnation,
       handle: (request, respond) => this.router.handle(request, respond),
       session: (target) => this.scopes.sessions.of(target),
-      delay: clock.after,
+      clock,
     });
   }
 
@@ -174,7 +174,7 @@ export class EngineSide {
       departs,
       state: status,
       replaceAfterMs,
-      monotonic: clock.now,
+      clock,
       random: () => environment.random(),
       report: reports.members,
       changed: reports.changedItself,

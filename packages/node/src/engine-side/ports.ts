@@ -18,7 +18,7 @@ export interface EngineSettings {
   /** Which start of this node this is: later ones have larger numbers, more than one a millisecond apart. */
   readonly incarnation: number;
   readonly cluster: ClusterRecord;
-  /** By which others reach this node. */
+  /** The name by which others reach this node. */
   readonly name: string;
   /** Where other nodes reach this one; default: at its name. */
   readonly host?: string;

@@ -26,9 +26,6 @@ export interface ScopesParts {
   readonly onDefect: (error: unknown) => void;
 }
 
-/** Pause between two slices of a search for garbage, in milliseconds. */
-const GARBAGE_PAUSE_MS = 5;
-
 /**
  * The scopes of a node: the sessions of their groups, and who writes them to the disk, takes them over from
  * other nodes, and frees them of what is not used.
@@ -98,7 +95,7 @@ export class Scopes {
       replace: (session, applied, store) => this.sessions.replace(session, applied, store),
       session: (group) => this.sessions.ofGroup(group),
       level: () => engine.root.level,
-      delay: clock.after,
+      clock,
       onDiskFull: () => this.parts.disk.noteStateFull(),
       onDamage: onDefect,
       onFailure: (error) => reports.failed('a snapshot could not be installed', error),
@@ -141,7 +138,7 @@ export class Scopes {
       intervalMs: checkpointIntervalMs,
       sizeBytes: checkpointBytes,
       cacheBytes,
-      monotonic: clock.now,
+      clock,
       yield: () => new Promise((resolve) => clock.soon(resolve)),
       ...(encoding === undefined ? {} : { workClock: encoding.now, thingsPerLook: encoding.thingsPerLook }),
       evicting: () => this.memory.isWorking,
@@ -161,10 +158,7 @@ export class Scopes {
     return new GarbageCollector({
       engine,
       intervalMs: this.settings.garbageIntervalMs,
-      monotonic: clock.now,
-      pause: (work) => {
-        clock.after(GARBAGE_PAUSE_MS, work);
-      },
+      clock,
       propose: (session, change) => session.propose(change, { ok: true, result: '' }, () => {}),
       onFailure: onDefect,
     });
@@ -181,15 +175,14 @@ export class Scopes {
       calls,
       session: (group) => this.sessions.ofGroup(group),
       intervalMs: stateCheckIntervalMs,
-      monotonic: clock.now,
-      delay: clock.after,
+      clock,
       report: reports.stateChecked,
       onDiverged: reports.diverged,
       onDamage: onDefect,
     });
   }
 
-  /** Ends what is done for a session whose collection is gone, and waits for what can't be ended. */
+  /** Ends the work for a session whose collection is gone, and waits for work that can't be ended. */
   private async forget(session: GroupSession): Promise<void> {
     // It would find things missing.
     this.garbage.forget(session);

@@ -5,7 +5,7 @@
  *   EMIT, EMIT to peers   [scope:str, room, event:str, argument...]
  *   room := int | str
  *
- * What is none of these but an array with a scope comes out as undefined: what is wrong with it is said behind other things that may be.
+ * An array with a scope that is none of these comes out as undefined: other mistakes are told before that one.
  */
 import {
   ErrorCode,

@@ -14,12 +14,12 @@ export interface HubOptions {
   readonly listening: (collection: GroupId, isHeard: boolean) => void;
 }
 
-/** What was done, since the start. */
+/** Counts since the start. */
 export interface HubFigures {
   /** Connections that are in a room, and rooms that they are in, each counted once for each of them. */
   readonly listeners: number;
   readonly memberships: number;
-  /** What was pushed to clients, by its kind, each counted once for each client. */
+  /** Pushes to clients by their kind, each counted once for each client. */
   readonly pushed: Readonly<Record<'join' | 'leave' | 'emit' | 'delete', number>>;
   /** Memberships that ended by themselves: because the user lost the privilege or its login ended, or the node missed what happened. */
   readonly ended: Readonly<Record<'revoked' | 'gap', number>>;
@@ -33,7 +33,7 @@ interface Audience {
 }
 
 /**
- * Who of this node is in which room, and gets what happens there. What happens comes in the order of the log, from all nodes the same;
+ * The rooms that listeners of this node are in, and the events for them. Events come in the order of the log, from all nodes the same;
  * each event is encoded once for all.
  */
 export class Hub {
@@ -126,7 +126,7 @@ export class Hub {
     for (const [room, listeners] of [...audience.rooms]) this.close(collection, audience, room, listeners);
   }
 
-  /** What happened in a collection was missed: whoever is in a room of it must join again. */
+  /** Events of a collection were missed: listeners in its rooms must join again. */
   missed(collection: GroupId): void {
     const audience = this.audiences.get(collection);
     if (audience === undefined) return;
@@ -148,7 +148,7 @@ export class Hub {
     for (const [listener, collections] of this.joined) {
       const { userId } = listener;
       for (const collection of [...collections.keys()]) {
-        // Who is in rooms of a collection that is gone is told of that.
+        // Listeners in rooms of a collection that is gone are told of that.
         if (this.options.nameOf(collection) === undefined) continue;
         const key = `${userId} ${collection}`;
         const may = allowed.get(key) ?? this.options.mayJoin(collection, userId);

@@ -1,4 +1,4 @@
-/** What the rooms of a node and its connections know of each other. */
+/** The interface between the rooms of a node and its connections. */
 import type { ScopeName, User, WireValues } from '@althing/engine';
 import type { Client } from '../groups/request.js';
 

@@ -12,6 +12,7 @@ import {
   type Target,
   type User,
 } from '@althing/engine';
+import type { Clock } from '../base/clock.js';
 import { type GroupId, ROOT_GROUP } from '../between/protocol.js';
 import type { GroupSession } from '../groups/group-session.js';
 import type { Client, Reply, Request, Respond } from '../groups/request.js';
@@ -37,8 +38,7 @@ export interface RoomsOptions {
   /** Runs a request; see `Router.handle`. */
   readonly handle: (request: Request, respond: Respond) => void;
   readonly session: (target: Target) => GroupSession | undefined;
-  /** Calls back after some milliseconds, unless it is called off. */
-  readonly delay: (ms: number, callback: () => void) => () => void;
+  readonly clock: Pick<Clock, 'after'>;
 }
 
 /**
@@ -154,7 +154,7 @@ export class Rooms {
       cancel();
       respond(reply);
     };
-    const cancel = this.options.delay(EVENTS_WAIT_MS, done);
+    const cancel = this.options.clock.after(EVENTS_WAIT_MS, done);
     session.whenApplied(index, done);
   }
 
@@ -242,7 +242,7 @@ export class Rooms {
           reply,
         );
       } else if (attempt < ATTEMPTS_MAX) {
-        // What was read is committed, and was changed since: the next attempt waits for that.
+        // The read is committed, and the state was changed since: the next attempt waits for that.
         this.find(request, rooms, checksWhitelist, respond, then, attempt + 1);
       } else {
         respond({ ok: false, error: RESTLESS });
@@ -311,7 +311,7 @@ function isKey(key: RoomKey): key is EngineKey {
   return key !== undefined;
 }
 
-/** What the engine answered: an array of ids and nils. */
+/** The answer of the engine: an array of ids and nils. */
 function idsOf(result: string | Uint8Array): (number | null)[] {
   if (typeof result === 'string') throw new Error('rooms are found in MessagePack');
   const value = new MsgpackReader(Buffer.from(result), new ShapeTree(), 2).value();

@@ -1,4 +1,5 @@
 import type { MemberInfo } from '@althing/engine';
+import type { Clock } from '../base/clock.js';
 import type { Command, NodeId } from '../between/protocol.js';
 import { CallKind, type Calls } from '../calls/calls.js';
 
@@ -7,8 +8,7 @@ export interface HandoversOptions {
   /** A number for a command whose answer has it too. */
   readonly nextId: () => number;
   readonly calls: Pick<Calls, 'call'>;
-  /** A clock in milliseconds. */
-  readonly monotonic: () => number;
+  readonly clock: Pick<Clock, 'now'>;
 }
 
 /** How long a member may take to give away what it leads, in milliseconds. */
@@ -61,7 +61,7 @@ export class Handovers {
     this.asking.add(node);
     const done = (): void => {
       this.asking.delete(node);
-      this.askedAt.set(node, this.options.monotonic());
+      this.askedAt.set(node, this.options.clock.now());
       answered();
     };
     // A node that can't be asked is removed all the same; its groups elect other leaders.
@@ -74,7 +74,7 @@ export class Handovers {
 
   wasJustAsked(node: NodeId): boolean {
     const asked = this.askedAt.get(node) ?? Number.NEGATIVE_INFINITY;
-    return this.options.monotonic() - asked < ASK_AGAIN_MS;
+    return this.options.clock.now() - asked < ASK_AGAIN_MS;
   }
 
   /** A member came or went: what it was asked before counts no more. */

@@ -1,4 +1,5 @@
 import type { RootGroup } from '@althing/engine';
+import type { Clock } from '../base/clock.js';
 import { CallKind, type Calls } from '../calls/calls.js';
 import { encodeHello, type Hello } from './hello.js';
 import type { PeerTable } from './peer-table.js';
@@ -11,12 +12,11 @@ const LEFT_OUT_MAX = 2;
 
 export interface HellosOptions {
   readonly root: () => RootGroup;
-  /** What this node says of itself. */
+  /** The hello of this node. */
   readonly hello: () => Hello;
   readonly calls: Pick<Calls, 'call'>;
   readonly peers: PeerTable;
-  /** A clock in milliseconds. */
-  readonly monotonic: () => number;
+  readonly clock: Pick<Clock, 'now'>;
 }
 
 /** The hellos that this node says to the members that it can reach; see `hello.ts`. */
@@ -38,9 +38,9 @@ export class Hellos {
 
   /** To be called several times a second. */
   tick(): void {
-    const { monotonic, hello } = this.options;
-    if (monotonic() < this.dueAt) return;
-    this.dueAt = monotonic() + HELLO_MS;
+    const { clock, hello } = this.options;
+    if (clock.now() < this.dueAt) return;
+    this.dueAt = clock.now() + HELLO_MS;
     const bytes = encodeHello(hello());
     const { said } = this;
     const isNews = said === null || Buffer.compare(said.hello, bytes) !== 0;

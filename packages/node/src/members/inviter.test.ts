@@ -18,7 +18,7 @@ beforeEach(() => {
   inviter = new Inviter({
     send: (command) => sent.push(command),
     nextId: () => ++id,
-    monotonic: () => now,
+    clock: { now: () => now },
     random: () => 0,
     failed: ({ number }, problem) => failed.push(`${number}: ${problem}`),
   });

@@ -1,11 +1,11 @@
 import type { Invitation } from '@althing/engine';
+import type { Clock } from '../base/clock.js';
 import type { Command } from '../between/protocol.js';
 
 export interface InviterOptions {
   readonly send: (command: Command) => void;
   readonly nextId: () => number;
-  /** A clock in milliseconds. */
-  readonly monotonic: () => number;
+  readonly clock: Pick<Clock, 'now'>;
   /** Uniform in [0, 1). */
   readonly random: () => number;
   /** Called when it turns out why a node does not come. */
@@ -47,7 +47,7 @@ export class Inviter {
    * @param invitations those that are open; none on a node that does not lead the root group
    */
   work(invitations: ReadonlyMap<number, Invitation>): void {
-    const now = this.options.monotonic();
+    const now = this.options.clock.now();
     for (const [number, { invitation }] of this.attempts) {
       if (invitations.get(number) !== invitation) this.attempts.delete(number);
     }
@@ -78,7 +78,7 @@ export class Inviter {
     attempt.asked = 0;
     attempt.accepted = problem === null;
     const pause = Math.min(FIRST_PAUSE_MS * 2 ** Math.max(0, attempt.count - SOON_COUNT), LONGEST_PAUSE_MS);
-    attempt.due = this.options.monotonic() + pause * (1 + this.options.random() / 2);
+    attempt.due = this.options.clock.now() + pause * (1 + this.options.random() / 2);
     if (isMember) return attempt.invitation;
     if (problem !== null && problem !== attempt.problem) this.options.failed(attempt.invitation, problem);
     attempt.problem = problem;

@@ -1,6 +1,7 @@
 import { type Change, ErrorCode, LEVEL_NEWEST, QueryError, takeBack } from '@althing/engine';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { changedMembership, changeOf, type Membership, membershipOf } from 'raft-ts';
+import { backgroundClock } from '../base/clock.js';
 import type { Founder } from '../between/cluster-record.js';
 import type { Command, Event, JoinAnswer, NodeId } from '../between/protocol.js';
 import { CallError, type CallHandler, CallKind } from '../calls/calls.js';
@@ -667,7 +668,7 @@ class World {
       departs: () => this.departure,
       state: () => ({ status: 'READY', committed: this.committed, stored: 45, zone: 4 }),
       replaceAfterMs: 60_000,
-      monotonic: () => this.now,
+      clock: { now: () => this.now, after: backgroundClock.after },
       random: () => 0,
       report: (_level, _event, message) => this.reports.push(message),
       changed: () => {},

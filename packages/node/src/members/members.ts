@@ -7,6 +7,7 @@ import {
   type RootGroup,
 } from '@althing/engine';
 import type { Membership } from 'raft-ts';
+import type { Clock } from '../base/clock.js';
 import type { Founder } from '../between/cluster-record.js';
 import { type Command, type Event, type NodeId, ROOT_GROUP } from '../between/protocol.js';
 import { CallKind, type Calls } from '../calls/calls.js';
@@ -49,8 +50,7 @@ export interface MembersOptions {
    * vote, in milliseconds.
    */
   readonly replaceAfterMs: number;
-  /** A clock in milliseconds. */
-  readonly monotonic: () => number;
+  readonly clock: Pick<Clock, 'now' | 'after'>;
   /** Uniform in [0, 1). */
   readonly random: () => number;
   readonly report: (level: 'info' | 'warn', event: string, message: string) => void;
@@ -94,12 +94,12 @@ export class Members {
 
   constructor(options: MembersOptions) {
     this.options = options;
-    const { monotonic, random, send, nextId, calls } = options;
-    this.peers = new PeerTable(monotonic);
+    const { clock, random, send, nextId, calls } = options;
+    this.peers = new PeerTable(clock);
     this.inviter = new Inviter({
       send,
       nextId,
-      monotonic,
+      clock,
       random,
       failed: ({ number, host, port }, problem) =>
         options.report(
@@ -267,9 +267,9 @@ export class Members {
   /** Does the next step towards Raft groups with the members of the list. */
   private reconcile(): void {
     const { session } = this;
-    const { self, root, memberships, monotonic } = this.options;
+    const { self, root, memberships, clock } = this.options;
     // A list that is not committed may be taken back: then Raft must not know of it.
-    if (!session.leading || session.hasUncommitted || this.changing !== 0 || monotonic() < this.retryAt)
+    if (!session.leading || session.hasUncommitted || this.changing !== 0 || clock.now() < this.retryAt)
       return;
     const step = nextStep({
       self: self.nodeId,
@@ -292,7 +292,7 @@ export class Members {
         return;
       case 'step_down':
         this.handovers.stepDown(() => {
-          this.retryAt = monotonic() + RETRY_MS;
+          this.retryAt = clock.now() + RETRY_MS;
         });
         return;
       case 'wait':
@@ -318,7 +318,7 @@ export class Members {
 
   /** Waits before the next attempt; says why, once. */
   private failed(problem: string): void {
-    this.retryAt = this.options.monotonic() + RETRY_MS;
+    this.retryAt = this.options.clock.now() + RETRY_MS;
     if (problem !== this.lastProblem) this.options.report('warn', 'members', problem);
     this.lastProblem = problem;
   }

@@ -1,32 +1,32 @@
+import type { Clock } from '../base/clock.js';
 import type { NodeId } from '../between/protocol.js';
 import type { Hello } from './hello.js';
 
 interface PeerState {
   up: boolean;
-  /** Since when it is up or down, by the monotonic clock. */
+  /** Since when it is up or down, by the clock. */
   since: number;
   version: string;
   hello: Hello | null;
-  /** When that was heard, by the monotonic clock. */
+  /** When that was heard, by the clock. */
   heardAt: number;
 }
 
 /** The other nodes, as this node knows them from its own connections. */
 export class PeerTable {
-  private readonly monotonic: () => number;
+  private readonly clock: Pick<Clock, 'now'>;
   private readonly begun: number;
   private readonly peers = new Map<NodeId, PeerState>();
 
-  /** @param monotonic a clock in milliseconds */
-  constructor(monotonic: () => number) {
-    this.monotonic = monotonic;
-    this.begun = monotonic();
+  constructor(clock: Pick<Clock, 'now'>) {
+    this.clock = clock;
+    this.begun = clock.now();
   }
 
   noteLink(node: NodeId, up: boolean, version: string): void {
     const known = this.peers.get(node);
     const hello = up ? (known?.hello ?? null) : null;
-    const since = known !== undefined && known.up === up ? known.since : this.monotonic();
+    const since = known !== undefined && known.up === up ? known.since : this.clock.now();
     const heardAt = known?.heardAt ?? 0;
     this.peers.set(node, { up, since, version: up ? version : (known?.version ?? ''), hello, heardAt });
   }
@@ -35,7 +35,7 @@ export class PeerTable {
     const known = this.peers.get(node);
     if (known === undefined) return;
     known.hello = hello;
-    known.heardAt = this.monotonic();
+    known.heardAt = this.clock.now();
   }
 
   forget(node: NodeId): void {
@@ -50,7 +50,7 @@ export class PeerTable {
   downFor(node: NodeId): number {
     const peer = this.peers.get(node);
     if (peer?.up === true) return 0;
-    return this.monotonic() - (peer?.since ?? this.begun);
+    return this.clock.now() - (peer?.since ?? this.begun);
   }
 
   /**
@@ -59,7 +59,7 @@ export class PeerTable {
    */
   level(node: NodeId, withinMs: number): number | null {
     const peer = this.peers.get(node);
-    if (peer === undefined || peer.hello === null || this.monotonic() - peer.heardAt > withinMs) return null;
+    if (peer === undefined || peer.hello === null || this.clock.now() - peer.heardAt > withinMs) return null;
     return peer.hello.level;
   }
 

@@ -1,6 +1,7 @@
 import { LEVEL_AFTER_0_1_0, LEVEL_FIRST } from '@althing/engine';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { type Membership, membershipOf } from 'raft-ts';
+import { backgroundClock } from '../base/clock.js';
 import type { NodeId } from '../between/protocol.js';
 import { CallKind } from '../calls/calls.js';
 import type { Hello } from './hello.js';
@@ -175,7 +176,7 @@ class World {
     propose: () => undefined,
   };
   collections: readonly Membership[] | null = [BOTH];
-  readonly peers = new PeerTable(() => this.now);
+  readonly peers = new PeerTable({ now: () => this.now });
   readonly asked: NodeId[] = [];
   /** How many questions from now on are refused. */
   refusals = 0;
@@ -193,7 +194,7 @@ class World {
       levelOf: (node) => (node === SELF ? LEVEL_AFTER_0_1_0 : this.peers.level(node, REST_MS)),
       peers: this.peers,
       calls: { call: (to, kind) => this.call(to, kind) },
-      monotonic: () => performance.now(),
+      clock: backgroundClock,
     });
   }
 

@@ -1,6 +1,6 @@
 import { LEVEL_AFTER_0_1_0, type RootGroup } from '@althing/engine';
 import { isJoint, type Membership } from 'raft-ts';
-import { delayed } from '../base/timers.js';
+import type { Clock } from '../base/clock.js';
 import { isResting } from '../between/membership.js';
 import type { MembershipStep, NodeId } from '../between/protocol.js';
 import { CallKind, type Calls } from '../calls/calls.js';
@@ -18,8 +18,7 @@ export interface RestingOptions {
   readonly levelOf: (node: NodeId) => number | null;
   readonly peers: Pick<PeerTable, 'downFor' | 'hello'>;
   readonly calls: Pick<Calls, 'call'>;
-  /** A clock in milliseconds. */
-  readonly monotonic: () => number;
+  readonly clock: Pick<Clock, 'now' | 'after'>;
 }
 
 /** Time between two looks at whether the groups go on without this node, in milliseconds. */
@@ -64,17 +63,17 @@ export class Resting {
    * when that is done, or can't be had, or has taken too long.
    */
   async rest(timeoutMs: number): Promise<void> {
-    const { monotonic } = this.options;
-    const end = monotonic() + timeoutMs;
-    while (monotonic() < end && this.isNear) {
-      // The leader may just have come to its office, or be busy; or it did it, and the answer was lost.
-      if (this.isDue) await this.ask(end - monotonic()).catch(() => undefined);
-      await delayed(LOOK_MS);
+    const { clock } = this.options;
+    const end = clock.now() + timeoutMs;
+    while (clock.now() < end && this.isNear) {
+      // The leader may just have been elected, or be busy; or it did it, and the answer was lost.
+      if (this.isDue) await this.ask(end - clock.now()).catch(() => undefined);
+      await new Promise<void>((resolve) => clock.after(LOOK_MS, resolve));
     }
   }
 
   /**
-   * What this node, which leads, does for a member that asks.
+   * The step that this node, which leads, takes for a member that asks.
    *
    * @throws Error when that can't be now
    */

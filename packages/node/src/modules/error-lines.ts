@@ -1,4 +1,5 @@
 /** Standard error of a process as lines, of which only some are told: none is long, and a flood is cut. */
+import type { Clock } from '../base/clock.js';
 
 /** Bytes of a line that are told. */
 const LINE_BYTES_MAX = 8192;
@@ -10,7 +11,7 @@ const SECOND_MS = 1000;
 
 export class ErrorLines {
   private readonly tell: (line: string) => void;
-  private readonly monotonic: () => number;
+  private readonly clock: Pick<Clock, 'now'>;
   private rest = Buffer.alloc(0);
   /** Whether the beginning of the line was told, because it is too long. */
   private isCut = false;
@@ -18,9 +19,9 @@ export class ErrorLines {
   private count = 0;
   private dropped = 0;
 
-  constructor(tell: (line: string) => void, monotonic: () => number) {
+  constructor(tell: (line: string) => void, clock: Pick<Clock, 'now'>) {
     this.tell = tell;
-    this.monotonic = monotonic;
+    this.clock = clock;
   }
 
   take(bytes: Buffer): void {
@@ -58,7 +59,7 @@ export class ErrorLines {
   }
 
   private renew(): void {
-    const now = this.monotonic();
+    const now = this.clock.now();
     if (now - this.since < SECOND_MS) return;
     this.since = now;
     this.count = 0;

@@ -1,14 +1,9 @@
 /**
- * Sees to it that the processes of modules end with this one, however it ends. While there are any, a small process of a shell
+ * The processes of modules end with this one, however it ends. While there are any, a small process of a shell
  * waits for the end of what this one tells it; when that comes without a word, this process was killed, and it ends theirs.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { MARK_VARIABLE } from './strays.js';
-
-/** Groups of processes that are to end with this one, with the marks of those that left them. */
-const groups = new Map<number, string>();
-let guardian: ChildProcess | null = null;
-let isWatched = false;
 
 /**
  * Lines `+ GROUP:MARK` and `- GROUP:MARK`; at the end all groups are asked to end, and after five seconds they are ended, with all
@@ -36,27 +31,58 @@ for one in $groups; do
 done
 `;
 
-/**
- * A group of processes is to end with this process.
- *
- * @param mark of those of its processes that may leave it
- */
-export function guard(group: number, mark: string): void {
-  if (!isWatched) {
-    isWatched = true;
-    process.on('exit', () => {
-      for (const one of groups.keys()) signalGroup(one, 'SIGKILL');
-    });
-  }
-  groups.set(group, mark);
-  if (guardian === null) begin();
-  else tell(`+ ${group}:${mark}`);
-}
+export class Guardian {
+  /** Groups of processes that are to end with this one, with the marks of those that left them. */
+  private readonly groups = new Map<number, string>();
+  private shell: ChildProcess | null = null;
+  private readonly killAll = (): void => {
+    for (const group of this.groups.keys()) signalGroup(group, 'SIGKILL');
+  };
 
-/** A group of processes is gone. */
-export function release(group: number): void {
-  const mark = groups.get(group);
-  if (groups.delete(group)) tell(`- ${group}:${mark}`);
+  /**
+   * A group of processes is to end with this process.
+   *
+   * @param mark of those of its processes that may leave it
+   */
+  guard(group: number, mark: string): void {
+    if (this.groups.size === 0) process.on('exit', this.killAll);
+    this.groups.set(group, mark);
+    if (this.shell === null) this.begin();
+    else this.tell(`+ ${group}:${mark}`);
+  }
+
+  /** A group of processes is gone. */
+  release(group: number): void {
+    const mark = this.groups.get(group);
+    if (!this.groups.delete(group)) return;
+    this.tell(`- ${group}:${mark}`);
+    if (this.groups.size === 0) process.off('exit', this.killAll);
+  }
+
+  private begin(): void {
+    const shell = spawn('/bin/sh', ['-c', SCRIPT], {
+      stdio: ['pipe', 'ignore', 'ignore'],
+      env: { PATH: process.env.PATH ?? '/usr/bin:/bin' },
+      cwd: '/',
+      // A signal to the group of this process is none to it.
+      detached: true,
+    });
+    this.shell = shell;
+    const gone = (): void => {
+      if (this.shell === shell) this.shell = null;
+    };
+    shell.on('error', gone);
+    shell.on('exit', gone);
+    shell.stdin.on('error', () => {});
+    // It keeps this process from ending no more than the modules do.
+    shell.unref();
+    if ('unref' in shell.stdin && typeof shell.stdin.unref === 'function') shell.stdin.unref();
+    for (const [group, mark] of this.groups) this.tell(`+ ${group}:${mark}`);
+  }
+
+  private tell(line: string): void {
+    this.shell?.stdin?.write(`${line}\n`);
+  }
 }
 
 /** Signals all processes of a group that are still there. */
@@ -64,31 +90,6 @@ export function signalGroup(group: number, signal: 'SIGTERM' | 'SIGKILL'): void 
   try {
     process.kill(-group, signal);
   } catch {
-    // Nobody of it is there any more.
+    // None of it is there any more.
   }
-}
-
-function begin(): void {
-  const child = spawn('/bin/sh', ['-c', SCRIPT], {
-    stdio: ['pipe', 'ignore', 'ignore'],
-    env: { PATH: process.env.PATH ?? '/usr/bin:/bin' },
-    cwd: '/',
-    // A signal to the group of this process is none to it.
-    detached: true,
-  });
-  guardian = child;
-  const gone = (): void => {
-    if (guardian === child) guardian = null;
-  };
-  child.on('error', gone);
-  child.on('exit', gone);
-  child.stdin.on('error', () => {});
-  // It keeps this process from ending no more than the modules do.
-  child.unref();
-  if ('unref' in child.stdin && typeof child.stdin.unref === 'function') child.stdin.unref();
-  for (const [group, mark] of groups) tell(`+ ${group}:${mark}`);
-}
-
-function tell(line: string): void {
-  guardian?.stdin?.write(`${line}\n`);
 }

@@ -1,4 +1,5 @@
 /** The modules of this node: follows what is committed of their definitions, and takes requests to them. */
+
 import { join } from 'node:path';
 import {
   ErrorCode,
@@ -8,10 +9,11 @@ import {
   type ModulesView,
   type RootGroup,
 } from '@althing/engine';
-import { delayed } from '../base/timers.js';
+import type { Clock } from '../base/clock.js';
 import type { Config } from '../config/index.js';
 import type { Logger } from '../telemetry/logger.js';
 import { removeLeftovers } from './deployed.js';
+import { Guardian } from './guardian.js';
 import { failure } from './module-process.js';
 import { NOT_INSTALLED, reasonOf } from './program.js';
 import { type Condition, type Defined, ModuleSupervisor } from './supervisor.js';
@@ -25,7 +27,7 @@ export interface ModuleManagerOptions {
   /** Calls back when what the root state holds now is committed: with true, or with false when that is not known. */
   readonly whenCommitted: (callback: (isCommitted: boolean) => void) => void;
   readonly log: Logger;
-  readonly monotonic: () => number;
+  readonly clock: Pick<Clock, 'now' | 'after'>;
   /** Counts requests when they are answered. */
   readonly counted?: (outcome: ModuleOutcome) => void;
   /** Overrides what is usual, for tests: see `SupervisorOptions`. */
@@ -41,6 +43,7 @@ const MiB = 1024 * 1024;
 export class ModuleManager implements ModulesView {
   private readonly options: ModuleManagerOptions;
   private readonly supervisors = new Map<number, ModuleSupervisor>();
+  private readonly guardian = new Guardian();
   /** Version of the definitions that were taken up last. */
   private seen = -1;
   private isLooking = false;
@@ -96,8 +99,9 @@ export class ModuleManager implements ModulesView {
     await removeLeftovers(this.path, (id) => modules.byId.has(id)).catch((error) => this.tell(error));
     this.isOpen = true;
     this.consider();
-    const end = this.options.monotonic() + waitMs;
-    while (this.options.monotonic() < end && !this.isSettled && !this.isOver) await delayed(SETTLING_LOOK_MS);
+    const end = this.options.clock.now() + waitMs;
+    while (this.options.clock.now() < end && !this.isSettled && !this.isOver)
+      await new Promise<void>((resolve) => this.options.clock.after(SETTLING_LOOK_MS, resolve));
   }
 
   /** Takes up definitions that changed, once they are committed. To be called often. */
@@ -169,7 +173,7 @@ export class ModuleManager implements ModulesView {
   }
 
   private begin(defined: Defined): void {
-    const { config, log, monotonic, pauseMs = PAUSE_MS, termMs = TERM_MS } = this.options;
+    const { config, log, clock, pauseMs = PAUSE_MS, termMs = TERM_MS } = this.options;
     const supervisor = new ModuleSupervisor(
       {
         mode: config.enableModules,
@@ -178,7 +182,8 @@ export class ModuleManager implements ModulesView {
         answerBytesMax: config.moduleAnswerLimitMb * MiB,
         timeoutMs: config.moduleTimeout * 1000,
         log,
-        monotonic,
+        clock,
+        guardian: this.guardian,
         pauseMs,
         termMs,
       },

@@ -1,9 +1,11 @@
 /** One process of a module: its pipes, the requests that it has, and its end. */
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { ErrorCode, List, type ModuleAnswer, MsgpackReader, QueryError, ShapeTree } from '@althing/engine';
+import type { Clock } from '../base/clock.js';
 import { ErrorLines } from './error-lines.js';
-import { guard, release, signalGroup } from './guardian.js';
+import { type Guardian, signalGroup } from './guardian.js';
 import { encodePackage, type Package, PackageReader, PackageType } from './package.js';
 import { type Program, reasonOf } from './program.js';
 import { endStrays, MARK_VARIABLE } from './strays.js';
@@ -16,19 +18,20 @@ export interface ModuleProcessOptions {
   readonly answerBytesMax: number;
   /** Id of the first request: they go on over the life of the module. */
   readonly firstId: number;
-  readonly monotonic: () => number;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly guardian: Guardian;
   /** How long it has to end by itself, in milliseconds. */
   readonly termMs: number;
-  /** Told when it runs. */
+  /** Called when it runs. */
   readonly started: () => void;
-  /** Told when a configuration was taken, or not. */
+  /** Called when a configuration was taken, or not. */
   readonly configured: (ok: boolean) => void;
-  /** Told each line of its standard error that is not left out. */
+  /** Called with each line of its standard error that is not left out. */
   readonly line: (text: string) => void;
-  /** Told what it did that it must not, with the first bytes of it in hexadecimal digits. */
+  /** Called when it breaks the protocol, with the first bytes of that in hexadecimal digits. */
   readonly violated: (what: string, bytes: string) => void;
   /**
-   * Told once, when nothing is left of it. `reason`: why it could not be started, or how it ended; `isUnfit`: the next start
+   * Called once, when nothing is left of it. `reason`: why it could not be started, or how it ended; `isUnfit`: the next start
    * would end in the same way.
    */
   readonly ended: (reason: string, isUnfit: boolean) => void;
@@ -39,7 +42,7 @@ type Answer = (answer: ModuleAnswer) => void;
 /** Bytes that wait to be read by a process, at most. */
 export const UNSENT_BYTES_MAX = 64 * 1024 * 1024;
 
-/** What a process may send in a second that nobody asked for. */
+/** Packages that a process may send in a second without being asked. */
 const UNASKED_MAX = 1000;
 const UNASKED_BYTES_MAX = 64 * 1024 * 1024;
 
@@ -70,7 +73,7 @@ export class ModuleProcess {
     this.options = options;
     this.nextId = options.firstId;
     this.reader = new PackageReader(options.answerBytesMax);
-    this.errors = new ErrorLines(options.line, options.monotonic);
+    this.errors = new ErrorLines(options.line, options.clock);
     const { command, args, folder } = options.program;
     this.child = spawn(command, args, {
       cwd: folder,
@@ -162,7 +165,7 @@ export class ModuleProcess {
   private listen(): void {
     const { child } = this;
     const { pid } = child;
-    if (pid !== undefined) guard(pid, this.mark);
+    if (pid !== undefined) this.options.guardian.guard(pid, this.mark);
     child.on('spawn', () => this.options.started());
     child.on('error', (error) => {
       const isUnfit = isMissing(error);
@@ -172,7 +175,7 @@ export class ModuleProcess {
     child.on('exit', (code, signal) => {
       this.end(signal === null ? `it ended with status ${code}` : `it was ended by ${signal}`);
     });
-    // Who does not read any more is about to end, or is told so by a limit.
+    // A process that does not read any more is about to end, or a limit says so.
     child.stdin?.on('error', () => {});
     child.stdout?.on('error', () => {});
     child.stderr?.on('error', () => {});
@@ -248,9 +251,9 @@ export class ModuleProcess {
       answer(failure(ErrorCode.BAD_DATA, `the module answered with a package of the unknown type ${type}`));
   }
 
-  /** What nobody asked for is dropped, unless it is too much. */
+  /** A package that answers nothing is dropped, unless there are too many. */
   private noteUnasked({ length }: Buffer, bytes: Buffer): void {
-    const now = this.options.monotonic();
+    const now = this.options.clock.now();
     if (now - this.unaskedSince > 1000) {
       this.unaskedSince = now;
       this.unasked = 0;
@@ -273,11 +276,11 @@ export class ModuleProcess {
     this.hasEnded = true;
     for (const timer of [this.killTimer, this.closeTimer, this.saidTimer])
       if (timer !== null) clearTimeout(timer);
-    // What it started itself does not outlive it.
+    // Its own child processes do not outlive it.
     this.signal('SIGKILL');
     const { pid } = this.child;
     // Not before those are gone that left the group: until then they are the guardian's, too.
-    if (pid !== undefined) void endStrays(this.mark).then(() => release(pid));
+    if (pid !== undefined) void endStrays(this.mark).then(() => this.options.guardian.release(pid));
     for (const stream of [this.child.stdin, this.child.stdout, this.child.stderr]) stream?.destroy();
     this.errors.end();
     this.options.ended(reason, isUnfit);

@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import { ErrorCode, type ModuleAnswer, type ModuleInfo, RootGroup } from '@althing/engine';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { pino } from 'pino';
+import { backgroundClock } from '../base/clock.js';
 import { until } from '../testing/until.js';
 import { ModuleManager } from './manager.js';
 import { encodePackage, type Package, PackageError, PackageReader, PackageType } from './package.js';
@@ -125,7 +126,7 @@ function managerOf({ mode = 'local', timeout = 600 }: Settings = {}): ModuleMana
     root: () => root,
     whenCommitted: (callback) => callback(true),
     log,
-    monotonic: () => performance.now(),
+    clock: backgroundClock,
     pauseMs: 1,
     termMs: 200,
   });

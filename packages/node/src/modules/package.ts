@@ -1,5 +1,5 @@
 /**
- * What a node and the process of a module say to each other, on standard input and output:
+ * The packages between a node and the process of a module, on standard input and output:
  *
  *   package := length:u32le id:u16le type:u8 check:u8 data     check: type XOR 255; length: of data
  *   type    := 40 configuration (a value)      | 41 configured           | 42 configuration refused
@@ -29,13 +29,13 @@ export function encodePackage(type: number, id: number, data: Uint8Array): Buffe
   return out;
 }
 
-/** What came is no package. */
+/** The bytes that came are no package. */
 export class PackageError extends Error {}
 
 /** Takes packages out of what comes in pieces of any size. */
 export class PackageReader {
   private readonly bytesMax: number;
-  /** What came and is no whole package yet. */
+  /** Bytes that came and are no whole package yet. */
   private pieces: Buffer[] = [];
   private size = 0;
   /** Bytes that make the next step possible: a header, or a whole package. */

@@ -1,4 +1,4 @@
-/** What the process of a module is started as: only files inside of its folder, which nobody else may write to. */
+/** The program of a module: only files inside of its folder, which nobody else may write to. */
 import { constants } from 'node:fs';
 import { access, lstat, open, readFile, realpath, stat } from 'node:fs/promises';
 import { join, posix, sep } from 'node:path';
@@ -12,7 +12,7 @@ export interface Program {
   readonly folder: string;
 }
 
-/** What was found of a module on this node. */
+/** The program of a module as it was found on this node. */
 export interface Found {
   /** Path of the file to start, below the folder of all modules; null for no folder. */
   readonly file: string | null;

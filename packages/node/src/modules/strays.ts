@@ -24,7 +24,7 @@ async function marked(entry: string): Promise<number[]> {
   const found: number[] = [];
   for (const name of names) {
     if (!/^\d+$/.test(name)) continue;
-    // Those of other users can not be read, and others have ended meanwhile.
+    // Processes of other users can not be read, and others have ended meanwhile.
     const environment = await readFile(`/proc/${name}/environ`, 'latin1').catch(() => '');
     if (environment.split('\0').includes(entry)) found.push(Number(name));
   }

@@ -1,4 +1,5 @@
 /** One module on this node: when its process is started, configured, and started again, and what becomes of requests meanwhile. */
+
 import {
   ErrorCode,
   type ModuleAnswer,
@@ -6,8 +7,10 @@ import {
   type ModuleLook,
   type ModuleManifest,
 } from '@althing/engine';
+import type { Clock } from '../base/clock.js';
 import type { Logger } from '../telemetry/logger.js';
 import { removeCode, writeCode } from './deployed.js';
+import type { Guardian } from './guardian.js';
 import { failure, ModuleProcess, UNSENT_BYTES_MAX } from './module-process.js';
 import { findProgram, NOT_INSTALLED, reasonOf } from './program.js';
 
@@ -20,7 +23,8 @@ export interface SupervisorOptions {
   /** Milliseconds after which a request without an answer fails; 0 for never. */
   readonly timeoutMs: number;
   readonly log: Logger;
-  readonly monotonic: () => number;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly guardian: Guardian;
   /** Milliseconds before the first start after an unexpected end; doubled with each further one. */
   readonly pauseMs: number;
   /** How long a process has to end by itself, in milliseconds. */
@@ -252,13 +256,14 @@ export class ModuleSupervisor {
     readonly args: readonly string[];
     readonly folder: string;
   }): void {
-    const { log, answerBytesMax, monotonic, termMs } = this.options;
+    const { log, answerBytesMax, clock, guardian, termMs } = this.options;
     const process: ModuleProcess = new ModuleProcess({
       program,
       name: () => this.name,
       answerBytesMax,
       firstId: this.nextId,
-      monotonic,
+      clock,
+      guardian,
       termMs,
       started: () => this.started(),
       configured: (ok) => this.configured(ok),
@@ -275,7 +280,7 @@ export class ModuleSupervisor {
 
   private started(): void {
     const { module } = this.defined;
-    this.startedAt = this.options.monotonic();
+    this.startedAt = this.options.clock.now();
     if (this.phase !== 'starting' || this.process === null) return;
     this.options.log.info({ event: 'module_started', module: this.name }, 'a module was started');
     if (module.conf.length === 0) {
@@ -322,7 +327,7 @@ export class ModuleSupervisor {
       this.fail(reason);
       return;
     }
-    if (this.startedAt !== 0 && this.options.monotonic() - this.startedAt >= STEADY_MS) this.restarts = 0;
+    if (this.startedAt !== 0 && this.options.clock.now() - this.startedAt >= STEADY_MS) this.restarts = 0;
     this.restarts += 1;
     this.startedAt = 0;
     this.options.log.warn(

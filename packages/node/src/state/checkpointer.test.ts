@@ -105,7 +105,7 @@ describe('a checkpoint', () => {
       intervalMs: 0,
       sizeBytes: 1,
       cacheBytes: Number.MAX_VALUE,
-      monotonic: () => 0,
+      clock: { now: () => 0 },
       workClock: () => work++,
       thingsPerLook: 10,
       yield: async () => {
@@ -144,7 +144,7 @@ describe('a checkpoint', () => {
       consensus: bench,
       ...limits,
       sizeBytes: 1,
-      monotonic: () => now,
+      clock: { now: () => now },
       workClock: () => {
         now += 1;
         return now;
@@ -193,7 +193,7 @@ describe('a checkpoint', () => {
       intervalMs: 1000,
       sizeBytes: 2 ** 40,
       cacheBytes: 2 ** 40,
-      monotonic: () => now,
+      clock: { now: () => now },
       yield: async () => {},
       evicting: () => false,
       blocked: () => false,
@@ -226,7 +226,7 @@ describe('a checkpoint', () => {
         intervalMs: 1_000_000,
         sizeBytes: 2 ** 40,
         cacheBytes,
-        monotonic: () => 1000,
+        clock: { now: () => 1000 },
         yield: async () => {},
         evicting: () => evicting,
         blocked: () => false,

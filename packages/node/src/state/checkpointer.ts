@@ -1,5 +1,6 @@
 import { RecordKind, type RecordSink, removedRecords, type SmallRecord } from '@althing/engine';
 import type { Checkpoint } from '@althing/storage';
+import type { Clock } from '../base/clock.js';
 import type { Applied, Consensus } from '../between/protocol.js';
 import { encodeContext } from '../groups/applied.js';
 import type { GroupSession } from '../groups/group-session.js';
@@ -14,8 +15,7 @@ export interface CheckpointerOptions {
   readonly sizeBytes: number;
   /** Memory for things, of which half is meant for those that no checkpoint holds yet. */
   readonly cacheBytes: number;
-  /** A clock that never jumps, in milliseconds. */
-  readonly monotonic: () => number;
+  readonly clock: Pick<Clock, 'now'>;
   /** Whether things are taken out of memory now, which those that a checkpoint writes can't be. */
   readonly evicting: () => boolean;
   /** Whether no checkpoint of a group can be made now. */
@@ -80,10 +80,10 @@ export class Checkpointer {
   /** Starts a checkpoint of a group when it is due. To be called now and then. */
   consider(session: GroupSession): void {
     this.noteAge(session);
-    if (this.options.monotonic() < this.restsUntil) return;
+    if (this.options.clock.now() < this.restsUntil) return;
     if (!this.isDirty(session) || this.running.has(session) || !this.allowed(session)) return;
-    const { intervalMs, sizeBytes, monotonic } = this.options;
-    const now = monotonic();
+    const { intervalMs, sizeBytes, clock } = this.options;
+    const now = clock.now();
     const since = now - (this.doneAt.get(session) ?? 0);
     const isMuch = session.changedBytes >= sizeBytes || this.share(session.changedBytes) >= 0.5;
     // Behind one that took long the oldest change is old already.
@@ -96,7 +96,7 @@ export class Checkpointer {
   /** Age of the oldest change that is in no checkpoint, in milliseconds; 0 when there is none. */
   get ageMs(): number {
     const oldest = Math.min(...this.dirtySince.values());
-    return Number.isFinite(oldest) ? this.options.monotonic() - oldest : 0;
+    return Number.isFinite(oldest) ? this.options.clock.now() - oldest : 0;
   }
 
   /** Writes everything that changed until now; settles when it is durable. */
@@ -177,7 +177,7 @@ export class Checkpointer {
 
   /** Starts no checkpoint by itself for so many milliseconds. */
   rest(ms: number): void {
-    this.restsUntil = this.options.monotonic() + ms;
+    this.restsUntil = this.options.clock.now() + ms;
   }
 
   /** Checkpoints may be made again, and are made at once. */
@@ -199,7 +199,7 @@ export class Checkpointer {
 
   private noteAge(session: GroupSession): void {
     if (!this.isDirty(session) && !this.running.has(session)) this.dirtySince.delete(session);
-    else if (!this.dirtySince.has(session)) this.dirtySince.set(session, this.options.monotonic());
+    else if (!this.dirtySince.has(session)) this.dirtySince.set(session, this.options.clock.now());
   }
 
   private isStored({ id }: GroupSession): boolean {
@@ -212,15 +212,15 @@ export class Checkpointer {
 
   /** @returns whether it is durable */
   private start(session: GroupSession, placed?: (index: number) => void): Promise<boolean> {
-    const { onDone, onFailure, monotonic } = this.options;
-    const begin = monotonic();
+    const { onDone, onFailure, clock } = this.options;
+    const begin = clock.now();
     const things = session.group.dirty.size;
     const run = this.write(session, placed)
       .then(
         (bytes) => {
           // Changes that came meanwhile are not older than the beginning.
           if (this.dirtySince.has(session)) this.dirtySince.set(session, begin);
-          onDone(session, { things, durationMs: monotonic() - begin, bytes });
+          onDone(session, { things, durationMs: clock.now() - begin, bytes });
           return bytes > 0;
         },
         (error: unknown) => {
@@ -230,7 +230,7 @@ export class Checkpointer {
       )
       .finally(() => {
         this.running.delete(session);
-        this.doneAt.set(session, monotonic());
+        this.doneAt.set(session, clock.now());
       });
     this.running.set(session, run);
     return run;
@@ -310,11 +310,11 @@ export class Checkpointer {
    * longer its slices get: so it slows those down who change more than can be written, and comes to its end.
    */
   private pace(session: GroupSession, sink: CheckpointSink): Pace {
-    const { intervalMs, monotonic } = this.options;
-    const begun = monotonic();
+    const { intervalMs, clock } = this.options;
+    const begun = clock.now();
     const sliceMs = (): number => {
       const waiting = session.changedBytes + (this.frozenBytes.get(session) ?? 0);
-      const lateness = Math.max((monotonic() - begun) / Math.max(1, intervalMs), this.share(waiting));
+      const lateness = Math.max((clock.now() - begun) / Math.max(1, intervalMs), this.share(waiting));
       if (lateness <= 1) return SLICE_MS + lateness * (SLICE_LATE_MS - SLICE_MS);
       return Math.min(SLICE_LATE_MS * 2 ** (lateness - 1), SLICE_MAX_MS);
     };
@@ -332,7 +332,7 @@ export class Checkpointer {
     { sink, sliceMs }: Pace,
     work: (element: T) => void,
   ): Promise<void> {
-    const { monotonic, workClock = monotonic, thingsPerLook = THINGS_PER_LOOK } = this.options;
+    const { clock, workClock = clock.now, thingsPerLook = THINGS_PER_LOOK } = this.options;
     let end = workClock() + sliceMs();
     let count = 0;
     for (const element of elements) {

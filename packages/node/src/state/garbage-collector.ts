@@ -1,18 +1,19 @@
 import type { Change, Engine, Marking } from '@althing/engine';
+import type { Clock } from '../base/clock.js';
 import type { GroupSession } from '../groups/group-session.js';
 
 export interface GarbageCollectorOptions {
   readonly engine: Engine;
   /** Time between two searches of a collection, in milliseconds. */
   readonly intervalMs: number;
-  /** A clock that never jumps, in milliseconds. */
-  readonly monotonic: () => number;
-  /** Calls back after a pause, in which other work has its turn. */
-  readonly pause: (work: () => void) => void;
+  readonly clock: Pick<Clock, 'now' | 'after'>;
   /** Replicates the removal of what was found. */
   readonly propose: (session: GroupSession, change: Change) => void;
   readonly onFailure: (error: unknown) => void;
 }
+
+/** Pause between two slices of a search, in which other work has its turn, in milliseconds. */
+const PAUSE_MS = 5;
 
 /** Milliseconds of one slice of a search. */
 const SLICE_MS = 2;
@@ -38,18 +39,18 @@ export class GarbageCollector {
 
   /** Starts a search of a collection when one is due. To be called now and then. */
   consider(session: GroupSession): void {
-    const { engine, intervalMs, monotonic, pause } = this.options;
+    const { engine, intervalMs, clock } = this.options;
     if (this.current !== null || !session.leading) return;
     const suspects = engine.suspectsOf(session.id);
     if (suspects === 0) return;
     const searchedAt = this.searchedAt.get(session);
     if (searchedAt === undefined) {
-      this.searchedAt.set(session, monotonic());
+      this.searchedAt.set(session, clock.now());
       return;
     }
-    if (monotonic() - searchedAt < intervalMs && suspects < SUSPECTS_MAX) return;
+    if (clock.now() - searchedAt < intervalMs && suspects < SUSPECTS_MAX) return;
     this.current = { session, marking: engine.searchGarbage(session.id) };
-    pause(() => this.work());
+    clock.after(PAUSE_MS, () => this.work());
   }
 
   /** Gives up a search in a group that is going away. */
@@ -59,21 +60,21 @@ export class GarbageCollector {
 
   private work(): void {
     if (this.current === null) return;
-    const { engine, monotonic, pause, propose, onFailure } = this.options;
+    const { engine, clock, propose, onFailure } = this.options;
     const { session, marking } = this.current;
     if (!session.leading || session.refusal() !== null) {
       this.stop();
       return;
     }
     try {
-      const end = monotonic() + SLICE_MS;
+      const end = clock.now() + SLICE_MS;
       while (marking.step(SLICE_THINGS)) {
-        if (monotonic() < end) continue;
-        pause(() => this.work());
+        if (clock.now() < end) continue;
+        clock.after(PAUSE_MS, () => this.work());
         return;
       }
       this.current = null;
-      this.searchedAt.set(session, monotonic());
+      this.searchedAt.set(session, clock.now());
       const change = engine.removeGarbage(session.id, marking);
       if (change !== null) propose(session, change);
     } catch (error) {
@@ -86,7 +87,7 @@ export class GarbageCollector {
     if (this.current === null) return;
     const { session, marking } = this.current;
     this.current = null;
-    this.searchedAt.set(session, this.options.monotonic());
+    this.searchedAt.set(session, this.options.clock.now());
     marking.abandon();
   }
 }

@@ -45,7 +45,7 @@ export function encodeBegin(group: GroupId, transfer: number, message: Uint8Arra
   return out.take();
 }
 
-/** What comes before the bytes of a chunk. */
+/** The head of a chunk, before its bytes. */
 export function chunkHead(transfer: number, { sequence, checksum }: SnapshotChunk): Uint8Array {
   const head = new ByteWriter(24);
   head.u8(CHUNK);

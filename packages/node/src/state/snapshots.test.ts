@@ -60,10 +60,12 @@ class Sender {
       replace: async () => true,
       session: () => undefined,
       level: () => LEVEL_NEWEST,
-      delay: (_ms, callback) => {
-        this.pauses += 1;
-        queueMicrotask(callback);
-        return () => {};
+      clock: {
+        after: (_ms, callback) => {
+          this.pauses += 1;
+          queueMicrotask(callback);
+          return () => {};
+        },
       },
       onDiskFull: () => {},
       onDamage: (error) => this.damage.push(error),

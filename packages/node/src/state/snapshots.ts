@@ -2,6 +2,7 @@
  * Snapshots of groups on their way from one node to another, in calls between the engine sides (`snapshot-calls.ts`). When the last
  * chunk has come the consensus side is asked whether the snapshot is still wanted; if so, it becomes the state of the group in one step.
  */
+
 import { randomBytes } from 'node:crypto';
 import { ByteReader, ByteWriter, LEVEL_AFTER_0_1_0 } from '@althing/engine';
 import {
@@ -13,6 +14,7 @@ import {
   type SnapshotSource,
   type StateStore,
 } from '@althing/storage';
+import type { Clock } from '../base/clock.js';
 import { isDamage } from '../base/failures.js';
 import type { Applied, Consensus, GroupId, NodeId } from '../between/protocol.js';
 import { CallKind, type Calls } from '../calls/calls.js';
@@ -27,15 +29,14 @@ export interface SnapshotsOptions {
   readonly state: State;
   readonly consensus: Pick<Consensus, 'send'>;
   readonly calls: Pick<Calls, 'call' | 'serve'>;
-  /** Sees to it that something of the group is stored. */
+  /** Writes a checkpoint of the group unless something of it is stored. */
   readonly ensureStored: (session: GroupSession) => Promise<void>;
   /** Makes the state on disk that of a session which is paused; false if its collection is gone. */
   readonly replace: (session: GroupSession, applied: Applied, store: StateStore) => Promise<boolean>;
   readonly session: (group: GroupId) => GroupSession | undefined;
   /** The level of the cluster, as far as this node knows. */
   readonly level: () => number;
-  /** Calls back after some milliseconds, unless it is called off by the function that it returns. */
-  readonly delay: (ms: number, callback: () => void) => () => void;
+  readonly clock: Pick<Clock, 'after'>;
   /** Called when the state had no room for what came. */
   readonly onDiskFull: () => void;
   /** Called when the state that should be sent is damaged here. */
@@ -247,7 +248,7 @@ export class Snapshots implements SnapshotEvents {
         return;
       } catch (error) {
         if (attempt === ATTEMPTS_MAX || outgoing.isReplaced || isDamage(error)) throw error;
-        await new Promise<void>((resolve) => this.options.delay(ATTEMPT_PAUSE_MS * attempt, resolve));
+        await new Promise<void>((resolve) => this.options.clock.after(ATTEMPT_PAUSE_MS * attempt, resolve));
       }
     }
   }
@@ -361,7 +362,7 @@ export class Snapshots implements SnapshotEvents {
 
   private watch(receiving: Receiving): void {
     receiving.cancelTimeout();
-    receiving.cancelTimeout = this.options.delay(IDLE_MAX_MS, () => {
+    receiving.cancelTimeout = this.options.clock.after(IDLE_MAX_MS, () => {
       if (this.receiving.get(receiving.group) === receiving) this.giveUp(receiving.group).catch(() => {});
     });
   }

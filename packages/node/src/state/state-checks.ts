@@ -11,7 +11,9 @@
  * A node that differs from the majority twice in a row stops serving: which of its answers are right, nobody
  * knows.
  */
+
 import { ByteReader, ByteWriter } from '@althing/engine';
+import type { Clock } from '../base/clock.js';
 import { isDamage } from '../base/failures.js';
 import type { GroupId, NodeId } from '../between/protocol.js';
 import { CallKind, type Calls } from '../calls/calls.js';
@@ -38,10 +40,7 @@ export interface StateChecksOptions {
   readonly session: (group: GroupId) => GroupSession | undefined;
   /** Time between two comparisons of a group that changes, in milliseconds; 0 for none at all. */
   readonly intervalMs: number;
-  /** A clock that never jumps, in milliseconds. */
-  readonly monotonic: () => number;
-  /** Calls back after some milliseconds, unless it is called off by the function that it returns. */
-  readonly delay: (ms: number, callback: () => void) => () => void;
+  readonly clock: Pick<Clock, 'now' | 'after'>;
   readonly report: (check: StateCheck) => void;
   /** This node's state of a group is another one than that of the majority. */
   readonly onDiverged: (group: GroupId, index: number) => void;
@@ -99,10 +98,10 @@ export class StateChecks {
 
   /** Starts a comparison of a group that this node leads when one is due. To be called now and then. */
   consider(session: GroupSession): void {
-    const { intervalMs, monotonic, state } = this.options;
+    const { intervalMs, clock, state } = this.options;
     if (intervalMs === 0 || this.isComparing || !session.leading || !state.isOpen) return;
     const standing = this.standingOf(session);
-    if (monotonic() < standing.due || session.appliedIndex === standing.equalAt) return;
+    if (clock.now() < standing.due || session.appliedIndex === standing.equalAt) return;
     const others = session.membership.voters.filter((id) => id !== this.options.nodeId);
     if (others.length === 0) return;
     this.isComparing = true;
@@ -140,11 +139,11 @@ export class StateChecks {
   }
 
   private conclude(session: GroupSession, check: StateCheck): void {
-    const { monotonic, intervalMs, report } = this.options;
+    const { clock, intervalMs, report } = this.options;
     const standing = this.standingOf(session);
     const { outcome, minority, index } = check;
     const isRetried = outcome !== 'equal' && standing.retries < RETRIES_MAX;
-    standing.due = monotonic() + (isRetried ? Math.min(RETRY_MS, intervalMs) : intervalMs);
+    standing.due = clock.now() + (isRetried ? Math.min(RETRY_MS, intervalMs) : intervalMs);
     standing.retries = isRetried ? standing.retries + 1 : 0;
     if (outcome === 'equal') standing.equalAt = index;
     // Only the last attempt counts as one that was not complete.
@@ -199,7 +198,7 @@ export class StateChecks {
         else resolve(null);
       });
       // When that is over already, this comes to nothing.
-      cancel = this.options.delay(WAIT_MS, giveUp);
+      cancel = this.options.clock.after(WAIT_MS, giveUp);
     });
   }
 
@@ -229,20 +228,20 @@ export class StateChecks {
 
   /** Lets other work have most of the time. */
   private resting(): () => Promise<void> {
-    const { monotonic, delay } = this.options;
-    let begun = monotonic();
+    const { clock } = this.options;
+    let begun = clock.now();
     return async () => {
-      const spent = monotonic() - begun;
+      const spent = clock.now() - begun;
       if (spent < SLICE_MS) return;
-      await new Promise<void>((resolve) => delay(spent * (SHARE - 1), resolve));
-      begun = monotonic();
+      await new Promise<void>((resolve) => clock.after(spent * (SHARE - 1), resolve));
+      begun = clock.now();
     };
   }
 
   private standingOf(session: GroupSession): Standing {
     const known = this.standings.get(session);
     if (known !== undefined) return known;
-    const due = this.options.monotonic() + this.options.intervalMs;
+    const due = this.options.clock.now() + this.options.intervalMs;
     const standing: Standing = { due, retries: 0, equalAt: 0, suspects: '' };
     this.standings.set(session, standing);
     return standing;

@@ -27,7 +27,7 @@ import {
 } from './families.js';
 import type { Metrics } from './metrics.js';
 
-/** What the native protocol does, counted from the start on. */
+/** Counts of the native protocol, from the start on. */
 export interface NativeFigures {
   /** Connections that are open, and those of them that are logged in. */
   readonly open: Readonly<Record<(typeof TRANSPORTS)[number], number>>;

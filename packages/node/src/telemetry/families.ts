@@ -61,7 +61,7 @@ export const CHECKS = ['ok', 'mismatch', 'incomplete'] as const;
 
 export type Rejection = (typeof REJECTIONS)[number];
 
-/** What is sent to connections in rooms. */
+/** Events that are sent to connections in rooms. */
 export const PUSHES = ['join', 'leave', 'emit', 'delete'] as const;
 
 /** The ways that the native protocol comes. */
@@ -70,7 +70,7 @@ export type Transport = (typeof TRANSPORTS)[number];
 
 export const NATIVE_STATES = ['anonymous', 'logged_in'] as const;
 
-/** What clients send by it. */
+/** Packages that clients send by it. */
 export const NATIVE_PACKAGES = [
   'ping',
   'auth',
@@ -83,7 +83,7 @@ export const NATIVE_PACKAGES = [
   'other',
 ] as const;
 
-/** What is told to clients that they did not ask for. */
+/** Packages that clients get without asking. */
 export const NATIVE_EVENTS = ['node_status', 'warn', 'join', 'leave', 'emit', 'delete'] as const;
 
 /** Why the node ended connections. */

@@ -56,9 +56,12 @@ function setUp({ delayMs = 0, cacheMs = 60_000 } = {}) {
     cacheMs,
     onDefect: (error) => defects.push(error),
     now: () => clock.now,
-    delay: (ms, callback) => {
-      if (ms === 0) callback();
-      else delays.push({ ms, callback });
+    clock: {
+      after: (ms, callback) => {
+        if (ms === 0) callback();
+        else delays.push({ ms, callback });
+        return () => {};
+      },
     },
   });
   const admin = (): User => {

@@ -1,5 +1,6 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { PasswordHash, RootGroup, Token, User } from '@althing/engine';
+import type { Clock } from '../../base/clock.js';
 import { networkOf } from '../../base/network-of.js';
 import { type PasswordHasher, TooManyLoginsError } from '../../requests/password.js';
 import type { LoginEvent } from '../../telemetry/audit-log.js';
@@ -33,7 +34,7 @@ export interface AuthenticatorOptions {
   readonly hasher: PasswordHasher;
   readonly backoff: Backoff;
   /**
-   * Sees to it that this node knows of every change of users that was acknowledged before: a token that was
+   * Waits until this node knows of every change of users that was acknowledged before: a token that was
    * made a moment ago at another node must work. False when that can't be had now.
    */
   readonly freshen: () => Promise<boolean>;
@@ -43,12 +44,11 @@ export interface AuthenticatorOptions {
   readonly cacheMs: number;
   /** Called for each login that was checked, and at the first use of each token. */
   readonly onLogin?: (event: LoginEvent) => void;
-  /** Told of an error that is no outcome of a check; the login is put off. */
+  /** Called with an error that is no outcome of a check; the login is put off. */
   readonly onDefect: (error: unknown) => void;
   /** Wall clock in milliseconds. */
   readonly now: () => number;
-  /** Calls back after some milliseconds. */
-  readonly delay: (ms: number, callback: () => void) => void;
+  readonly clock: Pick<Clock, 'after'>;
 }
 
 interface Verified {
@@ -189,7 +189,7 @@ export class Authenticator {
     });
   }
 
-  /** What is remembered of a header with a password. */
+  /** A header with a password, as it is remembered. */
   private verifiedBy(header: string): Verified | undefined {
     const { recent } = this;
     const known = recent.get(header);
@@ -206,7 +206,7 @@ export class Authenticator {
   private forgetSoon(): void {
     if (this.isForgetting) return;
     this.isForgetting = true;
-    this.options.delay(RECENT_MS, () => {
+    this.options.clock.after(RECENT_MS, () => {
       this.isForgetting = false;
       this.recent.clear();
     });
@@ -283,7 +283,7 @@ export class Authenticator {
 
   /** The answer to a failed login, when it is time. */
   private refusal(keys: readonly string[]): Promise<Login> {
-    const { backoff, delay } = this.options;
+    const { backoff, clock } = this.options;
     const ms = Math.max(...keys.map((key) => backoff.failed(key)));
     return new Promise((resolve) => {
       const answer = (): void => {
@@ -293,7 +293,7 @@ export class Authenticator {
       };
       this.refusals.add(answer);
       if (this.hurrying) answer();
-      else delay(ms, answer);
+      else clock.after(ms, answer);
     });
   }
 
@@ -326,7 +326,7 @@ export class Authenticator {
       const [oldest] = this.verified.keys();
       if (oldest !== undefined) this.verified.delete(oldest);
     }
-    // What was known of it before may be of another password.
+    // An older entry may be of another password.
     this.recent.delete(header);
     this.verified.set(hash('sha256', this.cacheKey + header), {
       userId: user.id,

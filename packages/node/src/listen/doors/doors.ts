@@ -2,7 +2,6 @@ import { performance } from 'node:perf_hooks';
 import { type Engine, ErrorCode } from '@althing/engine';
 import { backgroundClock } from '../../base/clock.js';
 import { descriptorLimit, fittingConnections } from '../../base/descriptors.js';
-import { delay } from '../../base/timers.js';
 import { type Config, DEFAULT_PASSWORD, isOpen, portInUse } from '../../config/index.js';
 import type { Rooms } from '../../events/rooms.js';
 import type { ProgramRequest, Reply } from '../../groups/request.js';
@@ -39,7 +38,7 @@ export interface DoorsOptions
   readonly counters: Counters;
   readonly audit: AuditLog;
   readonly log: Logger;
-  /** Those of the node; null without TLS. */
+  /** Certificates of the node; null without TLS. */
   readonly certificates: Certificates | null;
   /** The number of this node. */
   readonly nodeNumber: () => number;
@@ -145,7 +144,7 @@ export class Doors {
     return this.gate.pending;
   }
 
-  /** What the native protocol does. */
+  /** Figures of the native protocol. */
   get nativeFigures(): NativeFigures {
     return this.native.counts;
   }
@@ -239,7 +238,7 @@ function makeAuthenticator(options: DoorsOptions): Authenticator {
     cacheMs: config.credentialCacheMs,
     onDefect,
     now: Date.now,
-    delay,
+    clock: backgroundClock,
   });
 }
 

@@ -24,7 +24,7 @@ export interface GateOptions {
 export class Gate {
   /** Memory for requests that are still coming, and for answers that are not taken. */
   readonly memory: ByteBudget;
-  /** The same for senders that are not logged in. It comes on top. */
+  /** Memory for requests of senders that are not logged in, on top of the other. */
   readonly strangers: Strangers;
   readonly connectionsMax: number;
   private readonly options: GateOptions;

@@ -79,7 +79,7 @@ export class Admission {
     const address = clients.of(res, headers.forwardedFor);
     exchange.share = gate.strangers.shareOf(networkOf(address));
     authenticator.login(authorization, address, {
-      failed: () => exchange.shun(),
+      failed: () => exchange.discardBody(),
       done: (login) => {
         if (!exchange.finished) this.loggedIn(exchange, login, headers, format);
       },

@@ -30,7 +30,7 @@ export interface AppsOptions {
 /** The path of requests that go on as WebSockets. */
 const SOCKETS_PATH = '/@ws';
 
-/** What a connection that goes on as a WebSocket brings along. */
+/** Data of a connection that goes on as a WebSocket. */
 export interface SocketData {
   /** The client's address. */
   readonly address: string;

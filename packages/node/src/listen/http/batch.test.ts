@@ -10,7 +10,7 @@ function leftOver(connections: number, ageMaxMs: number, tickMs: number): readon
   for (let ageMs = 0; ageMs <= ageMaxMs; ageMs += tickMs) {
     batch.tick(ageMs, ageMaxMs, tickMs);
     for (let answered = 0; answered < batch.connections; ) {
-      if (batch.takesLeave()) batch.connections -= 1;
+      if (batch.closesNext()) batch.connections -= 1;
       else answered += 1;
     }
     left.push(batch.connections);
@@ -35,10 +35,10 @@ describe('a batch of connections', () => {
 
   test('ends one connection with each answer once it is told to end, and none when it begins anew', () => {
     const batch = new Batch(App());
-    expect(batch.takesLeave()).toBe(false);
+    expect(batch.closesNext()).toBe(false);
     batch.end(true);
-    expect([batch.takesLeave(), batch.takesLeave(), batch.takesLeave()]).toEqual([true, true, true]);
+    expect([batch.closesNext(), batch.closesNext(), batch.closesNext()]).toEqual([true, true, true]);
     batch.end(false);
-    expect(batch.takesLeave()).toBe(false);
+    expect(batch.closesNext()).toBe(false);
   });
 });

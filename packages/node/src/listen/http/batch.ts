@@ -21,7 +21,7 @@ export class Batch {
   }
 
   /** Whether the connection that is answered now ends with the answer. */
-  takesLeave(): boolean {
+  closesNext(): boolean {
     if (this.ends < 1) return false;
     this.ends -= 1;
     return true;

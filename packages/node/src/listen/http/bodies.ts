@@ -56,8 +56,8 @@ export class Bodies {
    * next request comes, or when it is looked for.
    */
   private newest: Exchange | null = null;
-  /** Whether it is planned to look for it. */
-  private isLooking = false;
+  /** Calls off the look for it; null while none is planned. */
+  private callOff: (() => void) | null = null;
 
   constructor(options: BodiesOptions) {
     this.options = options;
@@ -68,12 +68,18 @@ export class Bodies {
   expect(exchange: Exchange): void {
     this.awaitNewest();
     this.newest = exchange;
-    if (this.isLooking) return;
-    this.isLooking = true;
-    backgroundClock.after(LOOK_MS, () => {
-      this.isLooking = false;
+    if (this.callOff !== null) return;
+    this.callOff = backgroundClock.after(LOOK_MS, () => {
+      this.callOff = null;
       this.awaitNewest();
     });
+  }
+
+  /** Waits for nothing any more. */
+  close(): void {
+    this.callOff?.();
+    this.callOff = null;
+    this.deadlines.close();
   }
 
   /** The time of the newest request begins. */

@@ -66,7 +66,7 @@ export class Exchange {
   /** A response that came before the body; see `postpone`. */
   private early: (() => void) | null = null;
   private isPaused = false;
-  private isShunned = false;
+  private isBodyUnwanted = false;
 
   /**
    * @param isLast whether the connection ends with the response
@@ -100,7 +100,7 @@ export class Exchange {
 
   /** Whether nobody wants the body any more. */
   get isIndifferent(): boolean {
-    return this.done || this.isShunned;
+    return this.done || this.isBodyUnwanted;
   }
 
   /** Whether the client went away without an answer. */
@@ -159,8 +159,8 @@ export class Exchange {
   }
 
   /** The answer will be a refusal, some time: the body is forgotten, and nothing more is kept of it. */
-  shun(): void {
-    this.isShunned = true;
+  discardBody(): void {
+    this.isBodyUnwanted = true;
     this.body = null;
     this.buffer?.free();
     this.buffer = null;
@@ -293,7 +293,7 @@ export class Exchange {
     outcome: ChangeOutcome,
   ): void {
     const cuts = close || this.isLast || !this.endIsCertain;
-    const closes = cuts || this.batch.takesLeave();
+    const closes = cuts || this.batch.closesNext();
     const head = this.parts.heads.of(this.format, this.id, index) + this.cors;
     if (body.length < LONG_BYTES && !cuts && this.isCorked) {
       // The usual case.

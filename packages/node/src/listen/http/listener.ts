@@ -46,7 +46,7 @@ import {
   UNKNOWN_PATH,
 } from './refusals.js';
 import { formatOf, Heads, statusOf } from './reply.js';
-import { type RequestHeaders, readHeaders } from './request-headers.js';
+import { HeaderReader, type RequestHeaders } from './request-headers.js';
 import { corsOf, Sites } from './sites.js';
 import { transferred } from './transfers.js';
 import { Upload } from './upload.js';
@@ -68,7 +68,7 @@ export class HttpListener {
   private readonly sites: Sites;
   private port = 0;
   private readonly inPlace: WaitingInPlace;
-  private readonly ids = new RequestIds();
+  private readonly headerReader = new HeaderReader(new RequestIds());
   private readonly paths = new Paths();
 
   constructor(options: HttpOptions) {
@@ -151,6 +151,7 @@ export class HttpListener {
   /** Closes everything. */
   close(): void {
     this.apps.close();
+    this.bodies.close();
   }
 
   private connected(res: HttpResponse | null, change: number): void {
@@ -172,7 +173,7 @@ export class HttpListener {
 
   private receive(res: HttpResponse, req: HttpRequest, batch: Batch, method: string): void {
     const path = this.paths.parse(req.getUrl());
-    const headers = readHeaders(req, method, this.ids, this.clients.endsConnection(res));
+    const headers = this.headerReader.read(req, method, this.clients.endsConnection(res));
     const isUsual =
       method === 'POST' &&
       path.kind === 'scope' &&
@@ -217,7 +218,7 @@ export class HttpListener {
 
   /** Lets a connection go on as a WebSocket. */
   private upgrade(res: HttpResponse, req: HttpRequest, context: us_socket_context_t): void {
-    const headers = readHeaders(req, 'GET', this.ids, this.clients.endsConnection(res));
+    const headers = this.headerReader.read(req, 'GET', this.clients.endsConnection(res));
     const origin = headers.origin === null ? 'own' : this.sites.kindOf(headers.origin, headers.host);
     const protocol = this.options.sockets.subprotocolOf(req.getHeader('sec-websocket-protocol'));
     const refuse = (error: QueryError, status?: string): void => this.refuseHead(res, headers, error, status);

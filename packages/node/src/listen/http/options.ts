@@ -26,11 +26,11 @@ export interface HttpOptions {
   readonly body: BodyOptions;
   /** Bytes that a request body may have. */
   readonly bodySizeMax: number;
-  /** What all doors ask. */
+  /** The gate that all doors ask. */
   readonly gate: Gate;
   /** Time in which a body must have come. */
   readonly bodyTimeoutMs: number;
-  /** What becomes of connections that go on as WebSockets, at `/@ws`. */
+  /** Handlers of connections that go on as WebSockets, at `/@ws`. */
   readonly sockets: ApiSockets;
   /** Blocks for a moment, or until the condition holds, while answers may come: see `answerInPlace`. */
   readonly wait: (done: () => boolean) => void;
@@ -48,7 +48,7 @@ export interface HttpOptions {
   readonly onDefect: (error: unknown) => void;
 }
 
-/** What becomes of connections that go on as WebSockets. */
+/** Handlers of connections that go on as WebSockets. */
 export type ApiSockets = Omit<WebSocketBehavior<SocketData>, 'upgrade'> & {
   /** The subprotocol of the answer, empty for none; null when there is none that is spoken here. */
   readonly subprotocolOf: (header: string) => string | null;

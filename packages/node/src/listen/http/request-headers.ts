@@ -38,7 +38,7 @@ export interface RequestHeaders {
   readonly malformed: string | null;
 }
 
-/** What is read of the headers of the request that came last. */
+/** The headers of a request, as far as they are used. */
 class HeadersRead implements RequestHeaders {
   id = '';
   host = '';
@@ -64,90 +64,92 @@ class HeadersRead implements RequestHeaders {
   }
 }
 
-/** What headers are read into, while they are read: so the function that takes them need not be made for each request. */
-let reading: HeadersRead | null = null;
+/** Reads the headers of requests, one request at a time. */
+export class HeaderReader {
+  private readonly ids: RequestIds;
+  /** The headers of the request that is being read. */
+  private into = new HeadersRead('');
 
-function take(name: string, value: string): void {
-  if (reading === null) throw new Error('headers are read of requests only');
-  const into = reading;
-  switch (name) {
-    case 'host':
-      into.host = value;
-      into.hosts += 1;
-      if (into.hosts > 1) into.malformed = 'there is more than one Host';
-      break;
-    case 'origin':
-      if (into.origin !== null) into.malformed = 'there is more than one Origin';
-      into.origin = value;
-      break;
-    case 'access-control-request-method':
-      into.isPreflight = into.method === 'OPTIONS';
-      break;
-    case 'authorization':
-      into.authorization = value;
-      into.authorizations += 1;
-      break;
-    case 'content-type':
-      into.contentType = value;
-      break;
-    case 'content-length':
-      into.contentLength = Number(value);
-      into.contentLengths += 1;
-      if (into.contentLengths > 1) into.malformed = 'there is more than one Content-Length';
-      else if (!isDecimal(value)) into.malformed = 'Content-Length must be a number';
-      break;
-    case 'content-encoding':
-      into.contentEncoding = value.toLowerCase() !== 'identity';
-      break;
-    case 'transfer-encoding':
-      if (into.chunked || value.toLowerCase() !== 'chunked') {
-        into.malformed = 'Transfer-Encoding must be chunked';
-      }
-      into.chunked = true;
-      break;
-    case 'x-forwarded-for':
-      into.forwardedFor = into.forwardedFor === '' ? value : `${into.forwardedFor},${value}`;
-      break;
-    case 'x-request-id':
-      into.requestId = value;
-      break;
-    case 'consistency':
-      into.terms ??= noTerms();
-      into.terms.consistency = value.toLowerCase();
-      break;
-    case 'althing-min-index':
-      into.terms ??= noTerms();
-      into.terms.minIndex = value;
-      break;
-    case 'idempotency-key':
-      into.terms ??= noTerms();
-      into.terms.key = value;
-      break;
-    case 'althing-request':
-      into.terms ??= noTerms();
-      into.terms.request = value;
-      break;
-    default:
+  constructor(ids: RequestIds) {
+    this.ids = ids;
   }
-}
 
-/** @param isLast whether the connection ends with the answer in any case */
-export function readHeaders(
-  req: Pick<HttpRequest, 'forEach'>,
-  method: string,
-  ids: RequestIds,
-  isLast: boolean,
-): RequestHeaders {
-  const read = new HeadersRead(method);
-  reading = read;
-  req.forEach(take);
-  reading = null;
-  const { contentLength, contentLengths, chunked } = read;
-  if (read.authorizations > 1) read.authorization = null;
-  if (chunked && contentLengths > 0) read.malformed = 'there are both Content-Length and Transfer-Encoding';
-  read.id = ids.idOf(read.requestId);
-  read.isLast = isLast || contentLength === 0 || chunked || method !== 'POST';
-  return read;
+  /** @param isLast whether the connection ends with the answer in any case */
+  read(req: Pick<HttpRequest, 'forEach'>, method: string, isLast: boolean): RequestHeaders {
+    const read = new HeadersRead(method);
+    this.into = read;
+    req.forEach(this.take);
+    const { contentLength, contentLengths, chunked } = read;
+    if (read.authorizations > 1) read.authorization = null;
+    if (chunked && contentLengths > 0) read.malformed = 'there are both Content-Length and Transfer-Encoding';
+    read.id = this.ids.idOf(read.requestId);
+    read.isLast = isLast || contentLength === 0 || chunked || method !== 'POST';
+    return read;
+  }
+
+  /** Made once, and not for each request. */
+  private readonly take = (name: string, value: string): void => {
+    const { into } = this;
+    switch (name) {
+      case 'host':
+        into.host = value;
+        into.hosts += 1;
+        if (into.hosts > 1) into.malformed = 'there is more than one Host';
+        break;
+      case 'origin':
+        if (into.origin !== null) into.malformed = 'there is more than one Origin';
+        into.origin = value;
+        break;
+      case 'access-control-request-method':
+        into.isPreflight = into.method === 'OPTIONS';
+        break;
+      case 'authorization':
+        into.authorization = value;
+        into.authorizations += 1;
+        break;
+      case 'content-type':
+        into.contentType = value;
+        break;
+      case 'content-length':
+        into.contentLength = Number(value);
+        into.contentLengths += 1;
+        if (into.contentLengths > 1) into.malformed = 'there is more than one Content-Length';
+        else if (!isDecimal(value)) into.malformed = 'Content-Length must be a number';
+        break;
+      case 'content-encoding':
+        into.contentEncoding = value.toLowerCase() !== 'identity';
+        break;
+      case 'transfer-encoding':
+        if (into.chunked || value.toLowerCase() !== 'chunked') {
+          into.malformed = 'Transfer-Encoding must be chunked';
+        }
+        into.chunked = true;
+        break;
+      case 'x-forwarded-for':
+        into.forwardedFor = into.forwardedFor === '' ? value : `${into.forwardedFor},${value}`;
+        break;
+      case 'x-request-id':
+        into.requestId = value;
+        break;
+      case 'consistency':
+        into.terms ??= noTerms();
+        into.terms.consistency = value.toLowerCase();
+        break;
+      case 'althing-min-index':
+        into.terms ??= noTerms();
+        into.terms.minIndex = value;
+        break;
+      case 'idempotency-key':
+        into.terms ??= noTerms();
+        into.terms.key = value;
+        break;
+      case 'althing-request':
+        into.terms ??= noTerms();
+        into.terms.request = value;
+        break;
+      default:
+    }
+  };
 }
 
 /** Whether a text has nothing but decimal digits, and at least one. */

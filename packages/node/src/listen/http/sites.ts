@@ -17,7 +17,7 @@ export interface SitesOptions {
   readonly allowedOrigins: readonly string[];
 }
 
-/** What the settings of a node say of sites, for all its ports for clients. */
+/** The settings of a node about sites, for all its ports for clients. */
 export function sitesOptionsOf(
   config: Pick<Config, 'bindClientAddr' | 'nodeName' | 'httpAllowedHosts' | 'httpAllowedOrigins'>,
 ): SitesOptions {

@@ -11,8 +11,8 @@ export class Deadlines<T> {
   private readonly waiting = new NumberTable<{ readonly item: T; readonly end: number }>();
   private nextNumber = 1;
   private readonly clock: Pick<Clock, 'now' | 'after'>;
-  /** Whether it is planned to look who is late. */
-  private isAwake = false;
+  /** Calls off the next look; null while none is planned. */
+  private callOff: (() => void) | null = null;
 
   /**
    * @param ms the time that each item has
@@ -33,7 +33,7 @@ export class Deadlines<T> {
   add(item: T): number {
     const number = this.nextNumber++;
     this.waiting.set(number, { item, end: this.clock.now() + this.ms });
-    if (!this.isAwake) this.wake(this.ms);
+    if (this.callOff === null) this.wake(this.ms);
     return number;
   }
 
@@ -41,9 +41,14 @@ export class Deadlines<T> {
     this.waiting.delete(number);
   }
 
+  /** Waits for nothing any more. */
+  close(): void {
+    this.callOff?.();
+    this.callOff = null;
+  }
+
   private wake(ms: number): void {
-    this.isAwake = true;
-    this.clock.after(ms, () => this.look());
+    this.callOff = this.clock.after(ms, () => this.look());
   }
 
   private look(): void {
@@ -54,7 +59,7 @@ export class Deadlines<T> {
       if (end > now) next = Math.min(next, end);
       else if (this.waiting.delete(number)) this.expire(item);
     }
-    this.isAwake = false;
+    this.callOff = null;
     if (this.waiting.size > 0) this.wake(Math.max(next - now, LOOK_MS));
   }
 }

@@ -1,5 +1,7 @@
 import { ErrorCode, MsgpackWriter, QueryError } from '@althing/engine';
 import type { ChangeOutcome } from '../../groups/request.js';
+import type { Login } from '../auth/authenticator.js';
+import { TOO_MANY_LOGINS, UNSURE } from '../http/refusals.js';
 import { placeKeys, writePlaces } from '../shared/error-places.js';
 
 /** `{error_code, error_msg}`, and where it is asked for the outcome and the place, as MessagePack. */
@@ -51,6 +53,13 @@ export const WRONG_CREDENTIALS = new QueryError(
   ErrorCode.AUTH,
   'no such user, token or password, or it can not be used any more',
 );
+/** The errors of logins that failed. */
+export const LOGIN_ERRORS: Readonly<Record<Exclude<Login['kind'], 'user'>, QueryError>> = {
+  refused: WRONG_CREDENTIALS,
+  unsure: UNSURE,
+  busy: TOO_MANY_LOGINS,
+};
+
 export const ANSWERS_FULL = new QueryError(
   ErrorCode.NODE,
   'answers that clients do not read take too much memory (request_memory_limit_mb): try again',

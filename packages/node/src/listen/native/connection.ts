@@ -1,112 +1,58 @@
 /**
- * What one client has with the node over the native protocol, whichever way its packages come.
+ * One connection of the native protocol, whichever way its packages come.
  *
  * Requests are carried out one after the other, in the order in which they came: each sees what those before
  * it changed. PING alone is answered at once. What waits for its turn is bounded, and so is what waits to be
  * sent: nothing more is read from a client that sends faster than it is served, or does not read.
- *
- * Long because: order, limits, sending and the end of one connection are one state, which every package and
- * every answer may change.
  */
-import { ErrorCode, QueryError, type RootGroup, type User } from '@althing/engine';
-import type { Clock } from '../../base/clock.js';
+import { QueryError, type User } from '@althing/engine';
 import { networkOf } from '../../base/network-of.js';
-import { decodeEmit, decodeRooms } from '../../events/bodies.js';
 import type { Listener } from '../../events/listener.js';
-import type { Rooms } from '../../events/rooms.js';
 import {
   type ChangeOutcome,
   type Client,
   LogTexts,
   type ProgramRequest,
   type Reply,
-  type Respond,
 } from '../../groups/request.js';
-import type { EngineMetrics } from '../../telemetry/engine-metrics.js';
-import type { Authenticator, Login } from '../auth/authenticator.js';
-import type { Gate } from '../gate/gate.js';
-import { BODIES_FULL, INTERNAL, LEAVING, QUEUE_FULL, TOO_MANY_LOGINS, UNSURE } from '../http/refusals.js';
+import type { Login } from '../auth/authenticator.js';
+import { BODIES_FULL, INTERNAL, LEAVING, QUEUE_FULL } from '../http/refusals.js';
 import { statusOf } from '../http/reply.js';
 import type { Bytes } from '../limits/byte-budget.js';
-import type { RequestIds } from '../shared/request-ids.js';
 import {
   ANSWERS_FULL,
   errorData,
+  LOGIN_ERRORS,
   NOT_LOGGED_IN,
   packageTooLarge,
   strangerTooLarge,
-  TOO_MANY_WAIT,
   WarnCode,
   WRONG_CREDENTIALS,
   warnData,
 } from './answers.js';
-import type { Ending, NativeCounts } from './native-counts.js';
+import type { ConnectionHost } from './connection-host.js';
+import type { Ending } from './native-counts.js';
 import { Outgoing } from './outgoing.js';
-import { type Header, PackageType } from './package.js';
+import { type Header, isRequest, PackageType } from './package.js';
 import type { PackageSink, Taking } from './package-reader.js';
-import { readAuth, readRequest, scopeOf } from './requests.js';
+import { assertNode, readAuth, readRequest } from './requests.js';
+import { sendRoomRequest } from './room-requests.js';
 import { Session } from './session.js';
 import { UNSENT_MAX } from './socket-wire.js';
+import { WaitingPackages } from './waiting-packages.js';
 import type { Wire } from './wire.js';
-
-/** What the connections of a node have in common. */
-export interface ConnectionHost {
-  readonly authenticator: Pick<Authenticator, 'known' | 'login'>;
-  readonly root: Pick<RootGroup, 'users' | 'accessVersion' | 'isLoading' | 'tokenByKey' | 'memberByName'>;
-  /** Takes a request; the answer may come at once or later. */
-  readonly handle: (request: ProgramRequest, respond: Respond) => boolean;
-  /** Puts off that a large package of a user is read, where others have to be served before: then `read` is called later. */
-  readonly readsLater?: (userId: number, bytes: number, read: () => void) => boolean;
-  readonly gate: Gate;
-  readonly rooms: Pick<Rooms, 'join' | 'leave' | 'emit' | 'answer' | 'end' | 'loggedOut' | 'userChanged'>;
-  /** Arrays and maps inside each other at most. */
-  readonly nestingMax: number;
-  /** Bytes that a package may have. */
-  readonly sizeMax: number;
-  readonly ids: Pick<RequestIds, 'idOf'>;
-  readonly figures: Pick<EngineMetrics, 'refused'>;
-  readonly counts: NativeCounts;
-  /** Reports a defect of the node itself. */
-  readonly onDefect: (error: unknown) => void;
-  /** Wall clock in milliseconds. */
-  readonly now: () => number;
-  readonly clock: Clock;
-  /** Bytes that wait to be sent when an event finds them and the connection ends; 4 MiB by default. */
-  readonly unsentEventsMax?: number;
-}
 
 /** Bytes of a package before the connection is logged in. */
 export const STRANGER_BYTES_MAX = 64 * 1024;
 
-/** Packages that wait for their turn before nothing more is read, and their bytes. */
-const WAITING_MAX = 64;
-const WAITING_BYTES_MAX = 256 * 1024;
-
 /** Bytes that wait to be sent when an event finds them and the connection ends: its client does not read. */
 const UNSENT_EVENTS_MAX = 4 * 1024 * 1024;
-
-/** Answers from this size on count against the memory of all until they are sent. */
-const LONG_ANSWER = 64 * 1024;
-
-/** Packages that wait for their turn at most: they keep coming where reading can't be put off. */
-const WAITING_LIMIT = 8192;
 
 /** Packages of at least so many bytes take time to read that counts, and are not copied to wait. */
 const LONG_PACKAGE = 16 * 1024;
 
 /** Packages from this size on wait for their turn to be read. */
 const LARGE_PACKAGE = 64 * 1024;
-
-/** Bytes of what waits, besides its data. */
-const WAITING_BYTES = 128;
-
-interface Waiting {
-  readonly header: Header;
-  readonly data: Buffer;
-  readonly bytes: number;
-  /** Where its bytes are counted. */
-  readonly memory: Bytes;
-}
 
 export class Connection implements PackageSink, Client, Listener {
   /** Unique among all connections that this start of the node has had. */
@@ -116,16 +62,13 @@ export class Connection implements PackageSink, Client, Listener {
   private readonly outgoing: Outgoing;
   private readonly loggedIn: () => void;
   private session: Session | null = null;
-  private readonly waiting: Waiting[] = [];
-  private waitingBytes = 0;
+  private readonly waiting = new WaitingPackages();
   /** Whether a request is being carried out. */
   private busy = false;
   /** Whether requests are being taken from those that wait. */
   private isAdvancing = false;
   private isPaused = false;
-  /** Bytes of answers that count against the memory of all. */
-  private lent = 0;
-  /** What code says by `log` in the request that is being carried out. */
+  /** Texts that code logs in the request that is being carried out. */
   private readonly logs = new LogTexts();
   private closed = false;
   /** Set where packages are refused before their end has come. */
@@ -145,7 +88,7 @@ export class Connection implements PackageSink, Client, Listener {
     this.host = host;
     this.loggedIn = loggedIn;
     this.wire = wire;
-    this.outgoing = new Outgoing(wire, host.counts, host.clock, () => this.advance());
+    this.outgoing = new Outgoing(wire, host, () => this.advance());
     this.stranger = host.gate.strangers.shareOf(networkOf(wire.address));
   }
 
@@ -162,11 +105,6 @@ export class Connection implements PackageSink, Client, Listener {
   /** Whether a request is not answered yet. */
   get isBusy(): boolean {
     return this.busy || this.waiting.length > 0;
-  }
-
-  /** Bytes that wait to be sent. */
-  get unsent(): number {
-    return this.outgoing.unsent;
   }
 
   /** Memory for a package that comes in pieces. */
@@ -191,7 +129,7 @@ export class Connection implements PackageSink, Client, Listener {
     this.host.counts.bytes.received += bytes;
   }
 
-  /** What comes is not read any more, and the connection ends. */
+  /** Nothing more is read, and the connection ends. */
   unreadable(): void {
     this.host.counts.ended[this.isTooLarge ? 'too_large' : 'malformed'] += 1;
   }
@@ -211,22 +149,15 @@ export class Connection implements PackageSink, Client, Listener {
   take(header: Header, data: Buffer): void {
     if (this.closed) return;
     this.host.counts.came(header.type);
-    const mustWait = this.busy || this.waiting.length > 0 || this.unsent > UNSENT_MAX;
+    const mustWait = this.busy || this.waiting.length > 0 || this.outgoing.unsent > UNSENT_MAX;
     if (mustWait) this.wait(header, data);
     else this.begin(header, data);
   }
 
-  /** What waited to be sent was sent. */
+  /** All bytes that waited were sent. */
   drained(): void {
-    this.giveBack();
+    this.outgoing.giveBack();
     this.advance();
-  }
-
-  /** Gives back the memory of answers, once all were taken. */
-  private giveBack(): void {
-    if (this.lent === 0 || this.unsent > 0) return;
-    this.host.gate.memory.give(this.lent);
-    this.lent = 0;
   }
 
   /** The connection is no more. */
@@ -236,11 +167,7 @@ export class Connection implements PackageSink, Client, Listener {
     if (this.session !== null) this.host.counts.loggedIn[this.wire.transport] -= 1;
     this.outgoing.close();
     this.host.rooms.end(this);
-    this.host.gate.memory.give(this.lent);
-    this.lent = 0;
-    for (const { memory, bytes } of this.waiting) memory.give(bytes);
-    this.waiting.length = 0;
-    this.waitingBytes = 0;
+    this.waiting.clear();
   }
 
   /**
@@ -254,7 +181,7 @@ export class Connection implements PackageSink, Client, Listener {
       if (type === PackageType.ROOM_EMIT) this.host.rooms.loggedOut(this);
       return;
     }
-    if (this.unsent > (this.host.unsentEventsMax ?? UNSENT_EVENTS_MAX)) {
+    if (this.outgoing.unsent > (this.host.unsentEventsMax ?? UNSENT_EVENTS_MAX)) {
       this.giveUp('unread', 'events of rooms come faster than this connection reads them');
       return;
     }
@@ -272,39 +199,30 @@ export class Connection implements PackageSink, Client, Listener {
     this.giveUp('gap', `events of ${scope} were missed while the node caught up: connect and join again`);
   }
 
-  /** Ends the connection, and tells why, as far as its client still reads. */
-  private giveUp(reason: Ending, why: string): void {
+  /**
+   * Ends the connection.
+   *
+   * @param why told to a client that still reads; null where an answer says it
+   */
+  private giveUp(reason: Ending, why: string | null): void {
     if (this.closed) return;
     this.host.counts.ended[reason] += 1;
-    if (this.session !== null) {
-      this.outgoing.event(
-        PackageType.WARN,
-        warnData(WarnCode.CONNECTION, `the connection is closed: ${why}`),
-      );
+    if (why !== null && this.session !== null) {
+      const told = warnData(WarnCode.CONNECTION, `the connection is closed: ${why}`);
+      this.outgoing.event(PackageType.WARN, told);
     }
-    this.end();
-    this.close();
-  }
-
-  /** The login has ended, and a request was refused for it: clients that exist log in when they connect, and not before. */
-  private endLogin(): void {
-    this.host.counts.ended.login_ended += 1;
     this.end();
     this.close();
   }
 
   private wait(header: Header, data: Buffer): void {
-    const { memory } = this;
-    const bytes = data.length + WAITING_BYTES;
-    const isFull = this.waiting.length >= WAITING_LIMIT;
-    if (isFull || !memory.tryTake(bytes)) {
-      this.fail(header.id, isFull ? TOO_MANY_WAIT : BODIES_FULL);
-      return;
-    }
-    // What is small may lie in a large piece that was read.
-    this.waiting.push({ header, data: data.length < LONG_PACKAGE ? Buffer.from(data) : data, bytes, memory });
-    this.waitingBytes += bytes;
-    if (this.isPaused || (this.waiting.length < WAITING_MAX && this.waitingBytes < WAITING_BYTES_MAX)) return;
+    const refused = this.waiting.add(header, data, this.memory);
+    if (refused !== null) this.fail(header.id, refused);
+    else if (this.waiting.isEnough) this.pause();
+  }
+
+  private pause(): void {
+    if (this.isPaused) return;
     this.isPaused = true;
     this.wire.pause();
   }
@@ -313,16 +231,13 @@ export class Connection implements PackageSink, Client, Listener {
   private advance(): void {
     if (this.isAdvancing) return;
     this.isAdvancing = true;
-    while (!this.busy && !this.closed && this.unsent <= UNSENT_MAX) {
+    while (!this.busy && !this.closed && this.outgoing.unsent <= UNSENT_MAX) {
       const next = this.waiting.shift();
       if (next === undefined) break;
-      this.waitingBytes -= next.bytes;
-      next.memory.give(next.bytes);
       this.begin(next.header, next.data);
     }
     this.isAdvancing = false;
-    if (!this.isPaused || this.closed || this.waiting.length > WAITING_MAX / 2) return;
-    if (this.waitingBytes > WAITING_BYTES_MAX / 2 || this.unsent > UNSENT_MAX) return;
+    if (!this.isPaused || this.closed || !this.waiting.isFew || this.outgoing.unsent > UNSENT_MAX) return;
     this.isPaused = false;
     this.wire.resume();
   }
@@ -334,9 +249,7 @@ export class Connection implements PackageSink, Client, Listener {
     else if (type === PackageType.WATCH || type === PackageType.UNWATCH) {
       this.outgoing.transmit(PackageType.OK, id, null);
     }
-    if (this.unsent <= UNSENT_MAX || this.isPaused) return;
-    this.isPaused = true;
-    this.wire.pause();
+    if (this.outgoing.unsent > UNSENT_MAX) this.pause();
   }
 
   private refusePackage({ id, type }: Header, error: QueryError): void {
@@ -359,7 +272,8 @@ export class Connection implements PackageSink, Client, Listener {
     const fail = (error: QueryError, outcome: ChangeOutcome | null = null): void => {
       if (!done()) return;
       this.fail(header.id, error, outcome);
-      if (this.isLoginOver) this.endLogin();
+      // Clients log in when they connect, and not when a login has ended.
+      if (this.isLoginOver) this.giveUp('login_ended', null);
       this.advance();
     };
     const { session } = this;
@@ -421,8 +335,7 @@ export class Connection implements PackageSink, Client, Listener {
 
   private enter(user: User, authorization: string): void {
     const before = this.session;
-    const key = authorization.startsWith(BEARER) ? authorization.slice(BEARER.length) : null;
-    this.session = new Session(this.host.root, user, key);
+    this.session = Session.of(this.host.root, user, authorization);
     if (before === null) {
       this.host.counts.loggedIn[this.wire.transport] += 1;
       this.loggedIn();
@@ -440,17 +353,7 @@ export class Connection implements PackageSink, Client, Listener {
     const begun = data.length > LONG_PACKAGE ? performance.now() : 0;
     const type = header.type === PackageType.RUN ? 'run' : 'query';
     const { scope, body, options } = readRequest(data, type, host.nestingMax);
-    // Numbers are what clients of this protocol know nodes by: what is neither that nor a name is a mistake in writing.
-    if (
-      scope.kind === 'node' &&
-      typeof scope.id === 'string' &&
-      host.root.memberByName(scope.id) === undefined
-    ) {
-      throw new QueryError(
-        ErrorCode.VALUE,
-        `the scope names no node: write @node:NUMBER, or the name of a node`,
-      );
-    }
+    assertNode(scope, host.root);
     const request: ProgramRequest = {
       scope,
       user,
@@ -505,17 +408,7 @@ export class Connection implements PackageSink, Client, Listener {
       this.outgoing.holdEvents();
       queueMicrotask(() => this.advance());
     };
-    if (isEmit) {
-      const { scope, ...emitted } = decodeEmit(data);
-      const except = type === PackageType.EMIT_PEER ? this : null;
-      const own = { scope: scopeOf(scope), user, client: this, id: ids.idOf(null) };
-      rooms.emit({ ...emitted, ...own, listener: this, except }, respond);
-      return;
-    }
-    const named = decodeRooms(data);
-    const request = { scope: scopeOf(named.scope), user, listener: this, rooms: named.rooms, client: this };
-    if (type === PackageType.JOIN) rooms.join(request, respond);
-    else rooms.leave(request, respond);
+    sendRoomRequest(rooms, { type, data, user, connection: this, id: ids.idOf(null) }, respond);
   }
 
   /**
@@ -539,15 +432,12 @@ export class Connection implements PackageSink, Client, Listener {
 
   private answer(id: number, reply: Extract<Reply, { ok: true }>, tellsOutcome: boolean): void {
     const result = typeof reply.result === 'string' ? Buffer.from(reply.result) : reply.result;
-    if (result.length >= LONG_ANSWER) {
-      if (!this.host.gate.memory.tryTake(result.length)) {
-        this.fail(id, ANSWERS_FULL, tellsOutcome ? (reply.outcome ?? 'none') : null);
-        return;
-      }
-      this.lent += result.length;
+    if (!this.outgoing.tryLend(result.length)) {
+      this.fail(id, ANSWERS_FULL, tellsOutcome ? (reply.outcome ?? 'none') : null);
+      return;
     }
     this.send(PackageType.DATA, id, result);
-    this.giveBack();
+    this.outgoing.giveBack();
   }
 
   private fail(id: number, error: QueryError, outcome: ChangeOutcome | null = null): void {
@@ -557,22 +447,4 @@ export class Connection implements PackageSink, Client, Listener {
   private send(type: number, id: number, data: Uint8Array | null): void {
     if (!this.closed) this.outgoing.answer(type, id, data);
   }
-}
-
-const BEARER = 'Bearer ';
-
-const LOGIN_ERRORS: Readonly<Record<Exclude<Login['kind'], 'user'>, QueryError>> = {
-  refused: WRONG_CREDENTIALS,
-  unsure: UNSURE,
-  busy: TOO_MANY_LOGINS,
-};
-
-/** Whether a type of package is carried out in its turn. Others are answered at once, or passed over. */
-function isRequest(type: number): boolean {
-  return (
-    type === PackageType.AUTH ||
-    type === PackageType.QUERY ||
-    type === PackageType.RUN ||
-    (type >= PackageType.JOIN && type <= PackageType.EMIT_PEER)
-  );
 }

@@ -10,7 +10,8 @@ import { NetworkCounts } from '../gate/network-counts.js';
 import { plainAddress } from '../limits/client-addresses.js';
 import { Deadlines } from '../limits/deadlines.js';
 import { statusData } from './answers.js';
-import { Connection, type ConnectionHost } from './connection.js';
+import { Connection } from './connection.js';
+import type { ConnectionHost } from './connection-host.js';
 import { type Ending, NativeCounts } from './native-counts.js';
 import { PackageType } from './package.js';
 import { PackageReader } from './package-reader.js';
@@ -29,7 +30,7 @@ export interface NativeOptions extends Omit<ConnectionHost, 'counts' | 'clock'> 
   readonly loginTimeoutMs: number;
   /** How long a package may take to come, and an answer to be taken, in milliseconds. */
   readonly packageTimeoutMs: number;
-  /** That of the machine by default. */
+  /** The clock of the machine by default. */
   readonly clock?: Clock;
 }
 
@@ -40,8 +41,9 @@ export type ReaderOf = (
 ) => Pick<PackageReader, 'isWithin' | 'push' | 'end'>;
 
 /** A connection that somebody else reads. */
-export interface OpenedConnection {
+export interface OpenedConnection<W extends Wire> {
   readonly connection: Connection;
+  readonly wire: W;
   /** To be called when it has ended. */
   readonly closed: () => void;
 }
@@ -71,7 +73,7 @@ const LOOK_MS = 1000;
 const LAST_WORDS_MS = 100;
 
 export class NativeListener {
-  /** What happened, from the start on. */
+  /** Counts from the start on. */
   readonly counts = new NativeCounts();
   private readonly options: NativeOptions;
   private readonly host: ConnectionHost;
@@ -181,9 +183,9 @@ export class NativeListener {
     });
     const take = (chunk: Buffer): void => {
       connection.received(chunk.length);
-      const goesOn = reader.push(chunk);
+      const isReadable = reader.push(chunk);
       wire.flush();
-      if (goesOn) this.watchPackage(line, reader.isWithin);
+      if (isReadable) this.watchPackage(line, reader.isWithin);
       else if (!wire.isEnded) {
         connection.unreadable();
         wire.end();
@@ -204,10 +206,13 @@ export class NativeListener {
    * @param wireOf makes the way to its client; what it is given is called when the client takes less than is sent
    * @param loggedIn called when it has logged in for the first time
    */
-  take(wireOf: (onFull: () => void, pacer: WritePacer) => Wire, loggedIn: () => void): OpenedConnection {
+  take<W extends Wire>(
+    wireOf: (onFull: () => void, pacer: WritePacer) => W,
+    loggedIn: () => void,
+  ): OpenedConnection<W> {
     const wire = wireOf(() => this.slowDown(line), this.pacer);
     const line = this.lineOf(wire, loggedIn);
-    return { connection: line.connection, closed: () => this.closed(line) };
+    return { connection: line.connection, wire, closed: () => this.closed(line) };
   }
 
   /** Tells clients to go elsewhere; the gate lets no new ones in. */
@@ -234,6 +239,8 @@ export class NativeListener {
   close(): void {
     this.stopListening();
     this.stopLooking();
+    this.logins.close();
+    this.packages.close();
     for (const { wire } of this.lines) wire.destroy();
   }
 

@@ -7,11 +7,11 @@ export type Ending = (typeof NATIVE_ENDS)[number];
 
 type Counts<Key extends string> = Record<Key, number>;
 
-/** What the native protocol does on this node, counted from the start on. */
+/** Counts of the native protocol on this node, from the start on. */
 export class NativeCounts implements NativeFigures {
   /** Connections that are open. */
   readonly open: Counts<Transport> = { tcp: 0, unix: 0, websocket: 0, api_websocket: 0 };
-  /** Those of them that are logged in. */
+  /** Open connections that are logged in. */
   readonly loggedIn: Counts<Transport> = { tcp: 0, unix: 0, websocket: 0, api_websocket: 0 };
   /** Packages that came, by their type. */
   readonly packages: Counts<(typeof NATIVE_PACKAGES)[number]> = {

@@ -3,6 +3,7 @@ import { ManualClock } from '../../testing/index.js';
 import { NativeCounts } from './native-counts.js';
 import { EVENTS_DELAY_MS, Outgoing } from './outgoing.js';
 import { EVENT_ID, PackageType } from './package.js';
+import { openGate } from './testing.js';
 import type { Wire } from './wire.js';
 
 const BODY = Buffer.of(0x80);
@@ -27,7 +28,11 @@ function begin() {
     end: () => {},
     destroy: () => {},
   };
-  const outgoing = new Outgoing(wire, new NativeCounts(), clock, () => (releases += 1));
+  const outgoing = new Outgoing(
+    wire,
+    { counts: new NativeCounts(), clock, gate: openGate({}, clock) },
+    () => (releases += 1),
+  );
   const join = (id: number): void => {
     outgoing.requestBegins();
     outgoing.answer(PackageType.DATA, id, BODY);

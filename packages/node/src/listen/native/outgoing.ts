@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock.js';
+import type { ByteBudget } from '../limits/byte-budget.js';
 import type { NativeCounts } from './native-counts.js';
 import { EVENT_ID, HEADER_BYTES } from './package.js';
 import type { Wire } from './wire.js';
@@ -8,6 +9,15 @@ import type { Wire } from './wire.js';
  * its events when another thread reads them before that.
  */
 export const EVENTS_DELAY_MS = 30;
+
+/** Answers from this size on count against the memory of all until they are sent. */
+const LONG_ANSWER = 64 * 1024;
+
+export interface OutgoingHost {
+  readonly counts: NativeCounts;
+  readonly clock: Pick<Clock, 'now' | 'after'>;
+  readonly gate: { readonly memory: Pick<ByteBudget, 'tryTake' | 'give'> };
+}
 
 interface Held {
   readonly type: number;
@@ -23,8 +33,7 @@ interface Held {
  */
 export class Outgoing {
   private readonly wire: Wire;
-  private readonly counts: NativeCounts;
-  private readonly clock: Clock;
+  private readonly host: OutgoingHost;
   private readonly released: () => void;
   private held: Held[] = [];
   private heldBytes = 0;
@@ -33,12 +42,13 @@ export class Outgoing {
   /** Whether an event was held since the present request began, or an answer is. */
   private holdsAnswers = false;
   private cancelTimer: (() => void) | null = null;
+  /** Bytes of long answers, which count against the memory of all until they are sent. */
+  private lent = 0;
 
   /** @param released called when what was held has been sent */
-  constructor(wire: Wire, counts: NativeCounts, clock: Clock, released: () => void) {
+  constructor(wire: Wire, host: OutgoingHost, released: () => void) {
     this.wire = wire;
-    this.counts = counts;
-    this.clock = clock;
+    this.host = host;
     this.released = released;
   }
 
@@ -63,7 +73,7 @@ export class Outgoing {
   }
 
   event(type: number, data: Uint8Array): void {
-    if (this.held.length === 0 && (this.holdsUntil === 0 || this.clock.now() >= this.holdsUntil)) {
+    if (this.held.length === 0 && (this.holdsUntil === 0 || this.host.clock.now() >= this.holdsUntil)) {
       this.transmit(type, EVENT_ID, data);
       return;
     }
@@ -73,7 +83,7 @@ export class Outgoing {
 
   /** Sends a package without regard to order. */
   transmit(type: number, id: number, data: Uint8Array | null): void {
-    const { counts } = this;
+    const { counts } = this.host;
     counts.bytes.sent += bytesOf(data);
     if (id === EVENT_ID) counts.told(type);
     this.wire.send(type, id, data);
@@ -81,7 +91,7 @@ export class Outgoing {
 
   /** The answer to a JOIN was sent. */
   holdEvents(): void {
-    this.holdsUntil = this.clock.now() + EVENTS_DELAY_MS;
+    this.holdsUntil = this.host.clock.now() + EVENTS_DELAY_MS;
   }
 
   /** Sends what is held now: the connection ends. */
@@ -95,6 +105,23 @@ export class Outgoing {
     this.cancelTimer = null;
     this.held = [];
     this.heldBytes = 0;
+    this.host.gate.memory.give(this.lent);
+    this.lent = 0;
+  }
+
+  /** Counts the memory of an answer, if it is long; false when there is none. */
+  tryLend(bytes: number): boolean {
+    if (bytes < LONG_ANSWER) return true;
+    if (!this.host.gate.memory.tryTake(bytes)) return false;
+    this.lent += bytes;
+    return true;
+  }
+
+  /** Gives back the memory of answers, once all were sent. */
+  giveBack(): void {
+    if (this.lent === 0 || this.unsent > 0) return;
+    this.host.gate.memory.give(this.lent);
+    this.lent = 0;
   }
 
   private hold(type: number, id: number, data: Uint8Array | null): void {
@@ -105,11 +132,14 @@ export class Outgoing {
   }
 
   private startTimer(releaseAt: number): void {
-    this.cancelTimer = this.clock.after(Math.max(0, Math.ceil(releaseAt - this.clock.now())), () => {
-      this.cancelTimer = null;
-      this.release(this.clock.now());
-      this.released();
-    });
+    this.cancelTimer = this.host.clock.after(
+      Math.max(0, Math.ceil(releaseAt - this.host.clock.now())),
+      () => {
+        this.cancelTimer = null;
+        this.release(this.host.clock.now());
+        this.released();
+      },
+    );
   }
 
   private release(now: number): void {

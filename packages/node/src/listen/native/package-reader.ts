@@ -1,7 +1,7 @@
 import type { Bytes } from '../limits/byte-budget.js';
 import { HEADER_BYTES, type Header, readHeader } from './package.js';
 
-/** What becomes of the data of a package: it is read, passed over, or the connection ends. */
+/** The fate of the data of a package: it is read, passed over, or the connection ends. */
 export type Taking = 'read' | 'skip' | 'end';
 
 export interface PackageSink {
@@ -132,7 +132,7 @@ export class PackageReader {
     const { taking } = this;
     this.header = null;
     if (header === null) return;
-    // What takes the package counts its memory from here on, if it keeps it.
+    // The taker of the package counts its memory from here on, if it keeps it.
     this.free();
     if (taking === 'skip') this.sink.skipped(header);
     else this.sink.take(header, data);

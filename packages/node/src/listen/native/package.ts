@@ -66,3 +66,13 @@ export function readHeader(bytes: Buffer, at = 0): Header | null {
   if (length > LENGTH_MAX || bytes[at + 7] !== (type ^ 0xff)) return null;
   return { type, id: bytes.readUInt16LE(at + 4), length };
 }
+
+/** Whether a type of package is carried out in its turn. Others are answered at once, or passed over. */
+export function isRequest(type: number): boolean {
+  return (
+    type === PackageType.AUTH ||
+    type === PackageType.QUERY ||
+    type === PackageType.RUN ||
+    (type >= PackageType.JOIN && type <= PackageType.EMIT_PEER)
+  );
+}

@@ -14,13 +14,14 @@ import {
   MsgpackReader,
   parseScope,
   QueryError,
+  type RootGroup,
   type ScopeName,
   ShapeTree,
 } from '@althing/engine';
 import type { ProgramBody, Terms } from '../../groups/request.js';
 import { problemOf, type TermHeaders, termsOf } from '../shared/terms.js';
 
-/** What a client shows to log in, as a header says it: see `parseAuthorization`. Null for what nobody can have. */
+/** The credentials of an AUTH as a header has them: see `parseAuthorization`. Null for values that can be none. */
 export type Authorization = string | null;
 
 /** A request as a package holds it. */
@@ -234,7 +235,7 @@ function wholeOf(reader: MsgpackReader, key: string, min: number, max: number): 
   return value;
 }
 
-/** What is said of headers, said of options. */
+/** A text about headers, with the names of options instead. */
 function inOptions(problem: string): string {
   return problem
     .replaceAll('Althing-Min-Index', 'min_index')
@@ -249,4 +250,15 @@ const TIMEOUT_MAX_MS = 3_600_000;
 
 function badData(message: string): QueryError {
   return new QueryError(ErrorCode.BAD_DATA, message);
+}
+
+/**
+ * Clients of this protocol know nodes by numbers: a scope that is neither a number nor the name of a member is a mistake in writing.
+ *
+ * @throws QueryError value_err
+ */
+export function assertNode(scope: ScopeName, root: Pick<RootGroup, 'memberByName'>): void {
+  if (scope.kind !== 'node' || typeof scope.id !== 'string') return;
+  if (root.memberByName(scope.id) !== undefined) return;
+  throw new QueryError(ErrorCode.VALUE, 'the scope names no node: write @node:NUMBER, or the name of a node');
 }

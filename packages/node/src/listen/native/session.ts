@@ -8,8 +8,12 @@ import {
 } from '@althing/engine';
 import { isSaltOf, newSaltKey } from '../../base/password-salts.js';
 
+type SessionRoot = Pick<RootGroup, 'users' | 'accessVersion' | 'isLoading' | 'tokenByKey'>;
+
+const BEARER = 'Bearer ';
+
 /**
- * Who a connection is logged in as, and by what. It holds as long as the user is there, and has the password
+ * The login of a connection: its user, and the password or token. It holds as long as the user is there, and has the password
  * or the token that it was begun with, or a password that a request of this session has set.
  */
 export class Session {
@@ -23,14 +27,17 @@ export class Session {
   /** The version of users and tokens at which it was looked at last. */
   private version: number;
 
-  /**
-   * @param key the token that it was begun with; null for a password
-   */
-  constructor(
-    root: Pick<RootGroup, 'users' | 'accessVersion' | 'isLoading' | 'tokenByKey'>,
-    user: User,
-    key: string | null,
-  ) {
+  /** @param authorization the credentials, as a header has them */
+  static of(root: SessionRoot, user: User, authorization: string): Session {
+    return new Session(
+      root,
+      user,
+      authorization.startsWith(BEARER) ? authorization.slice(BEARER.length) : null,
+    );
+  }
+
+  /** @param key the token that it was begun with; null for a password */
+  constructor(root: SessionRoot, user: User, key: string | null) {
     this.root = root;
     this.user = user;
     this.password = key === null ? user.password : null;
@@ -39,7 +46,7 @@ export class Session {
     this.version = root.accessVersion;
   }
 
-  /** What a request of it that may set a password carries; null for nothing. */
+  /** The mark that a request carries which may set the own password; null for none. */
   get ownPassword(): { readonly saltKey: Uint8Array } | null {
     return this.saltKey === null ? null : { saltKey: this.saltKey };
   }

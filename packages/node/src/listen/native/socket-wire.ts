@@ -11,7 +11,7 @@ export interface Envelope {
   size(bytes: number): number;
   /** Writes them to a place in a buffer that has room for them. */
   write(out: Buffer, at: number, bytes: number): void;
-  /** What is said when the connection ends; null for nothing. */
+  /** The last bytes of a connection; null for none. */
   readonly farewell: Uint8Array | null;
   /** Whether packages are messages of a WebSocket. */
   readonly isWebSocket: boolean;
@@ -242,7 +242,7 @@ export class SocketWire implements Wire {
     return this.batch;
   }
 
-  /** What was collected in the batch is a part of its own. */
+  /** The bytes that were collected in the batch become a part of their own. */
   private cut(): void {
     if (this.batch === null || this.batchEnd === this.batchStart) return;
     this.parts.push(this.batch.subarray(this.batchStart, this.batchEnd));

@@ -2,7 +2,7 @@
 import type { Clock } from '../../base/clock.js';
 import type { Respond } from '../../groups/request.js';
 import { Gate, type GateOptions } from '../gate/gate.js';
-import type { ConnectionHost } from './connection.js';
+import type { ConnectionHost } from './connection-host.js';
 
 /** A gate that serves everybody. */
 export function openGate(limits: Partial<GateOptions>, clock: Pick<Clock, 'after'>): Gate {

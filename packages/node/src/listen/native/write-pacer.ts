@@ -39,7 +39,7 @@ export class WritePacer {
     const { waiting } = this;
     this.waiting = [];
     let next = 0;
-    // Who has more to write asks again, and comes behind the others.
+    // A connection that has more to write asks again, and comes behind the others.
     while (next < waiting.length && this.left > 0) waiting[next++]?.();
     this.waiting = [...waiting.slice(next), ...this.waiting];
     if (this.waiting.length > 0) this.wake();

@@ -83,7 +83,7 @@ function indexOf(text: string): number {
   return /^[0-9]+$/.test(text) ? Number(text) : Number.NaN;
 }
 
-/** The same bytes in another format are another request. */
+/** A body in another format is another request, though its bytes are the same. */
 function hashOf(body: Uint8Array, format: Format): Uint8Array {
   return createHash('sha256').update(`${format}:`).update(body).digest().subarray(0, BODY_HASH_BYTES);
 }

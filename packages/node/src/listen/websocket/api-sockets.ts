@@ -27,7 +27,7 @@ const STRANGERS_MAX = 256;
 const STRANGERS_OF_NETWORK_MAX = 64;
 
 interface Open {
-  readonly opened: OpenedConnection;
+  readonly opened: OpenedConnection<ApiWire>;
   readonly message: MessagePackage;
   /** It is no stranger any more. */
   readonly known: () => void;
@@ -72,7 +72,7 @@ export function apiSockets(listener: NativeListener, answerMax: number): ApiSock
       ws.end(CloseCode.PROTOCOL);
     },
     drain: (ws) => {
-      wires.get(ws)?.pump();
+      open.get(ws)?.opened.wire.pump();
       open.get(ws)?.opened.connection.drained();
     },
     close: (ws) => {
@@ -81,14 +81,11 @@ export function apiSockets(listener: NativeListener, answerMax: number): ApiSock
       open.delete(ws);
       gone.known();
       gone.message.end();
-      wires.get(ws)?.close();
+      gone.opened.wire.close();
       gone.opened.closed();
     },
   };
 }
-
-/** The wires by their sockets, which must not be touched when they are closed. */
-const wires = new WeakMap<WebSocket<SocketData>, ApiWire>();
 
 interface ApiWireOptions {
   /** Called when the client takes less than is sent. */
@@ -98,6 +95,7 @@ interface ApiWireOptions {
   readonly pacer: WritePacer;
 }
 
+/** The wire of a socket, which must not be touched when it is closed. */
 class ApiWire implements Wire {
   readonly address: string;
   readonly transport = 'api_websocket';
@@ -118,7 +116,6 @@ class ApiWire implements Wire {
     this.drained = drained;
     this.address = ws.getUserData().address;
     this.onFull = onFull;
-    wires.set(ws, this);
   }
 
   get unsent(): number {

@@ -86,7 +86,7 @@ function open(listener: NativeListener, socket: Socket, head: Buffer): void {
   listener.open(socket, MESSAGES, head, (connection, wire) => {
     return new MessageReader(connection, {
       pong: (payload) => {
-        // Who does not read gets none: the newest one is enough.
+        // A client that does not read gets none: the newest one is enough.
         if (wire.unsent < UNSENT_MAX) wire.sendRaw(controlFrame(Opcode.PONG, payload));
       },
       closed: (payload) => wire.end(controlFrame(Opcode.CLOSE, payload.subarray(0, 2))),

@@ -79,7 +79,7 @@ export function readLog(
   let membership = decodeMembership(applied.membership);
   const reader = new GroupLog(view, { ...applied, membership });
   let last: LogPosition = applied;
-  const lastIndex = goesOn(view, applied) ? view.lastIndex : applied.index;
+  const lastIndex = continuesFrom(view, applied) ? view.lastIndex : applied.index;
   while (last.index < lastIndex) {
     const entries = reader.entries(last.index + 1, lastIndex + 1, CHUNK_BYTES);
     const end = elementAt(entries, entries.length - 1);
@@ -92,7 +92,7 @@ export function readLog(
 }
 
 /** Whether the log has what comes behind a state, and not something else. */
-export function goesOn(view: LogView, applied: LogPosition): boolean {
+export function continuesFrom(view: LogView, applied: LogPosition): boolean {
   return view.hardState !== undefined && view.lastIndex >= applied.index && hashFits(view, applied);
 }
 

@@ -47,7 +47,7 @@ export async function rewrite(data: OpenData, config: Config): Promise<void> {
   for (const session of sessions.all) {
     const place = places.get(session.id);
     if (place === undefined) throw new Error(`no place was found for ${nameOf(session)}`);
-    goOnFrom(session, place, identity.nodeId);
+    restartAt(session, place, identity.nodeId);
     await checkpointer.flush(session);
     check();
     if (state.applied(session.id)?.index !== place.index) {
@@ -77,7 +77,7 @@ async function replayAll(sessions: Sessions, replay: Replay, failures: unknown[]
 }
 
 /** Lets a session hold what is behind its log, as if it had come in an entry. */
-function goOnFrom(session: GroupSession, place: Applied, node: NodeId): void {
+function restartAt(session: GroupSession, place: Applied, node: NodeId): void {
   const effects = session.group instanceof RootGroup ? effectsOfLoss(session.group, node) : NOTHING;
   const head = plainHead(Math.floor(Date.now()));
   const payload = encodeEntry(head, effects, new ByteWriter());

@@ -9,7 +9,7 @@ import { ExitCode } from '../../config/index.js';
 import { logChainHash } from '../../consensus/group-log.js';
 import { decodeApplied } from '../../groups/applied.js';
 import { StartError } from '../start/running-node.js';
-import { goesOn, readLog } from './replay.js';
+import { continuesFrom, readLog } from './replay.js';
 
 /** Where a group stands on a node. */
 export interface GroupSurvey {
@@ -100,7 +100,7 @@ function standOf(group: GroupId, name: string, state: StateStore, log: LogStore)
   const stored = state.applied(group);
   const view = log.view(group);
   const applied = stored === undefined ? { index: 0, term: 0 } : decodeApplied(stored);
-  const inLog = stored === undefined || goesOn(view, decodeApplied(stored));
+  const inLog = stored === undefined || continuesFrom(view, decodeApplied(stored));
   const index = inLog ? view.lastIndex : applied.index;
   const term = inLog ? (view.term(index) ?? applied.term) : applied.term;
   const commit = Math.min(index, Math.max(view.hardState?.commit ?? 0, applied.index));

@@ -12,7 +12,11 @@ const CATCH_UP_MS = 20;
  * Resolves with true once a node votes in every group, or is a spare there, and holds all that was acknowledged before; with false
  * when it does not go on before that.
  */
-export async function catchUp(sessions: Sessions, nodeId: NodeId, goesOn: () => boolean): Promise<boolean> {
+export async function catchUp(
+  sessions: Sessions,
+  nodeId: NodeId,
+  isRunning: () => boolean,
+): Promise<boolean> {
   const asked = new Set<GroupSession>();
   const current = new Set<GroupSession>();
   const ask = (session: GroupSession): void => {
@@ -23,7 +27,7 @@ export async function catchUp(sessions: Sessions, nodeId: NodeId, goesOn: () => 
       if (ok) current.add(session);
     });
   };
-  while (goesOn()) {
+  while (isRunning()) {
     const open = [...sessions.all].filter((session) => !current.has(session));
     if (open.length === 0 && sessions.areServing) return true;
     for (const session of open) ask(session);

@@ -15,33 +15,33 @@ const WORKERS = 2;
 /**
  * Why a node must not serve; null when nothing is known against it.
  *
- * @param goesOn asked between two checks, each of which takes tens of milliseconds
+ * @param isRunning asked between two checks, each of which takes tens of milliseconds
  */
 export async function passwordProblem(
   config: Config,
   root: RootGroup,
   hasher: Pick<PasswordHasher, 'verifyOwn'>,
-  goesOn: () => boolean,
+  isRunning: () => boolean,
 ): Promise<StartError | null> {
   if (!isOpen(config)) return null;
-  const names = await defaultPasswordUsers(root, hasher, goesOn);
+  const names = await defaultPasswordUsers(root, hasher, isRunning);
   return names.length === 0 ? null : openWithDefaultPassword(config, names);
 }
 
 /**
  * The names of the users with privileges whose password everybody knows.
  *
- * @param goesOn asked between two checks, each of which takes tens of milliseconds
+ * @param isRunning asked between two checks, each of which takes tens of milliseconds
  */
 export async function defaultPasswordUsers(
   root: RootGroup,
   hasher: Pick<PasswordHasher, 'verifyOwn'>,
-  goesOn: () => boolean = () => true,
+  isRunning: () => boolean = () => true,
 ): Promise<string[]> {
   const waiting = [...root.users.values()];
   const found: string[] = [];
   const work = async (): Promise<void> => {
-    for (let user = waiting.shift(); user !== undefined && goesOn(); user = waiting.shift()) {
+    for (let user = waiting.shift(); user !== undefined && isRunning(); user = waiting.shift()) {
       if (user.password === null || !hasPrivileges(root, user)) continue;
       if (await hasher.verifyOwn(DEFAULT_PASSWORD, user.password)) found.push(user.name);
     }

@@ -1,5 +1,5 @@
 /**
- * What a node begins with that holds nothing yet: a cluster of its own, to which others can be called, or the
+ * The beginning of a node that holds nothing yet: a cluster of its own, to which others can be called, or the
  * wait for a cluster that calls it; and how a node that holds something is made to hold nothing.
  */
 import { randomBytes } from 'node:crypto';

@@ -85,11 +85,11 @@ export class Opening {
 
   private async whenCaughtUp(): Promise<void> {
     const { side, nodeId, status, ending } = this.parts;
-    const goesOn = (): boolean => !ending.hasEnded && status.phase === Phase.READY;
-    if (!(await catchUp(side.scopes.sessions, nodeId, goesOn))) return;
+    const isRunning = (): boolean => !ending.hasEnded && status.phase === Phase.READY;
+    if (!(await catchUp(side.scopes.sessions, nodeId, isRunning))) return;
     status.isCaughtUp = true;
     // Users may have come from other nodes.
-    const error = await this.passwordProblem(goesOn);
+    const error = await this.passwordProblem(isRunning);
     if (error !== null) ending.fail(error.message, null, error.exitCode);
   }
 
@@ -127,8 +127,8 @@ export class Opening {
     if (error !== null) throw error;
   }
 
-  private passwordProblem(goesOn: () => boolean): ReturnType<typeof passwordProblem> {
+  private passwordProblem(isRunning: () => boolean): ReturnType<typeof passwordProblem> {
     const { config, side, hasher } = this.parts;
-    return passwordProblem(config, side.engine.root, hasher, goesOn);
+    return passwordProblem(config, side.engine.root, hasher, isRunning);
   }
 }

@@ -84,7 +84,7 @@ beforeEach(() => {
       },
       restart: () => {},
     }),
-    monotonic: () => 12_345,
+    clock: { now: () => 12_345 },
   });
 });
 

@@ -15,6 +15,7 @@ import {
   type RestoresView,
 } from '@althing/engine';
 import { isVoter, type Membership } from 'raft-ts';
+import type { Clock } from '../../base/clock.js';
 import { type GroupId, type NodeId, ROOT_GROUP } from '../../between/protocol.js';
 import { Phase } from '../../between/shared-status.js';
 import type { Config } from '../../config/index.js';
@@ -75,8 +76,7 @@ export interface LocalNodeOptions {
   /** Level of the log by its name there. */
   readonly log: { level: string };
   readonly stop: () => void;
-  /** A clock in milliseconds that began with the process. */
-  readonly monotonic: () => number;
+  readonly clock: Pick<Clock, 'now'>;
 }
 
 /** This node, as functions of the language see it. */
@@ -88,7 +88,7 @@ export class LocalNode implements NodeView {
   }
 
   info(): NodeInfo {
-    const { config, version, nodeId, engine, connections, monotonic, log } = this.options;
+    const { config, version, nodeId, engine, connections, clock, log } = this.options;
     const { status, committed, stored } = this.state();
     const lowest = this.options.members()?.overview.lowest() ?? { committed, stored };
     return {
@@ -107,7 +107,7 @@ export class LocalNode implements NodeView {
       node_port: config.listenNodePort,
       ip_support: config.ipSupport.toUpperCase(),
       storage_path: config.storagePath.endsWith('/') ? config.storagePath : `${config.storagePath}/`,
-      uptime: monotonic() / 1000,
+      uptime: clock.now() / 1000,
       changes_in_queue: 0,
       archived_in_memory: 0,
       archive_files: 0,

@@ -32,8 +32,8 @@ export interface ShutdownParts {
   readonly leaving: Leaving;
   /** Null until they are open. */
   readonly doors: () => Doors | null;
-  /** Ends what is done again and again. */
-  readonly rest: () => void;
+  /** Stops the periodic timers. */
+  readonly stopTimers: () => void;
 }
 
 /** How long a stop waits until the other one of two nodes can go on alone, in milliseconds. */
@@ -92,7 +92,7 @@ export class Shutdown {
     }
     status.phase = Phase.DRAINING;
     if (isGone) this.refused = STOPPING;
-    // Who waits for a module is answered before the connections are closed.
+    // Requests that wait for a module are answered before the connections are closed.
     modules.cancel();
     await grace.wait(this.parts.doors()?.drain() ?? Promise.resolve());
     this.refused = STOPPING;
@@ -103,7 +103,7 @@ export class Shutdown {
       for (const session of scopes.sessions.all) await grace.wait(scopes.checkpointer.flush(session));
     }
     await grace.wait(ended);
-    this.parts.rest();
+    this.parts.stopTimers();
     await scopes.abandon(STOPPING);
     // Acknowledged changes are durable: whatever takes too long from here on can as well be cut off.
     await grace.wait(consensus.stop(), CLOSE_MS);

@@ -135,7 +135,7 @@ function calmMs({ electionTimeoutMs, heartbeatMs }: ClusterOptions): number {
 interface Running {
   readonly side: ConsensusSide<PeerNetwork>;
   readonly server: StatusServer;
-  /** Those of the status. */
+  /** Figures of the status port. */
   readonly timers: readonly (() => void)[];
 }
 

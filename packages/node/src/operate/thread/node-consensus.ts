@@ -18,7 +18,7 @@ export interface NodeConsensusOptions {
   readonly protocolVersions: VersionRange;
   /** The highest level of a cluster that the software knows. */
   readonly level: number;
-  /** What an empty node waits with for the secret of its cluster; null: it does not. */
+  /** The one-time secret with which an empty node waits for the secret of its cluster; null: it does not. */
   readonly oneTimeSecret: string | null;
   readonly identity: Identity;
   readonly folder: DataFolder;

@@ -1,0 +1,35 @@
+import type { RootGroup } from '@althing/engine';
+import type { Clock } from '../../base/clock.js';
+import type { Rooms } from '../../events/rooms.js';
+import type { ProgramRequest, Respond } from '../../groups/request.js';
+import type { EngineMetrics } from '../../telemetry/engine-metrics.js';
+import type { Authenticator } from '../auth/authenticator.js';
+import type { Gate } from '../gate/gate.js';
+import type { RequestIds } from '../shared/request-ids.js';
+import type { NativeCounts } from './native-counts.js';
+
+/** The surroundings of all connections of a node. */
+export interface ConnectionHost {
+  readonly authenticator: Pick<Authenticator, 'known' | 'login'>;
+  readonly root: Pick<RootGroup, 'users' | 'accessVersion' | 'isLoading' | 'tokenByKey' | 'memberByName'>;
+  /** Takes a request; the answer may come at once or later. */
+  readonly handle: (request: ProgramRequest, respond: Respond) => boolean;
+  /** Puts off that a large package of a user is read, where others have to be served before: then `read` is called later. */
+  readonly readsLater?: (userId: number, bytes: number, read: () => void) => boolean;
+  readonly gate: Gate;
+  readonly rooms: Pick<Rooms, 'join' | 'leave' | 'emit' | 'answer' | 'end' | 'loggedOut' | 'userChanged'>;
+  /** Arrays and maps inside each other at most. */
+  readonly nestingMax: number;
+  /** Bytes that a package may have. */
+  readonly sizeMax: number;
+  readonly ids: Pick<RequestIds, 'idOf'>;
+  readonly figures: Pick<EngineMetrics, 'refused'>;
+  readonly counts: NativeCounts;
+  /** Reports a defect of the node itself. */
+  readonly onDefect: (error: unknown) => void;
+  /** Wall clock in milliseconds. */
+  readonly now: () => number;
+  readonly clock: Clock;
+  /** Bytes that wait to be sent when an event finds them and the connection ends; 4 MiB by default. */
+  readonly unsentEventsMax?: number;
+}
