@@ -7,6 +7,8 @@ import { Signals } from './signals.js';
 
 let bridge: Bridge;
 let clock: ManualClock;
+/** The consensus thread's end of the signals. */
+let signals: Signals;
 /** What is to be done at the end of the turn. */
 let later: (() => void)[];
 /** Messages that left; in each of them proposed numbers, and kinds of other commands. */
@@ -19,10 +21,12 @@ beforeEach(() => {
   later = [];
   left = [];
   unread = [];
+  const memory = new SharedArrayBuffer(Signals.BYTES);
+  signals = new Signals(memory);
   bridge = new Bridge({
     clock,
     soon: (work) => later.push(work),
-    signals: new SharedArrayBuffer(Signals.BYTES),
+    signals: memory,
     port: {
       post: (parcel) => left.push(contentOf(parcel)),
       poll: () => unread.shift(),
@@ -122,6 +126,31 @@ describe('proposals', () => {
     expect(turn()).toEqual([['call', 1, 2, 3, 4]]);
   });
 
+  test('wait for the write under way, and leave before what its end tells is handled', () => {
+    signals.writing();
+    propose(1);
+    expect(turn()).toEqual([]);
+    expect(signals.written(false)).toBe(true);
+    let before: (number | string)[][] = [];
+    bridge.onEvent = () => {
+      before = left.splice(0);
+    };
+    bridge.receive(parcelOf(committed(1)));
+    expect(before).toEqual([[1]]);
+  });
+
+  test('wait for those before them, which are on their way to be written, and go with any message', () => {
+    propose(1);
+    expect(turn()).toEqual([[1]]);
+    propose(2);
+    expect(turn()).toEqual([]);
+    // They came, and nothing is written: they were not to be taken.
+    expect(signals.taken()).toBe(true);
+    bridge.receive(parcelOf());
+    expect(left.splice(0)).toEqual([[2]]);
+    expect(signals.taken()).toBe(false);
+  });
+
   test('do not wait when they are large', () => {
     bridge.receive(parcelOf(committed(4)));
     bridge.send({ kind: 'propose', group: 1, epoch: 1, payloads: [new Uint8Array(1_000_000)] });
@@ -165,4 +194,32 @@ test('what waits leaves at once for who waits in place, and the events are handl
   bridge.waitFor(() => isDone, 10_000);
   expect(isDone).toBe(true);
   expect(left).toEqual([[1]]);
+});
+
+describe('signals', () => {
+  test('a hold is lost on nobody: either side sees the other, whoever is first', () => {
+    expect(signals.hold()).toBe(false);
+    signals.writing();
+    expect(signals.hold()).toBe(true);
+    // One of two writes is done: the engine thread can be told, and may hold on.
+    expect(signals.written(true)).toBe(true);
+    expect(signals.written(true)).toBe(false);
+    expect(signals.hold()).toBe(true);
+    signals.release();
+    expect(signals.written(false)).toBe(false);
+    expect(signals.hold()).toBe(false);
+  });
+
+  test('a hold begins with what is on its way, and its write goes on with it', () => {
+    signals.proposed();
+    expect(signals.hold()).toBe(true);
+    signals.writing();
+    expect(signals.taken()).toBe(false);
+    expect(signals.hold()).toBe(true);
+    expect(signals.written(false)).toBe(true);
+    signals.proposed();
+    expect(signals.hold()).toBe(true);
+    expect(signals.taken()).toBe(true);
+    expect(signals.hold()).toBe(false);
+  });
 });

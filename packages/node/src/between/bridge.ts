@@ -1,8 +1,8 @@
 /**
  * The engine thread's end of the line to the consensus thread. Commands of one turn of the event loop travel in one message.
- * Proposals wait for clients that were just answered and ask again, since a message and a write of the log cost as much as
- * many changes. Calls of other nodes and answers to them do not wait, and do not take along what does. How far states are
- * goes with the next other command: only limits depend on it.
+ * Proposals that could not be written yet wait for the write under way, and behind it for clients that were answered by
+ * it and ask again: a message and a write cost as much as many changes. Calls of other nodes and answers to them do not
+ * wait, and do not take along what does. How far states are goes with the next other command: only limits depend on it.
  */
 import { assert } from '../base/assert.js';
 import type { Clock } from '../base/clock.js';
@@ -141,19 +141,21 @@ export class Bridge implements Consensus {
     });
   }
 
-  /** Whether what is to be sent waits for more. */
+  /** Whether what is to be sent waits for more, or for the write under way. */
   private waits(): boolean {
     if (this.isUrgent || this.proposals === 0 || this.packing.bytes >= HELD_BYTES_MAX) return false;
-    return this.pacer.holds(this.proposals);
+    return this.pacer.holds(this.proposals) || this.signals.hold();
   }
 
   private flush(): void {
-    const { packing, calls } = this;
+    const { packing, signals, calls } = this;
     if (packing.isEmpty) {
       this.flushCalls();
       return;
     }
     this.pacer.end();
+    if (this.proposals > 0) signals.proposed();
+    signals.release();
     this.proposals = 0;
     this.isUrgent = false;
     const { parcel, given } = packing.take();

@@ -17,9 +17,6 @@ const ENTRIES_MS = 4;
 /** How long after it asked for something the engine thread may wait for entries, in milliseconds. */
 const ASKED_MS = 100;
 
-/** Commands behind which the engine thread does not wait for entries. */
-const NOT_ASKING: ReadonlySet<Command['kind']> = new Set(['applied', 'checkpointed', 'propose']);
-
 /** Bytes of entries that wait at most. */
 const HELD_BYTES_MAX = 64 * 1024;
 
@@ -72,10 +69,29 @@ export class EventSender {
 
   /** Hands a message of the engine thread to `handle`, command by command. */
   receive(parcel: Parcel<Command>, handle: (command: Command) => void): void {
+    let isProposal = false;
     unpackCommands(parcel, (command) => {
-      if (!NOT_ASKING.has(command.kind)) this.askedAt = this.options.clock.now();
+      const { kind } = command;
+      if (kind === 'propose') isProposal = true;
+      else if (kind !== 'applied' && kind !== 'checkpointed') this.askedAt = this.options.clock.now();
       handle(command);
     });
+    if (isProposal && this.signals.taken()) this.planFlush();
+  }
+
+  /** A write of the log begins. */
+  writing(): void {
+    this.signals.writing();
+  }
+
+  /**
+   * A write of the log is done. The engine thread may send what it holds back: it does so when a message comes, be it an
+   * empty one.
+   *
+   * @param more whether another one is under way
+   */
+  written(more: boolean): void {
+    if (this.signals.written(more)) this.planFlush();
   }
 
   private holdsEntries(): boolean {

@@ -1,10 +1,10 @@
 /**
- * A bell between the two threads of a node, in shared memory: an engine thread that has nothing else to do can wait for
- * messages in place, which is faster than by its event loop.
+ * Signals between the two threads of a node through shared memory, which save messages: a message
+ * costs both of them more than a small change does.
  */
 export class Signals {
   /** Bytes of memory that it takes, zeros at first. */
-  static readonly BYTES = 4;
+  static readonly BYTES = 16;
   private readonly cells: Int32Array;
 
   constructor(buffer: SharedArrayBuffer) {
@@ -13,17 +13,78 @@ export class Signals {
 
   /** The consensus thread sent a message. */
   ring(): void {
-    Atomics.add(this.cells, 0, 1);
-    Atomics.notify(this.cells, 0);
+    Atomics.add(this.cells, RINGS, 1);
+    Atomics.notify(this.cells, RINGS);
   }
 
   /** How often was rung. To be read before one looks for a message. */
   get rings(): number {
-    return Atomics.load(this.cells, 0);
+    return Atomics.load(this.cells, RINGS);
   }
 
   /** Blocks until it rings again, or some milliseconds. */
   waitForRing(rings: number, ms: number): void {
-    Atomics.wait(this.cells, 0, rings, ms);
+    Atomics.wait(this.cells, RINGS, rings, ms);
+  }
+
+  /** Of the consensus thread: a write of the log begins. */
+  writing(): void {
+    Atomics.store(this.cells, WRITING, 1);
+  }
+
+  /**
+   * Of the consensus thread: a write of the log is done.
+   *
+   * @param more whether another one is under way
+   * @returns whether the engine thread holds something back, and waits for a message
+   */
+  written(more: boolean): boolean {
+    if (!more) Atomics.store(this.cells, WRITING, 0);
+    return this.takeHeld();
+  }
+
+  /** Of the engine thread: proposals are on their way, which will be written. */
+  proposed(): void {
+    Atomics.store(this.cells, PROPOSED, 1);
+  }
+
+  /**
+   * Of the consensus thread: what was proposed has come, and is being written if it is to be.
+   *
+   * @returns whether the engine thread holds something back, and waits for a message
+   */
+  taken(): boolean {
+    Atomics.store(this.cells, PROPOSED, 0);
+    return !this.isBusy && this.takeHeld();
+  }
+
+  /**
+   * Of the engine thread: whether proposals may be held back. Then a message comes when the write under way,
+   * or about to begin, is done, and until then they could not be written anyway.
+   */
+  hold(): boolean {
+    if (!this.isBusy) return false;
+    Atomics.store(this.cells, HELD, 1);
+    // The write may have ended between the two.
+    return this.isBusy || !this.takeHeld();
+  }
+
+  /** Of the engine thread: nothing is held back any more. */
+  release(): void {
+    Atomics.store(this.cells, HELD, 0);
+  }
+
+  /** Whether the log is being written, or will be as soon as what is on its way is there. */
+  private get isBusy(): boolean {
+    return Atomics.load(this.cells, WRITING) !== 0 || Atomics.load(this.cells, PROPOSED) !== 0;
+  }
+
+  private takeHeld(): boolean {
+    return Atomics.exchange(this.cells, HELD, 0) !== 0;
   }
 }
+
+const RINGS = 0;
+const WRITING = 1;
+const HELD = 2;
+const PROPOSED = 3;

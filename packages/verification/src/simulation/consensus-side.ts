@@ -1,6 +1,13 @@
 /** The consensus thread of a simulated process: that of a real one, on a simulated clock, disk and network. */
 
-import { ConsensusSide, type Event, type GroupId, joinedClock, logChainHash } from '@althing/node/parts';
+import {
+  ConsensusSide,
+  type Event,
+  type EventSender,
+  type GroupId,
+  joinedClock,
+  logChainHash,
+} from '@althing/node/parts';
 import type { LogStore, LogView } from '@althing/storage';
 import type { Message, TraceEvent } from 'raft-ts';
 import { Connections, type ConnectionsOptions } from './connections.js';
@@ -22,6 +29,8 @@ export interface SimulatedConsensusOptions
   readonly draw: Draw;
   readonly planted: Planted;
   readonly emit: (event: Event) => void;
+  /** It is told when a write of the log begins, and when one is done. */
+  readonly line: Pick<EventSender, 'writing' | 'written'>;
   /** For how long the engine thread has done nothing, in milliseconds. */
   readonly engineSilence: () => number;
   /** Called when the core of a group begins, with what is on the disk. */
@@ -72,7 +81,13 @@ export async function openConsensus(options: SimulatedConsensusOptions): Promise
       clock,
       wake: clock.wake,
       disk: { log, look: async (note) => note(machine.logRoom) },
-      line: { emit, silence: engineSilence, noteRoot: () => {} },
+      line: {
+        emit,
+        writing: () => options.line.writing(),
+        written: (more) => options.line.written(more),
+        silence: engineSilence,
+        noteRoot: () => {},
+      },
       connect: (events) =>
         new Connections(
           {

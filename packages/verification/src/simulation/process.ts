@@ -96,13 +96,12 @@ export class Process {
     const eventDraw = world.drawFor(machine, 'events');
     const late = (): number =>
       commandDraw.exponential(swarm.threadMs) + this.lateMs + this.engineThread.now - scheduler.now;
-    const delay = (): number => eventDraw.exponential(swarm.threadMs);
     const { bridge, events } = threadLine({
       scheduler,
       engineThread: this.engineThread,
       consensusThread: this.consensusThread,
       commandMs: late,
-      eventMs: delay,
+      eventMs: () => eventDraw.exponential(swarm.threadMs),
       onCommand: (command) => this.takeCommand(command),
       onEvent: (event) => this.takeEvent(event),
       onReached: (place) => world.onReached(place),
@@ -235,6 +234,7 @@ export class Process {
       planted,
       nodes,
       emit: (event) => this.emit(event),
+      line: this.events,
       send: (to, frame) => {
         if (this.alive) world.send(this, to, frame);
       },

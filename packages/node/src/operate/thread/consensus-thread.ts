@@ -238,8 +238,14 @@ export class ConsensusThread {
           emit: (event) => toEngine.emit(event),
           silence: () => (shared.phase === Phase.READY ? shared.engineSilence() : 0),
           noteRoot: (age) => shared.noteRoot(age),
-          writing: () => storage.writeBegan(),
-          written: (more) => storage.writeEnded(more),
+          writing: () => {
+            storage.writeBegan();
+            toEngine.writing();
+          },
+          written: (more) => {
+            storage.writeEnded(more);
+            toEngine.written(more);
+          },
         },
         connect,
         random: () => randomBytes(4).readUInt32BE(0),
