@@ -1,7 +1,7 @@
 /** Servers that answer the scenarios: this build, another one, bare echoes, ThingsDB. */
 import { join, resolve } from 'node:path';
-import { wireMap } from '@althing/client';
-import { authorization, type Credentials, NodeClient } from '../harness/node-client.js';
+import { clientOf } from '../harness/client-of.js';
+import { authorization, type Credentials } from '../harness/node-client.js';
 import { NodeProcess, type NodeProcessOptions } from '../harness/node-process.js';
 import { Child } from './child.js';
 import { type Contender, type ContestOptions, contest, type Row } from './contest.js';
@@ -76,13 +76,8 @@ async function buildOf(
 }
 
 async function databaseOf(name: string, node: NodeProcess): Promise<Server> {
-  const client = new NodeClient(node.url, 'msgpack', SETUP_MS);
-  const query = async (scope: string, code: string): Promise<unknown> => {
-    const outcome = await client.send(scope, ADMIN, wireMap({ type: 'query', code }));
-    if (outcome.kind === 'value') return outcome.value;
-    const why = outcome.kind === 'error' ? `${outcome.code}: ${outcome.message}` : outcome.why;
-    throw new Error(`the preparation ${code} failed: ${why}`);
-  };
+  const db = clientOf(node.url, ADMIN, SETUP_MS);
+  const query = (scope: string, code: string): Promise<unknown> => db.$scope(scope).query(code);
   await query('@thingsdb', "try(del_collection('bench'));");
   await query('@thingsdb', "new_collection('bench');");
   const token = String(await query('@thingsdb', "new_token('admin');"));
@@ -93,7 +88,7 @@ async function databaseOf(name: string, node: NodeProcess): Promise<Server> {
       for (const code of setup) await query(scope, code);
     },
     stop: async () => {
-      client.close();
+      await db.$close();
       await node.stop();
     },
   };

@@ -4,13 +4,16 @@
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { isWireList, isWireMap, type WireValue, wireMap } from '@althing/client';
-import { type Credentials, NodeClient } from './node-client.js';
+import { isWireList, isWireMap, type WireValue } from '@althing/client';
+import { clientOf } from './client-of.js';
+import type { Credentials } from './node-client.js';
 import { type NodePlace, NodeProcess, type NodeProcessOptions, newPlace } from './node-process.js';
 
 /** How long a cluster may take until it is as wanted. */
 const settleTimeoutMs = 60_000;
 const pollMs = 20;
+/** Longest wait for an answer, in milliseconds. */
+const QUERY_MS = 20_000;
 
 const admin: Credentials = { basic: ['admin', 'pass'] };
 
@@ -84,14 +87,11 @@ export class ClusterProcess {
    * @throws {Error} when it fails
    */
   async query(at: number, scope: string, code: string): Promise<WireValue> {
-    const client = new NodeClient(this.node(at).url, 'msgpack', 20_000);
+    const db = clientOf(this.node(at).url, this.#credentials, QUERY_MS);
     try {
-      const outcome = await client.send(scope, this.#credentials, wireMap({ type: 'query', code }));
-      if (outcome.kind === 'value') return outcome.value;
-      const why = outcome.kind === 'error' ? `${outcome.code}: ${outcome.message}` : outcome.why;
-      throw new Error(`${code} failed: ${why}`);
+      return await db.$scope(scope).query<WireValue>(code);
     } finally {
-      client.close();
+      await db.$close();
     }
   }
 

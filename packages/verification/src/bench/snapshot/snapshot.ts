@@ -7,7 +7,8 @@ import { mkdtempSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { SERVE } from '@althing/node/testing';
-import { type Credentials, NodeClient } from '../../harness/node-client.js';
+import { clientOf } from '../../harness/client-of.js';
+import type { Credentials } from '../../harness/node-client.js';
 import type { NodeProcess } from '../../harness/node-process.js';
 import { type Asked, Clients } from '../clients.js';
 import { cpuTimeUs } from '../cpu.js';
@@ -89,9 +90,9 @@ export async function benchSnapshot(options: SnapshotBenchOptions): Promise<Snap
 async function measure(trio: Trio, options: SnapshotBenchOptions): Promise<SnapshotFigures> {
   const { megabytes, rounds, perS, calmMs, progress } = options;
   const alone = await trio.start(0);
-  const client = new NodeClient(alone.url, 'msgpack', STORED_MS);
-  const token = String(await queryAt(client, ADMIN)("new_token('admin');", {}, '@thingsdb'));
-  client.close();
+  const db = clientOf(alone.url, ADMIN, STORED_MS);
+  const token = String(await queryAt(db)("new_token('admin');", {}, '@thingsdb'));
+  await db.$close();
   const as = { token };
   const begin = performance.now();
   await fill(alone.url, as, megabytes);

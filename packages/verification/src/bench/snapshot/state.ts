@@ -3,8 +3,9 @@
  * and small records. The files are random bytes.
  */
 import { randomBytes } from 'node:crypto';
-import { type WireValue, wireMap } from '@althing/client';
-import { type Credentials, NodeClient } from '../../harness/node-client.js';
+import { type Database, type WireValue, wireMap } from '@althing/client';
+import { clientOf } from '../../harness/client-of.js';
+import type { Credentials } from '../../harness/node-client.js';
 import { Load } from '../load.js';
 import { requestOf } from '../scenarios.js';
 
@@ -41,19 +42,15 @@ export type Query = (
   scope?: string,
 ) => Promise<WireValue>;
 
-/** Runs queries at a node. They throw what went wrong. */
-export function queryAt(client: NodeClient, as: Credentials): Query {
-  return async (code, vars = {}, scope = SCOPE) => {
-    const outcome = await client.send(scope, as, wireMap({ type: 'query', code, vars: wireMap(vars) }));
-    if (outcome.kind === 'value') return outcome.value;
-    throw new Error(`${code} failed: ${outcome.kind === 'error' ? outcome.message : outcome.why}`);
-  };
+/** Runs queries at a node. */
+export function queryAt(db: Database): Query {
+  return (code, vars = {}, scope = SCOPE) => db.$scope(scope).query<WireValue>(code, vars);
 }
 
 /** Makes the state at a node. */
 export async function fill(url: string, as: Credentials, megabytes: number): Promise<void> {
-  const client = new NodeClient(url, 'msgpack', TIMEOUT_MS);
-  const query = queryAt(client, as);
+  const db = clientOf(url, as, TIMEOUT_MS);
+  const query = queryAt(db);
   const { files, things } = shapeOf(megabytes);
   try {
     await query("new_collection('state');", {}, '@thingsdb');
@@ -70,7 +67,7 @@ export async function fill(url: string, as: Credentials, megabytes: number): Pro
     // Two at a time: the engine has the next one while the log is written.
     await Promise.all([0, 1].map(() => eachOf(work)));
   } finally {
-    client.close();
+    await db.$close();
   }
 }
 
