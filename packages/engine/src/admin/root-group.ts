@@ -1,8 +1,6 @@
 /**
  * Records: USER (id) holds `user`, COLLECTION (id) `collection`, MEMBER (id) `member`, INVITATION (id) `invitation`, LEVEL
  * `level:varint` once it is above the first, WHITELIST (id of the user, part: the number of the list) `whitelist`; access lists and defaults lie in META.
- *
- * Long because: it is one state, and each of its primitives stands with its record and its effect.
  */
 import { ByteReader, ByteWriter } from '../bytes.js';
 import { Dirty } from '../state/dirty.js';

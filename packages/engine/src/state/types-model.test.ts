@@ -20,7 +20,8 @@ import {
   sourceOf,
   stateLines,
 } from '../testing/state-lines.js';
-import { SENT, SETUP, STATEMENTS } from '../testing/type-statements.js';
+import { STATEMENTS } from '../testing/type-statements.js';
+import { SENT, SETUP } from '../testing/type-words.js';
 import { List, ThingSet } from '../value/containers.js';
 import { Float } from '../value/scalars.js';
 import { Thing } from '../value/thing.js';
