@@ -29,9 +29,6 @@ export function connect<S extends object = Readonly<Record<string, unknown>>>(
   return databaseOf(new Client(urls, options, nodePlatform()), options);
 }
 
-/** Connections of the native protocol to a node, for calls. */
-const SOCKETS_MAX = 16;
-
 /** The default port of the native protocol, as with ThingsDB. */
 const NATIVE_PORT = 9200;
 
@@ -46,7 +43,8 @@ function nodePlatform(): Platform {
       return new SocketTransport({
         dial: dialOf(transport, options),
         clock,
-        connectionsMax: SOCKETS_MAX,
+        // A change waits for those before it on its connection: with fewer, what waits behind an election would take long.
+        connectionsMax: requestsMax,
         answerBytesMax,
       });
     },
