@@ -145,8 +145,9 @@ function problemsOf(restored, before, after) {
   const problems = [];
   for (const [id, first] of before) {
     const last = after.get(id);
-    const found = restored.get(id);
     if (last === undefined) continue;
+    // A restore makes collections anew, under other ids. One that was renamed meanwhile has either name.
+    const found = [...restored.values()].find(({ name }) => name === first.name || name === last.name);
     if (found === undefined) {
       problems.push(`the collection ${first.name} is missing`);
       continue;

@@ -113,7 +113,7 @@ export class Clients {
   private drawAction(): Action {
     const { draw, asksOldNodes } = this.options;
     for (;;) {
-      const action = drawAction(draw, () => `v${this.values++}`, Math.floor(Date.now() / 1000));
+      const action = drawAction(draw, () => `v${this.values++}`, Math.floor(Date.now() / 1000), false);
       if (asksOldNodes !== true || !NEW_KINDS.has(action.kind)) return action;
     }
   }

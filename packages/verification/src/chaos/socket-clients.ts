@@ -255,7 +255,9 @@ export class SocketClients {
     const id = nextId();
     const tag = `s${id}`;
     const action: Action =
-      kind === 'increment' ? { kind, tag } : drawAction(draw, () => tag, Math.floor(Date.now() / 1000));
+      kind === 'increment'
+        ? { kind, tag }
+        : drawAction(draw, () => tag, Math.floor(Date.now() / 1000), false);
     const operation: Operation = {
       id,
       client: CLIENTS_FROM + client,

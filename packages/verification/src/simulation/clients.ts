@@ -168,7 +168,8 @@ export class Clients {
     const process = this.nodeFor(collection);
     const name = nameOf(agent);
     if (process === null || !this.world.decisions.take(name, OPERATION)) return this.next(agent);
-    const action = drawAction(this.draw, () => name, Math.floor((NOW_MS + this.world.scheduler.now) / 1000));
+    const now = Math.floor((NOW_MS + this.world.scheduler.now) / 1000);
+    const action = drawAction(this.draw, () => name, now, true);
     this.begin(agent.client, process, collection, action, this.draw.chance(0.3), () => this.next(agent));
   }
 

@@ -55,8 +55,9 @@ export const READ_ALL = `[[${LISTS.map((list) => `.${list}`).join(', ')}], .n, [
  * Draws the next thing that a client does.
  *
  * @param now Unix seconds
+ * @param hasModules whether the nodes have the module that some futures ask
  */
-export function drawAction(draw: Draw, nextValue: () => string, now: number): Action {
+export function drawAction(draw: Draw, nextValue: () => string, now: number, hasModules: boolean): Action {
   const kind = draw.weighted([
     ['append', 6],
     ['append_and_fail', 0.5],
@@ -97,7 +98,7 @@ export function drawAction(draw: Draw, nextValue: () => string, now: number): Ac
     case 'recalled_task':
       return { kind, value: nextValue(), startAt: now + draw.int(0, 2), deletes: draw.chance(0.5) };
     case 'future':
-      return { kind, value: nextValue(), fails: draw.chance(0.3), asks: draw.chance(0.4) };
+      return { kind, value: nextValue(), fails: draw.chance(0.3), asks: draw.chance(0.4) && hasModules };
     case 'balances':
     case 'sweep':
     case 'look':

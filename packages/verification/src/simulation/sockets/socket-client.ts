@@ -146,7 +146,7 @@ export class SocketClient {
 
   private drawAction(name: string): Action {
     const { world, draw } = this;
-    return drawAction(draw, () => name, Math.floor((NOW_MS + world.scheduler.now) / 1000));
+    return drawAction(draw, () => name, Math.floor((NOW_MS + world.scheduler.now) / 1000), true);
   }
 
   /** Connects to some node, logs in, and joins. */
