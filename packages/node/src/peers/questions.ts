@@ -36,7 +36,8 @@ export interface QuestionsOptions {
 export class Questions {
   private readonly options: QuestionsOptions;
   private readonly asks = new Set<() => void>();
-  private readonly asked = new Set<Channel>();
+  /** Connections with a question that is not answered, and how each is given up. */
+  private readonly asked = new Map<Channel, () => void>();
 
   constructor(options: QuestionsOptions) {
     this.options = options;
@@ -97,7 +98,6 @@ export class Questions {
 
   /** Takes the question of a connection that was made for one. */
   take(channel: Channel): void {
-    this.asked.add(channel);
     const over = (): void => {
       clearTimeout(timer);
       this.asked.delete(channel);
@@ -106,6 +106,7 @@ export class Questions {
       over();
       channel.destroy();
     }, ASKED_MS);
+    this.asked.set(channel, over);
     let isAsked = false;
     channel.onEnd = over;
     channel.onFrame = (kind, question) => {
@@ -123,7 +124,10 @@ export class Questions {
   /** Gives up all of them. */
   close(): void {
     for (const abort of [...this.asks]) abort();
-    for (const channel of this.asked) channel.destroy();
+    for (const [channel, over] of [...this.asked]) {
+      over();
+      channel.destroy();
+    }
   }
 }
 
