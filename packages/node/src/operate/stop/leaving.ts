@@ -7,7 +7,7 @@
 import { readFileSync } from 'node:fs';
 import { Deferred } from '../../base/deferred.js';
 import { messageOf } from '../../base/failures.js';
-import { delayed } from '../../base/timers.js';
+import { delay, delayed } from '../../base/timers.js';
 import type { Config } from '../../config/index.js';
 import type { GracePeriod } from './grace-period.js';
 
@@ -55,7 +55,10 @@ export class Leaving {
   async attempt(grace: Pick<GracePeriod, 'wait'>): Promise<boolean> {
     if (!this.isWanted()) return false;
     this.hasAsked = true;
-    await grace.wait(Promise.race([this.removal.promise, this.askUntilHeard(), delayed(LEAVE_MS)]));
+    const timeUp = new Deferred<void>();
+    const callOff = delay(LEAVE_MS, () => timeUp.resolve());
+    await grace.wait(Promise.race([this.removal.promise, this.askUntilHeard(), timeUp.promise]));
+    callOff();
     this.isOver = true;
     const { report } = this.options;
     if (this.isRemoved) report('info', 'left', 'this node is no member of the cluster any more');
