@@ -152,8 +152,9 @@ describe.each(['tcp', 'websocket'] as const)('over %s', (rooms) => {
     const seen: RoomEvent[] = [];
     while (!seen.some((event) => event.kind === 'emit' && event.event === 'last'))
       seen.push(await next(events));
-    expect(seen[0]).toEqual({ kind: 'gap' });
-    expect(seen.length).toBeLessThanOrEqual(6);
+    // An event may have been handed over before the others came.
+    expect(seen.slice(0, 2)).toContainEqual({ kind: 'gap' });
+    expect(seen.length).toBeLessThanOrEqual(7);
   });
 
   test('a signal, and closing the client, end what waits', async () => {
