@@ -47,7 +47,7 @@ describe('reading past what is expected', () => {
   });
 });
 
-/** What was written, with a byte behind it. */
+/** The written bytes, with one more behind them. */
 function written(write: (out: ByteWriter) => void): ByteReader {
   const out = new ByteWriter();
   write(out);

@@ -59,7 +59,7 @@ const KIND_COLUMNS = [
 ];
 
 let folder = '';
-/** What the compiler says of the copies, file by file. */
+/** The compiler's errors in the copies, file by file. */
 let errors: readonly string[] = [];
 
 beforeAll(() => {

@@ -1,4 +1,4 @@
-/** What the analysis of a text has to know of functions, and what it tells. */
+/** The input of the analysis of a text, and its result. */
 import type { Closure } from './ast.js';
 
 /** Scopes in which a construct makes a query a change. In a node scope nothing does. */

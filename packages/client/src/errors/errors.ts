@@ -1,5 +1,5 @@
 /**
- * What a call can fail with. Each error says what became of the changes of the call (`outcome`):
+ * The errors of calls. Each says what became of the changes of the call (`outcome`):
  *
  *   none       nothing was changed, and it never will be
  *   unknown    the change may have been made, or may yet be

@@ -34,7 +34,7 @@ export class QueryError extends AlthingError {
   readonly at: CodePlace | null;
   /** The procedure that `at` is a place in; null for the code of the query. */
   readonly procedure: string | null;
-  /** What the node's log calls the request. */
+  /** The name of the request in the node's log. */
   readonly requestId: string | null;
   /** The name of the node. */
   readonly node: string | null;

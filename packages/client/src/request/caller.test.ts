@@ -174,7 +174,7 @@ async function play(seed: number, badness: number, scope = collectionScope('stuf
   }
   await clock.pass(31_000);
   const played = { cluster, outcomes: [...outcomes], pending: 0 };
-  // What is still on its way comes now: also an attempt that was given up long ago.
+  // Everything that is still on its way comes now: also an attempt that was given up long ago.
   await clock.pass(120_000);
   return { ...played, pending: clock.pending };
 }

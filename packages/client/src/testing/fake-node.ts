@@ -16,7 +16,7 @@ export type Answering = (response: ServerResponse, asked: Asked) => void;
 export class FakeNode {
   readonly url: string;
   readonly port: number;
-  /** What was asked, in order. */
+  /** The questions, in order. */
   readonly asked: Asked[] = [];
   /** Connections that are open. */
   readonly sockets = new Set<Socket>();

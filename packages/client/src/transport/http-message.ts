@@ -82,7 +82,7 @@ function failureIn(body: Uint8Array): Failure | 'malformed' {
   };
 }
 
-/** What an error says of the changes. Without a word of it nobody knows. */
+/** The outcome that an error tells; `unknown` where it tells none. */
 export function outcomeOf(value: WireValue | undefined): ChangeOutcome {
   return value === 'none' || value === 'made' ? value : 'unknown';
 }

@@ -71,7 +71,7 @@ export class SocketTransport implements Transport {
     }
     if (signal.aborted) return { kind: 'unsent', error: new Error('given up') };
     const wasReused = session.answers > 0;
-    // What comes behind a request that is given up would wait for it: the connection ends.
+    // Later requests would wait for one that is given up: the connection ends.
     const giveUp = (): void => session.close();
     signal.addEventListener('abort', giveUp, { once: true });
     try {

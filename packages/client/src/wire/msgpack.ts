@@ -46,7 +46,7 @@ export function decodeMessagePack(bytes: Uint8Array): WireValue {
   return wireValue(read, 0);
 }
 
-/** What msgpackr is to write for a value. */
+/** The form of a value that msgpackr writes. */
 export function writableWire(value: WireValue, depth = 0): Writable {
   if (depth > nestingMax) throw new WireError(`more than ${nestingMax} nested levels`);
   if (typeof value === 'bigint') return writableInt(value);

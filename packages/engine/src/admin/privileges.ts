@@ -1,4 +1,4 @@
-/** What is to be known of a privilege. */
+/** The columns of a privilege. */
 interface PrivilegeRow {
   /** Its bit in a mask. */
   readonly bit: number;

@@ -226,7 +226,7 @@ export const RootEffect = {
       inverse: (root) => (before) => root.writeLevel(before),
       cost,
     }),
-    // What is read from the log is committed.
+    // Everything that is read from the log is committed.
     repeat: (input: ByteReader, root: RootGroup): void => {
       root.writeLevel(input.varint());
       root.confirmLevel();

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { Harness, type RunOptions } from '../testing/harness.js';
 import { toldPlaces } from './told-places.js';
 
-/** What the innermost place of the error covers, in the text that it is a place of; and where the calls stand. */
+/** The texts that the places of the error cover, the innermost first, each with the closure that it is in. */
 function places(db: Harness, code: string, options: RunOptions = {}): string[] {
   const { places: found } = db.failure(code, options);
   return found.map(

@@ -1,4 +1,4 @@
-/** What a query is given to run, and what it throws to be run again with more. */
+/** The surroundings that a query is given, and the errors by which it asks to be run again with more. */
 import type { Access } from '../admin/access.js';
 import type { PasswordHash } from '../admin/user.js';
 import type { CollectionGroup } from '../state/collection-group.js';
@@ -9,7 +9,7 @@ import type { QueryLimits } from './limits.js';
 import type { Runtime } from './runtime.js';
 import type { Unit } from './unit.js';
 
-/** What a query runs as and with. */
+/** The surroundings of a running query. */
 export interface Execution {
   readonly scope: Scope;
   readonly transaction: Transaction;

@@ -1,4 +1,4 @@
-/** What a query may use, and what it has used: time, memory, size of values, depth. Compiled code counts its steps down at every turn. */
+/** The limits and the use of a query: time, memory, size of values, depth. Compiled code counts its steps down at every turn. */
 import type { Environment } from '../environment.js';
 import { ErrorCode, operationError, QueryError, quotaError } from '../error.js';
 import { unitsToFill } from '../value/containers.js';
@@ -46,7 +46,7 @@ export class Meter {
   private sliceMs = Number.POSITIVE_INFINITY;
   private heapMax = 0;
   private looks = 0;
-  /** What would have to be taken back if the query ended now. */
+  /** The way back from all that the query has done so far. */
   private changes: Undoable = NO_CHANGES;
 
   constructor(readonly environment: Environment) {}
@@ -133,7 +133,7 @@ export class Meter {
   charge(units: number): void {
     this.steps -= units >> 6;
     if (this.steps >= 0) return;
-    // What is that large may soon be larger: the heap is looked at now.
+    // A value of that size may soon be larger: the heap is looked at now.
     if (units < HEAP_LOOK_UNITS) this.check();
     else {
       this.looks = -1;

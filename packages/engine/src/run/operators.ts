@@ -36,7 +36,7 @@ interface IntForm {
   readonly result: (a: string, b: string, r: string) => string;
 }
 
-/** What is to be known of an operator. */
+/** The columns of an operator. */
 export interface OperatorRow {
   /** On two ints; null where that is done as with all else. */
   readonly ints: IntForm | null;
@@ -176,7 +176,7 @@ export const OPERATORS: Readonly<Record<BinaryOp, OperatorRow>> = {
   ),
 };
 
-/** What the prefix operators do. */
+/** The prefix operators. */
 const PREFIXES: Readonly<Record<string, (value: Value) => Value>> = {
   '!': (value) => !isTruthy(value),
   '-': negate,
@@ -204,7 +204,7 @@ export function firstTier(rt: Runtime, op: BinaryOp): FirstTier {
   return made;
 }
 
-/** What a binary operator does. */
+/** The function of a binary operator. */
 export function binaryOperator(rt: Runtime, op: BinaryOp): Operate {
   return firstTier(rt, op).operate;
 }

@@ -9,7 +9,7 @@ import type { Value } from '../value/value.js';
 import type { CollectionGroup } from './collection-group.js';
 import { allThings } from './describe.js';
 
-/** What is wrong in the state of a collection, a line each; empty when every rule is kept. Brings all of it into memory. */
+/** The broken rules in the state of a collection, a line each; empty when every rule is kept. Brings all of it into memory. */
 export function brokenRules(group: CollectionGroup): string[] {
   const broken: string[] = [];
   const { store } = group;

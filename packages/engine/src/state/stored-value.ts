@@ -24,7 +24,7 @@ const LARGE = 0x19;
 const LIST2 = 0x1a;
 const SET = 0x1b;
 
-/** What a record with values belongs to: a thing, or a page of its properties. */
+/** The owner of a record with values: a thing, or a page of its properties. */
 export interface RecordOfValues {
   /** The large values in it; null as long as there was none. */
   values: ValuePages | null;
@@ -100,11 +100,11 @@ function valuesOf(thing: Thing, store: ThingMemory, page: RecordOfValues | null)
   return record.values;
 }
 
-/** What goes over stored values without bringing them into memory. */
+/** A walk over stored values that does not bring them into memory. */
 export interface Walk {
-  /** Told of each thing that they refer to, by its id; null where nobody asks. */
+  /** Takes each thing that they refer to, by its id; null where nobody asks. */
   readonly reference: ((id: number) => void) | null;
-  /** Told of them as they would stand in one record, piece by piece; null where nobody asks. */
+  /** Takes them as they would stand in one record, piece by piece; null where nobody asks. */
   readonly content: ((bytes: Uint8Array) => void) | null;
   /** The record of a page. */
   page(number: number): Uint8Array;

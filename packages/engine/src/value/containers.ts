@@ -184,7 +184,7 @@ export function unitsToFill(value: Value): number {
   return value instanceof List && value.backing !== null ? value.backing.unitsToFill : 0;
 }
 
-/** What it would take to let go of a value that goes, in the same units. */
+/** The cost of letting go of a value, in the same units. */
 export function unitsToDrop(value: Value): number {
   return value instanceof List && value.backing !== null ? value.backing.unitsToDrop : 0;
 }

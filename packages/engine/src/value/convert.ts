@@ -17,7 +17,7 @@ export function toText(value: Value): string {
   return text;
 }
 
-/** What a kind of object is converted to; null where that is an error. */
+/** The conversion of a kind of object; null where that is an error. */
 interface Conversion<V> {
   readonly int: { of(value: V): number | bigint }['of'] | null;
   readonly float: { of(value: V): number }['of'] | null;

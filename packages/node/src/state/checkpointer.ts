@@ -89,7 +89,7 @@ export class Checkpointer {
     // Behind one that took long the oldest change is old already.
     const isOld = now - (this.dirtySince.get(session) ?? now) >= intervalMs;
     const isEarly = isMuch || (isOld && since >= GAP_PART * intervalMs);
-    // What was written leaves memory first: where one follows the other without a gap nothing ever would.
+    // Written things leave memory first: where one follows the other without a gap nothing ever would.
     if (since >= intervalMs || (isEarly && !this.options.evicting())) this.start(session);
   }
 

@@ -71,7 +71,7 @@ const OPTIONS = {
 
 type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS; allowPositionals: true }>>['values'];
 
-/** What came of a part. */
+/** The result of a part. */
 interface Found {
   readonly figures: unknown;
   readonly text: string;

@@ -154,7 +154,7 @@ class Meeting implements Met {
   }
 }
 
-/** What nodes have in production, on quick disks and links. */
+/** The settings of nodes in production, on quick disks and links. */
 function quietSwarm(seed: number, nodes: number): Swarm {
   return {
     ...drawSwarm(seed),

@@ -8,7 +8,7 @@
  * page that is about to change is saved first, as it was. A page that was saved is dirty again if the checkpoint comes to nothing
  * (`again`), and may leave memory (`evict`) when none is under way.
  *
- * What the entries of a page are, how many fit in one, and where they are in memory is known to the kinds of tables alone.
+ * The kinds of tables alone know what the entries of a page are, how many fit in one, and where they are in memory.
  */
 import { ByteReader, type ByteWriter, FormatError } from '../../bytes.js';
 

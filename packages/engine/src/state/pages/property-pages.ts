@@ -25,7 +25,7 @@ export const PAGED_PROPERTIES_MIN = 1024;
 const WIDTH_BITS = 7;
 const WIDTH = 1 << WIDTH_BITS;
 
-/** What comes first in the head of a thing in pages. */
+/** The first part of the head of a thing in pages. */
 export const PAGED_HEAD = '*';
 
 /** Bits of the flags of a page: whether each property has a gap, and whether some values lie elsewhere, at which earlier software looks. */

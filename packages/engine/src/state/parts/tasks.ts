@@ -173,7 +173,7 @@ export class Tasks implements GroupPart, TaskBook {
     if ((state?.startAt ?? 0) !== 0) this.scheduledCount += 1;
   }
 
-  /** What arguments may refer to. */
+  /** The values that arguments may refer to. */
   get references(): References {
     return this.scope?.store ?? NO_REFERENCES;
   }

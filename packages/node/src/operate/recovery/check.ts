@@ -2,11 +2,11 @@ import { brokenRules, CollectionGroup, RecordKind, ShapeTree } from '@althing/en
 import { type GroupId, ROOT_GROUP } from '../../between/protocol.js';
 import { nameOf, rootOn, type StateRecords } from './survey.js';
 
-/** What was found in the state of a collection. */
+/** The findings in the state of a collection. */
 export interface CollectionCheck {
   readonly name: string;
   readonly things: number;
-  /** What is wrong, in words; empty when every rule is kept. */
+  /** The broken rules, in words; empty when every rule is kept. */
   readonly broken: readonly string[];
 }
 
