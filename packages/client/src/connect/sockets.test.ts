@@ -45,7 +45,7 @@ function connected(nativePort: number, options: ConnectOptions = {}): Database<{
     token: 'token',
     transport: 'tcp',
     rooms: 'tcp',
-    timeoutMs: 400,
+    timeoutMs: 2_000,
     limits: { answerBytes: 1000 },
   };
   const db = connect<{ stuff: unknown }>('http://127.0.0.1:1', { ...common, nativePort, ...options });
