@@ -1,5 +1,6 @@
 import type { Target } from './admin/access-lists.js';
 import { LEVEL_AFTER_0_1_0 } from './admin/level.js';
+import { Privilege } from './admin/privileges.js';
 import { RootGroup } from './admin/root-group.js';
 import {
   type Call,
@@ -272,8 +273,11 @@ export class Engine {
     const { scope } = call;
     const target = targetOf(scope);
     const source = call.body.kind === 'query' ? call.body.prepared.code : null;
-    const transaction = executor.begin(call, target, this.mayWrite(call), this.defaultDeep(target), source);
+    const writes = this.mayWrite(call);
+    const transaction = executor.begin(call, target, writes, this.defaultDeep(target), source);
     try {
+      // Of others the privilege was checked before.
+      if (writes && call.readOnly === true) rt.access.require(Privilege.CHANGE);
       rt.procedureName = call.body.kind === 'run' ? call.body.procedure.name : null;
       rt.requestId = call.requestId ?? null;
       rt.mayRestore = call.mayRestore === true;

@@ -1,4 +1,4 @@
-export { Access, mayKnow, missingPrivilege } from './admin/access.js';
+export { Access, mayKnow, missingPrivilege, refusalOf } from './admin/access.js';
 export type { Target } from './admin/access-lists.js';
 export { bootstrap } from './admin/bootstrap.js';
 export type { CollectionInfo } from './admin/collection-info.js';
@@ -13,7 +13,7 @@ export {
 } from './admin/level.js';
 export type { MemberInfo } from './admin/member.js';
 export type { ModuleInfo } from './admin/modules.js';
-export { Privilege } from './admin/privileges.js';
+export { CHANGING_PRIVILEGES, Privilege } from './admin/privileges.js';
 export {
   ownedTask,
   packUser,

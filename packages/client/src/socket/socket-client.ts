@@ -16,6 +16,7 @@ export interface SocketOptions {
   /** The client's own name for the request, by which it takes effect once. */
   readonly key?: string;
   readonly minIndex?: bigint;
+  readonly readOnly?: boolean;
   readonly consistency?: 'linearizable' | 'stale';
   readonly timeoutMs?: bigint;
 }
@@ -121,8 +122,10 @@ export class SocketClient extends PackageConnection {
 
 function optionsOf(options: SocketOptions | undefined): WireValue[] {
   if (options === undefined) return [];
-  const { request, key, minIndex, consistency, timeoutMs } = options;
-  return [wireMap({ request, key, min_index: minIndex, consistency, timeout_ms: timeoutMs })];
+  const { request, key, minIndex, consistency, timeoutMs, readOnly } = options;
+  return [
+    wireMap({ request, key, min_index: minIndex, consistency, timeout_ms: timeoutMs, read_only: readOnly }),
+  ];
 }
 
 function errorOf({ data }: Package): SocketError {

@@ -1,7 +1,7 @@
 import { forbiddenError, type QueryError } from '../error.js';
 import type { Target } from './access-lists.js';
 import type { CollectionInfo } from './collection-info.js';
-import { privilegeText } from './privileges.js';
+import { CHANGING_PRIVILEGES, privilegeText } from './privileges.js';
 import type { RootGroup } from './root-group.js';
 import type { User } from './user.js';
 
@@ -12,16 +12,19 @@ export class Access {
     readonly user: User,
     /** The scope of the running request. */
     readonly target: Target,
+    /** Whether the request runs without CHANGE and GRANT, on every scope. */
+    readonly isReadOnly: boolean,
   ) {}
 
   has(mask: number, target: Target = this.target): boolean {
+    if (this.isReadOnly && (mask & CHANGING_PRIVILEGES) !== 0) return false;
     return this.root.allows(target, this.user.id, mask);
   }
 
   /** @throws QueryError forbidden_err */
   require(mask: number, target: Target = this.target): void {
     if (!this.has(mask, target)) {
-      throw missingPrivilege(this.user, mask, this.nameOf(target));
+      throw refusalOf(this.user, mask, this.nameOf(target), this.isReadOnly);
     }
   }
 
@@ -39,6 +42,19 @@ export class Access {
 export function mayKnow(root: RootGroup, user: User, collection: CollectionInfo | undefined): boolean {
   if (collection !== undefined && (root.maskOf(collection.id, user.id) ?? 0) !== 0) return true;
   return (root.maskOf('thingsdb', user.id) ?? 0) !== 0;
+}
+
+/**
+ * The refusal of what takes privileges that a request does not have.
+ *
+ * @param scope the name of the scope that they are missing on
+ */
+export function refusalOf(user: User, mask: number, scope: string, isReadOnly: boolean): QueryError {
+  const withheld = isReadOnly ? mask & CHANGING_PRIVILEGES : 0;
+  if (withheld === 0) return missingPrivilege(user, mask, scope);
+  return forbiddenError(
+    `the request is read-only, and runs without the privilege ${privilegeText(withheld)} on ${scope}`,
+  );
 }
 
 /** @param scope the name of the scope that the privilege is missing on */

@@ -34,6 +34,9 @@ export const Privilege = {
   FULL: maskWhere(() => true),
 } as const satisfies Record<PrivilegeName | 'USER' | 'FULL', number>;
 
+/** Privileges that a read-only request runs without, whatever its user has. */
+export const CHANGING_PRIVILEGES = Privilege.CHANGE | Privilege.GRANT;
+
 /** Bits that nobody may take away from oneself. */
 export const KEPT_PRIVILEGES = maskWhere(({ isKept }) => isKept);
 

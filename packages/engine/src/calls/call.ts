@@ -41,6 +41,8 @@ export interface Call {
   readonly mayRestore?: boolean;
   /** Takes what code says by `log`; null for nobody. */
   readonly outlet?: Outlet | null;
+  /** Whether it runs as if its user had neither CHANGE nor GRANT, on any scope; default: no. */
+  readonly readOnly?: boolean;
   /** The name by which the log knows the request; nothing for none. */
   readonly requestId?: string | undefined;
 }
@@ -64,7 +66,7 @@ export type RoomBody = EmitBody | FindRoomsBody;
 
 /** What a part of a call starts with. */
 export interface Start
-  extends Pick<Call, 'scope' | 'user' | 'spentMs' | 'sliceMs' | 'hashes' | 'fresh' | 'outlet'> {
+  extends Pick<Call, 'scope' | 'user' | 'spentMs' | 'sliceMs' | 'hashes' | 'fresh' | 'outlet' | 'readOnly'> {
   /** The run of a task that it is a part of. */
   readonly run?: TaskRun | null;
 }

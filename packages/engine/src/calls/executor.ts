@@ -98,10 +98,11 @@ export class Executor {
       fresh = NOTHING_FRESH,
       run = null,
       outlet = null,
+      readOnly = false,
     } = start;
     this.effects.rewind();
     const transaction = new Transaction(scope.store, writable, this.effects, this.charge);
-    const access = new Access(this.root, user, target);
+    const access = new Access(this.root, user, target, readOnly);
     this.runtime.begin({
       scope,
       transaction,

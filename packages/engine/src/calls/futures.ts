@@ -14,7 +14,7 @@ import type { Transaction } from '../state/transaction.js';
 import type { Closure } from '../value/closure.js';
 import type { Future } from '../value/future.js';
 import type { Value } from '../value/value.js';
-import { type Call, NEEDS_CHANGE, NO_CHARGE, type Outcome, type ResumeOptions } from './call.js';
+import { type Call, NEEDS_CHANGE, NO_CHARGE, type Outcome, type ResumeOptions, type Start } from './call.js';
 import { changesOf, doubted, type Executor, secretOf } from './executor.js';
 import { endRun } from './task-end.js';
 
@@ -71,7 +71,7 @@ export class Futures {
     }
     const writes = closure !== null && scope.isAmong(changesOf(rt, closure));
     if (writes && !options.mayChange) return { kind: 'needs_change' };
-    const start = { ...options, scope, user, spentMs: rest.spentMs, run: rest.run, outlet: rest.outlet };
+    const start = { ...options, ...partOf(rest, user), run: rest.run };
     const transaction = this.executor.begin(start, rest.target, writes, rest.deep, null);
     rt.procedureName = rest.procedureName;
     rt.requestId = rest.requestId;
@@ -117,7 +117,7 @@ export class Futures {
     const { scope } = rest;
     if (!options.mayChange && scope.group !== null && rest.hasClosures) return { kind: 'needs_change' };
     const { runtime: rt } = this.executor;
-    const start = { ...options, scope, user, spentMs: rest.spentMs, outlet: rest.outlet };
+    const start = { ...options, ...partOf(rest, user) };
     const transaction = this.executor.begin(start, rest.target, false, rest.deep, null);
     try {
       const data = this.executor.packRequest(request, scope);
@@ -141,8 +141,7 @@ export class Futures {
       future.answered = answer;
       return null;
     }
-    const { scope } = rest;
-    const start = { ...options, scope, user, spentMs: rest.spentMs, outlet: rest.outlet };
+    const start = { ...options, ...partOf(rest, user) };
     const transaction = this.executor.begin(start, rest.target, false, rest.deep, null);
     try {
       this.executor.charge(answer.data.length);
@@ -192,6 +191,7 @@ export class Futures {
       outlet,
       procedureName,
       requestId,
+      readOnly: rt.access.isReadOnly,
     });
     rest.secrets.push(...rt.secrets);
     rest.add(rt.futures);
@@ -200,6 +200,11 @@ export class Futures {
     rt.waitingFutures += rt.takeFutures().length;
     return { kind: 'more', change, rest };
   }
+}
+
+/** What a part of a call starts with that goes on. */
+function partOf({ scope, spentMs, outlet, readOnly }: Continuation, user: User): Start {
+  return { scope, user, spentMs, outlet, readOnly };
 }
 
 const STATE_GONE = new QueryError(

@@ -2,20 +2,20 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { LEVEL_FIRST } from '../admin/level.js';
 import type { MemberInfo } from '../admin/member.js';
 import type { RootGroup } from '../admin/root-group.js';
-import { COUNTER_KEYS, NODE_INFO_KEYS, type NodeInfo, type NodeView } from '../node-view.js';
-import { FakeBackups } from '../testing/fake-backups.js';
+import { COUNTER_KEYS, NODE_INFO_KEYS } from '../node-view.js';
+import { FakeNode } from '../testing/fake-node.js';
 import { FIRST_NODE, Harness } from '../testing/harness.js';
 import { Float } from '../value/scalars.js';
 
 const NODE = { scope: 'node' } as const;
 const ROOT = { scope: 'thingsdb' } as const;
 
-let view: FakeView;
+let view: FakeNode;
 let h: Harness;
 let root: RootGroup;
 
 beforeEach(() => {
-  view = new FakeView();
+  view = new FakeNode();
   h = new Harness({ node: view });
   ({ root } = h.engine);
 });
@@ -246,65 +246,3 @@ const SECOND: MemberInfo = {
   port: 9220,
   leaving: false,
 };
-
-class FakeView implements NodeView {
-  /** Why nothing can be added or removed. */
-  problem: string | null = null;
-  readonly done: string[] = [];
-  readonly backups = new FakeBackups();
-  /** Of each node, by its number. */
-  statuses: readonly string[] = ['READY'];
-  readonly restores = { check: (): void => {} };
-
-  info(): NodeInfo {
-    const all = Object.fromEntries(NODE_INFO_KEYS.map((key) => [key, 'x'])) as NodeInfo;
-    return { ...all, node_id: 0, status: 'READY', uptime: 1.5 };
-  }
-
-  nodes() {
-    const rest = { committed: 7, stored: 5, zone: 3, name: 'first', port: 9220, stream: null };
-    return this.statuses.map((status, number) => ({ number, status, ...rest }));
-  }
-
-  groups() {
-    return [
-      { scope: '@thingsdb', role: 'follower', leader: 2, applied: 7, voters: [0, 2], learners: [3] } as const,
-    ];
-  }
-
-  level() {
-    return { level: 1, known: 2, waitsFor: ['second'], warnings: ['mind this'] };
-  }
-
-  counters() {
-    return Object.fromEntries(COUNTER_KEYS.map((key) => [key, 3])) as ReturnType<NodeView['counters']>;
-  }
-
-  resetCounters(): void {
-    this.done.push('reset');
-  }
-
-  setLogLevel(level: number): void {
-    this.done.push(`level ${level}`);
-  }
-
-  shutDown(): void {
-    this.done.push('stop');
-  }
-
-  handOver(to: MemberInfo | null): void {
-    this.done.push(to === null ? 'hand over' : `hand over to ${to.name}`);
-  }
-
-  invitationProblem(): string | null {
-    return this.problem;
-  }
-
-  isClusterSecret(secret: string): boolean {
-    return !secret.startsWith('one-time');
-  }
-
-  removalProblem(): string | null {
-    return this.problem;
-  }
-}

@@ -43,6 +43,8 @@ export interface Beginning {
   /** The procedure and the request that it began with, for the log; null for none. */
   readonly procedureName: string | null;
   readonly requestId: string | null;
+  /** Whether it runs without CHANGE and GRANT. */
+  readonly readOnly: boolean;
 }
 
 /** A call of which futures are still to run. */
@@ -58,6 +60,7 @@ export class Continuation implements Beginning {
   readonly outlet: Outlet | null;
   readonly procedureName: string | null;
   readonly requestId: string | null;
+  readonly readOnly: boolean;
   /** What may be said of secrets that the call made. */
   readonly secrets: string[] = [];
   /** Milliseconds that the futures took until now. */
@@ -81,6 +84,7 @@ export class Continuation implements Beginning {
     this.outlet = outlet;
     this.procedureName = beginning.procedureName;
     this.requestId = beginning.requestId;
+    this.readOnly = beginning.readOnly;
   }
 
   /** The future whose turn it is. */

@@ -60,6 +60,8 @@ export interface RunOptions {
   readonly follows?: boolean;
   /** Whether the query may order that a backup is restored. */
   readonly mayRestore?: boolean;
+  /** Whether it runs without CHANGE and GRANT. */
+  readonly readOnly?: boolean;
 }
 
 export interface HarnessOptions {
@@ -216,6 +218,7 @@ export class Harness {
       lagging = false,
       follows = false,
       mayRestore = false,
+      readOnly = false,
     }: RunOptions = {},
   ): Outcome {
     const { engine } = this;
@@ -247,6 +250,7 @@ export class Harness {
       fresh,
       mayEmit: !follows,
       mayRestore,
+      readOnly,
     });
     this.note(outcome);
     this.evict();

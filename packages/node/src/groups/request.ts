@@ -94,10 +94,12 @@ export interface Terms {
   readonly key: { readonly key: string; readonly body: Uint8Array } | null;
   /** The client's name for the request by numbers; not beside a key. */
   readonly name: Omit<ClientRequest, 'user'> | null;
+  /** Whether it runs as if its user had neither CHANGE nor GRANT, on any scope. */
+  readonly readOnly: boolean;
 }
 
 /** The terms of a request that asks for nothing special. */
-export const ORDINARY_TERMS: Terms = { stale: false, minIndex: 0, key: null, name: null };
+export const ORDINARY_TERMS: Terms = { stale: false, minIndex: 0, key: null, name: null, readOnly: false };
 
 /** A request that runs a program. */
 export type ProgramRequest = Request<ProgramBody>;

@@ -1,7 +1,9 @@
 import {
   type Call,
+  CHANGING_PRIVILEGES,
   type Engine,
   ErrorCode,
+  LEVEL_AFTER_0_1_0,
   mayKnow,
   missingPrivilege,
   type PasswordHash,
@@ -9,6 +11,7 @@ import {
   Privilege,
   QueryError,
   type RoomBody as RoomCallBody,
+  refusalOf,
   type Scope,
   type ScopeName,
   type Target,
@@ -16,7 +19,8 @@ import {
 } from '@althing/engine';
 import { type GroupId, type NodeId, ROOT_GROUP } from '../between/protocol.js';
 import { RESTORING } from '../groups/refusals.js';
-import type { Request, RoomBody } from '../groups/request.js';
+import { ORDINARY_TERMS, type Request, type RoomBody } from '../groups/request.js';
+import { MODES_UNKNOWN } from './replies.js';
 
 /** A refusal that rests on the state of a group as this node knows it, which may lag behind. */
 export class StaleRefusal {
@@ -50,7 +54,8 @@ export class Checks {
    *
    * @throws QueryError, StaleRefusal
    */
-  targetOf({ scope, body, user }: Request): Target {
+  targetOf({ scope, body, user, terms }: Request): Target {
+    this.assertKnown(terms);
     if (scope.kind !== 'collection' && body.type in ROOM_REQUESTS) {
       throw badData('there are rooms in collections only: use the scope of a collection, as in @:stuff');
     }
@@ -108,6 +113,7 @@ export class Checks {
     held: Prepared | null = null,
   ): Call {
     const { user, body, format, id: requestId } = request;
+    const { readOnly } = request.terms ?? ORDINARY_TERMS;
     const { engine, monotonic } = this.options;
     if (target !== 'node' && engine.root.restoring !== '') throw new StaleRefusal(RESTORING, ROOT_GROUP);
     let call: Call;
@@ -119,7 +125,7 @@ export class Checks {
       const prepared = held ?? this.prepare(body.code, user.id);
       if (begun !== 0) spentMs += monotonic() - begun;
       const query = { kind: 'query', prepared, vars: body.vars } as const;
-      call = { scope, user, format, body: query, spentMs, outlet, requestId, mayEmit: false };
+      call = { scope, user, format, body: query, spentMs, outlet, requestId, readOnly, mayEmit: false };
     } else if (body.type === 'run') {
       this.requireListed(user, body.name);
       const procedure = scope.procedure(body.name);
@@ -129,10 +135,11 @@ export class Checks {
       }
       this.require(request, target, Privilege.RUN);
       const run = { kind: 'run', procedure, args: body.args } as const;
-      call = { scope, user, format, body: run, spentMs, outlet, requestId, mayEmit: false };
+      call = { scope, user, format, body: run, spentMs, outlet, requestId, readOnly, mayEmit: false };
     } else {
       this.require(request, target, Privilege.JOIN);
-      call = { scope, user, format, body: roomCall(body), spentMs, outlet, requestId, mayEmit: false };
+      const rooms = roomCall(body);
+      call = { scope, user, format, body: rooms, spentMs, outlet, requestId, readOnly, mayEmit: false };
     }
     if (engine.mayWrite(call)) this.require(request, target, Privilege.CHANGE);
     return hashes ? { ...call, hashes } : call;
@@ -158,7 +165,15 @@ export class Checks {
     throw new StaleRefusal(new QueryError(ErrorCode.FORBIDDEN, why), ROOT_GROUP);
   }
 
-  private require({ user, scope }: Request, target: Target, privilege: number): void {
+  /** Throws node_err for a mode that other nodes may not know, and so might not keep to. */
+  private assertKnown(terms: Request['terms']): void {
+    const { root } = this.options.engine;
+    if (terms?.readOnly === true && root.level < LEVEL_AFTER_0_1_0) throw MODES_UNKNOWN.error;
+  }
+
+  private require({ user, scope, terms }: Request, target: Target, privilege: number): void {
+    const isWithheld = terms?.readOnly === true && (privilege & CHANGING_PRIVILEGES) !== 0;
+    if (isWithheld) throw refusalOf(user, privilege, scopeText(scope), true);
     if (!this.options.engine.root.allows(target, user.id, privilege)) {
       throw new StaleRefusal(missingPrivilege(user, privilege, scopeText(scope)), ROOT_GROUP);
     }

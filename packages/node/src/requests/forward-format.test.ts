@@ -33,6 +33,7 @@ const plain: ForwardedRequest = {
   undecided: false,
   wantsLogs: false,
   saltKey: null,
+  readOnly: false,
   body: Uint8Array.of(1, 2, 3),
 };
 
@@ -48,6 +49,8 @@ const requests: readonly ForwardedRequest[] = [
   { ...plain, knowsOutcomes: true, undecided: true, id: 'abc-3' },
   { ...plain, knowsOutcomes: true, wantsLogs: true },
   { ...plain, knowsOutcomes: true, id: 'abc-4', saltKey: new Uint8Array(16).fill(7) },
+  { ...plain, knowsOutcomes: true, readOnly: true },
+  { ...plain, knowsOutcomes: true, id: 'abc-5', saltKey: new Uint8Array(16).fill(7), readOnly: true },
   { ...plain, name: { client: 'c', sequence: 2 ** 50, low: 1, body: new Uint8Array(16).fill(5) }, id: 'a' },
 ];
 
@@ -98,6 +101,8 @@ describe('forwarded requests', () => {
     const whole = encodeRequest({ ...plain, body: new Uint8Array(0) });
     expect(() => decodeRequest(Uint8Array.of(2, ...whole.subarray(1)))).toThrow(FormatError);
     expect(() => decodeRequest(Uint8Array.of(1, 16, ...whole.subarray(2)))).toThrow(FormatError);
+    const withModes = encodeRequest({ ...plain, readOnly: true, body: new Uint8Array(0) });
+    expect(() => decodeRequest(Uint8Array.of(...withModes.subarray(0, -1), 128))).toThrow(FormatError);
     for (let length = 0; length < whole.length; length++) {
       expect(() => decodeRequest(whole.subarray(0, length))).toThrow(FormatError);
     }

@@ -3,15 +3,16 @@
  * them.
  *
  *   request := version:u8 (1) flags:u8 group:varint incarnation:varint sequence:varint low:varint rootIndex:varint
- *              deadline:varint user:varint format:u8 scope key? id? client? saltKey? body
+ *              deadline:varint user:varint format:u8 scope key? id? client? saltKey? modes? body
  *   flags   := 1 a key, 2 an id; to nodes later than release 0.1.0 also 4: the sender knows outcomes, 8: an earlier attempt
- *              may have made the change, 16: a client's name, 32: the sender wants to know what code says by `log`, and
- *              64: a key for salts
+ *              may have made the change, 16: a client's name, 32: the sender wants to know what code says by `log`,
+ *              64: a key for salts, and 128: modes
  *   scope   := 0 | 1 number:varint | 2 name:text         @thingsdb, a node (number + 1; 0 for none or a name: it goes to that node), a collection
  *   key     := key:text hash:16 bytes
  *   id      := text                                       the name of the request in logs
  *   client  := client:text sequence:varint low:varint hash:16 bytes       the client's name for it by numbers
  *   saltKey := 16 bytes                                   for passwords that it sets
+ *   modes   := u8                                         1: it runs without CHANGE and GRANT
  *   body    := MessagePack, as clients send it | emit    the rest; `emit` as in `emits.ts`
  *
  *   answer  := version:u8 (1) kind:u8 ...
@@ -68,7 +69,11 @@ const UNDECIDED = 8;
 const WITH_CLIENT = 16;
 const WANTS_LOGS = 32;
 const WITH_SALT_KEY = 64;
-const KNOWN_FLAGS = 127;
+const WITH_MODES = 128;
+
+/** Modes. */
+const READ_ONLY = 1;
+const KNOWN_MODES = READ_ONLY;
 
 export interface ForwardedRequest {
   readonly group: number;
@@ -96,6 +101,8 @@ export interface ForwardedRequest {
   readonly wantsLogs: boolean;
   /** See `Request`; null for none. */
   readonly saltKey: Uint8Array | null;
+  /** See `Terms`. */
+  readonly readOnly: boolean;
   /** See `encodeBody`. */
   readonly body: Uint8Array;
 }
@@ -145,13 +152,15 @@ export function isShorterThan(body: RequestBody, bytes: number): boolean {
 /** @param out a writer for this; the bytes are valid until it is written again */
 export function encodeRequest(request: ForwardedRequest, out = new ByteWriter()): Uint8Array {
   const { key, name, id, body, scope, knowsOutcomes, undecided, wantsLogs, saltKey } = request;
+  const modes = request.readOnly ? READ_ONLY : 0;
   out.rewind();
   out.u8(VERSION);
   const outcomes = knowsOutcomes
     ? KNOWS_OUTCOMES | (undecided ? UNDECIDED : 0) | (wantsLogs ? WANTS_LOGS : 0)
     : 0;
   const names = (key === null ? 0 : WITH_KEY) | (name === null ? 0 : WITH_CLIENT);
-  out.u8(names | (id === null ? 0 : WITH_ID) | outcomes | (saltKey === null ? 0 : WITH_SALT_KEY));
+  const keyed = saltKey === null ? 0 : WITH_SALT_KEY;
+  out.u8(names | (id === null ? 0 : WITH_ID) | outcomes | keyed | (modes === 0 ? 0 : WITH_MODES));
   out.varint(request.group);
   out.varint(request.incarnation);
   out.varint(request.sequence);
@@ -173,6 +182,7 @@ export function encodeRequest(request: ForwardedRequest, out = new ByteWriter())
     out.bytes(name.body);
   }
   if (saltKey !== null) out.bytes(saltKey);
+  if (modes !== 0) out.u8(modes);
   out.bytes(body);
   return out.view();
 }
@@ -182,7 +192,6 @@ export function decodeRequest(payload: Uint8Array): ForwardedRequest {
   const input = new ByteReader(payload);
   expectVersion(input);
   const flags = input.u8();
-  if (flags > KNOWN_FLAGS) throw new FormatError(`a forwarded request with the unknown flags ${flags}`);
   return {
     group: input.varint(),
     incarnation: input.varint(),
@@ -200,8 +209,14 @@ export function decodeRequest(payload: Uint8Array): ForwardedRequest {
     undecided: (flags & UNDECIDED) !== 0,
     wantsLogs: (flags & WANTS_LOGS) !== 0,
     saltKey: (flags & WITH_SALT_KEY) === 0 ? null : input.bytes(SALT_KEY_BYTES),
+    ...readModes((flags & WITH_MODES) === 0 ? 0 : input.u8()),
     body: input.bytes(input.remaining),
   };
+}
+
+function readModes(modes: number): Pick<ForwardedRequest, 'readOnly'> {
+  if (modes > KNOWN_MODES) throw new FormatError(`a forwarded request with the unknown modes ${modes}`);
+  return { readOnly: (modes & READ_ONLY) !== 0 };
 }
 
 function readName(input: ByteReader): Terms['name'] {

@@ -35,6 +35,7 @@ import {
 } from './forward-format.js';
 import {
   BUSY,
+  MODES_UNKNOWN,
   NODE_SILENT,
   NODE_UNCLEAR,
   OLD_LEADER,
@@ -210,9 +211,9 @@ export class Forwarder {
     const knowsOutcomes = this.knowsOutcomes(to);
     const { sequences, incarnation, clock, rootSession } = this.options;
     const { request } = pending;
-    const name = request.terms?.name ?? null;
-    if (name !== null && !knowsOutcomes) {
-      this.refuse(pending, group, OLD_LEADER);
+    const { key, name, readOnly } = request.terms ?? ORDINARY_TERMS;
+    if (!knowsOutcomes && (name !== null || readOnly)) {
+      this.refuse(pending, group, readOnly ? MODES_UNKNOWN : OLD_LEADER);
       return null;
     }
     const writer = isShorterThan(request.body, KEPT_WRITER_BYTES) ? this.bodyWriter : new MsgpackWriter();
@@ -231,13 +232,14 @@ export class Forwarder {
       user: request.user.id,
       format: request.format,
       scope: request.scope,
-      key: request.terms?.key ?? null,
+      key,
       name,
       id: request.id ?? null,
       knowsOutcomes,
       undecided: knowsOutcomes && pending.doubt !== 'none',
       wantsLogs: request.logs !== undefined,
       saltKey: knowsOutcomes ? (request.saltKey ?? null) : null,
+      readOnly,
       body,
     };
     return encodeRequest(forwarded, this.writerFor(body.length));
@@ -370,9 +372,10 @@ export class Forwarder {
   }
 
   private requestOf(message: ForwardedRequest, user: User, logs: LogTexts | null): Request {
-    const { scope, format, key, name, id, saltKey } = message;
+    const { scope, format, key, name, id, saltKey, readOnly } = message;
     const body = this.options.decodeBody(Buffer.from(message.body));
-    const terms = key === null && name === null ? null : { ...ORDINARY_TERMS, key, name };
+    const isOrdinary = key === null && name === null && !readOnly;
+    const terms = isOrdinary ? null : { ...ORDINARY_TERMS, key, name, readOnly };
     const request: Writable<Request> = { scope, user, body, format, client: STAYS, terms };
     if (id !== null) request.id = id;
     if (saltKey !== null) request.saltKey = saltKey;

@@ -103,6 +103,13 @@ export const OLD_LEADER = failed(
   ),
 );
 
+/** A read-only request that a node might carry out as any other. */
+export const MODES_UNKNOWN = failed(
+  nodeError(
+    'requests can be read-only only when all nodes of the cluster run a version that knows what that is',
+  ),
+);
+
 export const BUSY = failed(nodeError('too many requests wait for another node: try again'));
 
 export function refused(error: CallError): FailedReply {

@@ -23,6 +23,7 @@ const MESSAGE: ForwardedRequest = {
   undecided: false,
   wantsLogs: false,
   saltKey: null,
+  readOnly: false,
   body: new Uint8Array(0),
 };
 

@@ -428,6 +428,32 @@ describe('connections', () => {
   });
 });
 
+describe('Althing-Read-Only', () => {
+  const ask = async (code: string, value: string): Promise<string> =>
+    (await node.query('//stuff', code, undefined, { headers: { 'Althing-Read-Only': value } })).verdict;
+
+  test('lets a request change nothing', async () => {
+    expect(await ask('1;', 'true')).toBe('200');
+    expect(await ask('.x = 9;', 'true')).toBe('403 -55');
+    expect(await ask('.x = 9;', 'False')).toBe('200');
+    expect(await ask('.x = 8;', 'yes')).toBe('400 -53');
+    expect(await node.value('//stuff', '.x;')).toBe(9);
+    const options = { headers: { 'Althing-Read-Only': 'true' } };
+    expect((await node.run('//stuff', 'set_x', [7], options)).verdict).toBe('403 -55');
+    expect((await node.post('/@export/stuff', '', options)).verdict).toBe('403 -55');
+    expect((await node.post('/@import/copy', 'x', options)).verdict).toBe('403 -55');
+  });
+
+  test('twice is refused, so that the second can not lift what the first demands', async () => {
+    const connection = await node.open();
+    const request = node.text('//stuff', ONE);
+    const both = 'Host: test\r\nAlthing-Read-Only: true\r\nAlthing-Read-Only: false';
+    connection.send(request.replace('Host: test', both));
+    expect((await connection.answer())?.verdict).toBe('400 -53');
+    connection.close();
+  });
+});
+
 describe('credentials', () => {
   test.each(['Bearer', 'bearer', 'Token', 'tOKEN'])('%s KEY', async (scheme) => {
     const authorization = node.authorization.replace('Bearer', scheme);

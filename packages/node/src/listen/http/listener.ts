@@ -48,7 +48,7 @@ import {
 import { formatOf, Heads, statusOf } from './reply.js';
 import { HeaderReader, type RequestHeaders } from './request-headers.js';
 import { corsOf, Sites } from './sites.js';
-import { transferred } from './transfers.js';
+import { refusalBy, transferred } from './transfers.js';
 import { Upload } from './upload.js';
 import { WaitingInPlace } from './waiting-in-place.js';
 import { WELCOME_PAGE } from './welcome.js';
@@ -292,7 +292,7 @@ export class HttpListener {
       this.exchangeParts,
       batch,
       true,
-      null,
+      headers.terms,
       headers.id,
       headers.origin === null ? '' : this.corsFor(headers),
     );
@@ -331,7 +331,7 @@ export class HttpListener {
       return;
     }
     upload.welcome();
-    const { refusal } = this.gate;
+    const refusal = this.gate.refusal ?? refusalBy(exchange.terms, login.user);
     if (refusal !== null) refuse(refusal);
     else {
       const { transfers, onDefect } = this.options;

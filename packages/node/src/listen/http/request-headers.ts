@@ -11,7 +11,7 @@
  */
 import type { HttpRequest } from 'uWebSockets.js';
 import type { RequestIds } from '../shared/request-ids.js';
-import type { TermHeaders } from '../shared/terms.js';
+import { NO_TERMS, type TermHeaders } from '../shared/terms.js';
 
 export interface RequestHeaders {
   /** The name of the request: the client's own, or one that it got here. */
@@ -147,6 +147,11 @@ export class HeaderReader {
         into.terms ??= noTerms();
         into.terms.request = value;
         break;
+      case 'althing-read-only':
+        into.terms ??= noTerms();
+        // A second one must not lift what the first one demands: together they are neither true nor false.
+        into.terms.readOnly = joined(into.terms.readOnly, value.toLowerCase());
+        break;
       default:
     }
   };
@@ -171,5 +176,9 @@ export function beginsAsBody(byte: number | undefined): boolean {
 const OPENING_BRACE = 0x7b;
 
 function noTerms(): TermHeaders {
-  return { consistency: null, minIndex: null, key: null, request: null };
+  return { ...NO_TERMS };
+}
+
+function joined(first: string | null, second: string): string {
+  return first === null ? second : `${first}, ${second}`;
 }

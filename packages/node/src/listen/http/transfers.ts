@@ -7,13 +7,26 @@
  *   POST /@import/NAME   body: an export or a backup; answer, once it is there: {"collection": ..., "records": ...};
  *                        with /import_tasks behind the name, tasks come along
  *
+ * All take GRANT on `@thingsdb`, so a request with `Althing-Read-Only` does none of this.
+ *
  * None has a deadline as long as bytes go over: a connection where they do not for ten seconds is closed.
  */
+import { Privilege, type QueryError, refusalOf, type User } from '@althing/engine';
 import { ClientGoneError, type TransferRequest, type Transfers } from '../../backup/transfers.js';
+import { problemOf, type TermHeaders } from '../shared/terms.js';
 import type { Exchange } from './exchange.js';
 import type { Transfer } from './path.js';
 import type { Pieces } from './pieces.js';
+import { badRequest } from './refusals.js';
 import type { Upload } from './upload.js';
+
+/** Why a transfer can't be made on the terms of its request; null when it can. */
+export function refusalBy(terms: TermHeaders | null, user: User): QueryError | null {
+  if (terms === null) return null;
+  const problem = problemOf(terms);
+  if (problem !== null) return badRequest(problem);
+  return terms.readOnly === 'true' ? refusalOf(user, Privilege.GRANT, '@thingsdb', true) : null;
+}
 
 /** Does what a request asks for, and answers it. Throws only as long as nothing was answered. */
 export function transferred(

@@ -352,6 +352,9 @@ describe('QUERY and RUN', () => {
     expect(await client.query('//stuff', '.n', null, { minIndex: 1n })).toBe(2n);
     const failed = await client.query('//stuff', '.n += 1; 1/0', null, {}).catch((error: unknown) => error);
     expect(failed).toMatchObject({ code: -58, outcome: 'none' });
+    const readOnly = { readOnly: true };
+    expect(await client.query('//stuff', '.n', null, readOnly)).toBe(2n);
+    await expect(client.query('//stuff', '.n = 9', null, readOnly)).rejects.toMatchObject({ code: -55 });
     const other = await client
       .query('//stuff', '.n += 2;', null, { key: 'once' })
       .catch((error: unknown) => error);

@@ -4,7 +4,7 @@
  *   AUTH  := [user, password] / token
  *   QUERY := [scope, code, vars?, options?]       ; anything but a map as vars: none
  *   RUN   := [scope, procedure, args?, options?]
- *   options := {request?: str, key?: str, min_index?: int, consistency?: str, timeout_ms?: int}
+ *   options := {request?: str, key?: str, min_index?: int, consistency?: str, timeout_ms?: int, read_only?: bool}
  *
  * Further elements, and what follows behind the array, are passed over. Values are not read here, see `requests/body.ts`.
  */
@@ -19,7 +19,7 @@ import {
   ShapeTree,
 } from '@althing/engine';
 import type { ProgramBody, Terms } from '../../groups/request.js';
-import { problemOf, type TermHeaders, termsOf } from '../shared/terms.js';
+import { NO_TERMS, problemOf, type TermHeaders, termsOf } from '../shared/terms.js';
 
 /** The credentials of an AUTH as a header has them: see `parseAuthorization`. Null for values that can be none. */
 export type Authorization = string | null;
@@ -190,7 +190,7 @@ function headBytes(code: number): number {
 function readOptions(reader: MsgpackReader, named: Buffer): PackedOptions | null {
   const count = reader.mapSize();
   if (count === null) return null;
-  const headers: TermHeaders = { consistency: null, minIndex: null, key: null, request: null };
+  const headers: TermHeaders = { ...NO_TERMS };
   let timeoutMs: number | null = null;
   for (let i = 0; i < count; i++) {
     const key = reader.str();
@@ -209,6 +209,9 @@ function readOptions(reader: MsgpackReader, named: Buffer): PackedOptions | null
       case 'min_index':
         headers.minIndex = String(wholeOf(reader, key, 0, Number.MAX_SAFE_INTEGER));
         break;
+      case 'read_only':
+        headers.readOnly = String(boolOf(reader, key));
+        break;
       case 'timeout_ms':
         timeoutMs = wholeOf(reader, key, 1, TIMEOUT_MAX_MS);
         break;
@@ -225,6 +228,12 @@ function textOf(reader: MsgpackReader, key: string): string {
   const text = reader.str();
   if (text === null) throw badData(`the option '${key}' must be a str`);
   return text;
+}
+
+function boolOf(reader: MsgpackReader, key: string): boolean {
+  const value = reader.hasMap || reader.hasArray ? null : reader.value();
+  if (typeof value !== 'boolean') throw badData(`the option '${key}' must be a bool`);
+  return value;
 }
 
 function wholeOf(reader: MsgpackReader, key: string, min: number, max: number): number {

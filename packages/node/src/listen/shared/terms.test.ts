@@ -1,7 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { problemOf, type TermHeaders, termsOf } from './terms.js';
-
-const none: TermHeaders = { consistency: null, minIndex: null, key: null, request: null };
+import { NO_TERMS as none, problemOf, termsOf } from './terms.js';
 
 describe('headers with terms', () => {
   test.each([
@@ -12,6 +10,8 @@ describe('headers with terms', () => {
     [{ key: 'k' }],
     [{ key: 'ü'.repeat(127) }],
     [{ request: 'c.1.1' }],
+    [{ readOnly: 'true' }],
+    [{ readOnly: 'false', request: 'c.1.1' }],
     [{ request: `${'aZ09-_'.repeat(10)}.9007199254740991.9007199254740000` }],
   ])('%j is fine', (headers) => {
     expect(problemOf({ ...none, ...headers })).toBeNull();
@@ -39,6 +39,9 @@ describe('headers with terms', () => {
     [{ request: 'c.9007199254740993.1' }, 'Althing-Request'],
     [{ request: 'c.10001.1' }, '10000'],
     [{ request: 'c.1.1', key: 'k' }, 'not by both'],
+    [{ readOnly: '' }, 'Althing-Read-Only'],
+    [{ readOnly: 'yes' }, 'Althing-Read-Only'],
+    [{ readOnly: 'true, false' }, 'Althing-Read-Only'],
   ])('%j is refused', (headers, name) => {
     expect(problemOf({ ...none, ...headers })).toContain(name);
   });
@@ -49,7 +52,9 @@ describe('headers with terms', () => {
       minIndex: 12,
       key: null,
       name: null,
+      readOnly: false,
     });
+    expect(termsOf({ ...none, readOnly: 'true' }, Buffer.from('x'), 'json').readOnly).toBe(true);
     expect(termsOf({ ...none, request: 'c-1.12.7' }, Buffer.from('x'), 'json')).toMatchObject({
       key: null,
       name: { client: 'c-1', sequence: 12, low: 7 },

@@ -7,6 +7,7 @@
  *   Althing-Request: CLIENT.SEQUENCE.LOW  the same by numbers: a name of the client, chosen at random (letters, digits, - and _);
  *                                         a number that rises by one with each of its requests to a scope, from 1 on; and the
  *                                         lowest number of a request that it may still repeat
+ *   Althing-Read-Only: true | false       whether it runs as if its user had neither CHANGE nor GRANT
  */
 import { createHash } from 'node:crypto';
 import type { Format } from '@althing/engine';
@@ -19,7 +20,16 @@ export interface TermHeaders {
   minIndex: string | null;
   key: string | null;
   request: string | null;
+  readOnly: string | null;
 }
+
+export const NO_TERMS: TermHeaders = {
+  consistency: null,
+  minIndex: null,
+  key: null,
+  request: null,
+  readOnly: null,
+};
 
 /** Bytes of an Idempotency-Key at most. */
 const KEY_BYTES_MAX = 255;
@@ -31,7 +41,7 @@ const CLIENT_LENGTH_MAX = 64;
 const OPEN_MAX = 10_000;
 
 /** The problem of the headers; null for none. */
-export function problemOf({ consistency, minIndex, key, request }: TermHeaders): string | null {
+export function problemOf({ consistency, minIndex, key, request, readOnly }: TermHeaders): string | null {
   if (consistency !== null && consistency !== 'stale' && consistency !== 'linearizable') {
     return 'Consistency must be linearizable or stale';
   }
@@ -41,6 +51,7 @@ export function problemOf({ consistency, minIndex, key, request }: TermHeaders):
   if (key !== null && (key.length === 0 || Buffer.byteLength(key) > KEY_BYTES_MAX)) {
     return `Idempotency-Key must have 1 to ${KEY_BYTES_MAX} bytes`;
   }
+  if (!isFlag(readOnly)) return 'Althing-Read-Only must be true or false';
   if (request === null) return null;
   if (key !== null) return 'a request is named by Idempotency-Key or by Althing-Request, not by both';
   const name = nameOf(request);
@@ -56,7 +67,7 @@ export function problemOf({ consistency, minIndex, key, request }: TermHeaders):
 
 /** The terms of a request whose headers are sound. */
 export function termsOf(
-  { consistency, minIndex, key, request }: TermHeaders,
+  { consistency, minIndex, key, request, readOnly }: TermHeaders,
   body: Uint8Array,
   format: Format,
 ): Terms {
@@ -66,6 +77,7 @@ export function termsOf(
     minIndex: minIndex === null ? 0 : indexOf(minIndex),
     key: key === null ? null : { key, body: hashOf(body, format) },
     name: name === null ? null : { ...name, body: hashOf(body, format) },
+    readOnly: readOnly === 'true',
   };
 }
 
@@ -78,6 +90,10 @@ function nameOf(text: string): { client: string; sequence: number; low: number }
 }
 
 const NAME = new RegExp(`^([A-Za-z0-9_-]{1,${CLIENT_LENGTH_MAX}})\\.([1-9][0-9]*)\\.([1-9][0-9]*)$`);
+
+function isFlag(text: string | null): boolean {
+  return text === null || text === 'true' || text === 'false';
+}
 
 function indexOf(text: string): number {
   return /^[0-9]+$/.test(text) ? Number(text) : Number.NaN;

@@ -1,0 +1,75 @@
+import type { MemberInfo } from '../admin/member.js';
+import { COUNTER_KEYS, type ModuleLook, NODE_INFO_KEYS, type NodeInfo, type NodeView } from '../node-view.js';
+import { FakeBackups } from './fake-backups.js';
+
+/** A node that notes what it is told to do, and does nothing. */
+export class FakeNode implements NodeView {
+  /** Why nothing can be added or removed. */
+  problem: string | null = null;
+  readonly done: string[] = [];
+  readonly backups = new FakeBackups();
+  /** Of each node, by its number. */
+  statuses: readonly string[] = ['READY'];
+  readonly restores = { check: (): void => {} };
+  readonly modules = {
+    deploys: true,
+    look: () => LOOK,
+    restart: (id: number): void => {
+      this.done.push(`restart module ${id}`);
+    },
+  };
+
+  info(): NodeInfo {
+    const all = Object.fromEntries(NODE_INFO_KEYS.map((key) => [key, 'x'])) as NodeInfo;
+    return { ...all, node_id: 0, status: 'READY', uptime: 1.5 };
+  }
+
+  nodes() {
+    const rest = { committed: 7, stored: 5, zone: 3, name: 'first', port: 9220, stream: null };
+    return this.statuses.map((status, number) => ({ number, status, ...rest }));
+  }
+
+  groups() {
+    return [
+      { scope: '@thingsdb', role: 'follower', leader: 2, applied: 7, voters: [0, 2], learners: [3] } as const,
+    ];
+  }
+
+  level() {
+    return { level: 1, known: 2, waitsFor: ['second'], warnings: ['mind this'] };
+  }
+
+  counters() {
+    return Object.fromEntries(COUNTER_KEYS.map((key) => [key, 3])) as ReturnType<NodeView['counters']>;
+  }
+
+  resetCounters(): void {
+    this.done.push('reset');
+  }
+
+  setLogLevel(level: number): void {
+    this.done.push(`level ${level}`);
+  }
+
+  shutDown(): void {
+    this.done.push('stop');
+  }
+
+  handOver(to: MemberInfo | null): void {
+    this.done.push(to === null ? 'hand over' : `hand over to ${to.name}`);
+  }
+
+  invitationProblem(): string | null {
+    return this.problem;
+  }
+
+  isClusterSecret(secret: string): boolean {
+    return !secret.startsWith('one-time');
+  }
+
+  removalProblem(): string | null {
+    return this.problem;
+  }
+}
+
+const LOOK: ModuleLook = { status: 'running', file: 'X/x', manifest: null, tasks: 0, restarts: 0 };

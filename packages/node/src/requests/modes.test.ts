@@ -1,0 +1,78 @@
+/** Requests that may change nothing, or are only tried out, whichever node they come to. */
+import { ErrorCode, LEVEL_FIRST } from '@althing/engine';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { PROTOCOL_VERSIONS } from '../between/peer-protocol.js';
+import type { Reply, Terms } from '../groups/request.js';
+import { MiniCluster } from '../testing/mini-cluster.js';
+import { outcome } from '../testing/mini-node.js';
+
+let cluster: MiniCluster;
+
+beforeEach(async () => {
+  cluster = await MiniCluster.begin(3);
+  await ask(1, 'stuff', '.n = 1; .r = room();');
+});
+
+async function ask(node: number, scope: string, code: string, terms: Partial<Terms> = {}): Promise<Reply> {
+  const reply = cluster.node(node).query(scope, code, { terms });
+  await cluster.pass(0);
+  return reply;
+}
+
+/** Log positions of a group on the node that leads it. */
+function indexOf(group: number): number {
+  return cluster.node(1).session(group).appliedIndex;
+}
+
+describe('a read-only request', () => {
+  const READ_ONLY = { readOnly: true };
+
+  test.each([1, 2])('reads at node %i, and changes nothing', async (node) => {
+    const before = [indexOf(0), indexOf(cluster.stuff)];
+    expect(outcome(await ask(node, 'stuff', '.n;', READ_ONLY))).toBe(1);
+    for (const [scope, code] of [
+      ['stuff', '.n = 2;'],
+      ['stuff', 'wse(.n);'],
+      ['/t', "new_collection('other');"],
+      ['/n', 'reset_counters();'],
+      ['/n3', 'reset_counters();'],
+    ] as const) {
+      const reply = await ask(node, scope, code, READ_ONLY);
+      expect(reply).toMatchObject({ ok: false, error: { code: ErrorCode.FORBIDDEN } });
+      expect(!reply.ok && reply.error.message).toContain('read-only');
+    }
+    expect(outcome(await ask(node, 'stuff', '.n;'))).toBe(1);
+    expect([indexOf(0), indexOf(cluster.stuff)]).toEqual(before);
+  });
+
+  test('has no futures that change something', async () => {
+    for (const node of [1, 2]) {
+      const code = 'future(|| .n = 3);';
+      expect(outcome(await ask(node, 'stuff', code, READ_ONLY))).toBe(ErrorCode.FORBIDDEN);
+    }
+    expect(outcome(await ask(2, 'stuff', 'future(|| .n);', READ_ONLY))).toBe(1);
+  });
+
+  test('sees what others see only with CHANGE as users without it do', async () => {
+    await ask(1, 'stuff', "new_procedure('p', || 'secret text');");
+    const code = "procedure_info('p').load().get('definition');";
+    expect(outcome(await ask(1, 'stuff', code))).toContain('secret text');
+    expect(outcome(await ask(1, 'stuff', code, READ_ONLY))).toBeNull();
+  });
+
+  test('tells clients of events on the leader, wherever it came: that takes JOIN alone', async () => {
+    for (const node of [1, 2])
+      expect(outcome(await ask(node, 'stuff', ".r.emit('e');", READ_ONLY))).toBeNull();
+  });
+
+  test('is refused, and never run as another one, while nodes may not know what it is', async () => {
+    cluster.speak(PROTOCOL_VERSIONS.min);
+    expect(outcome(await ask(2, '/n3', '1;', READ_ONLY))).toBe(ErrorCode.NODE);
+    cluster.level = LEVEL_FIRST;
+    for (const node of [1, 2]) {
+      expect(await ask(node, 'stuff', '.n;', READ_ONLY)).toMatchObject({
+        error: { code: ErrorCode.NODE, message: expect.stringContaining('read-only') },
+      });
+    }
+  });
+});
