@@ -71,6 +71,8 @@ export type {
   NodeEntry,
   NodeInfo,
   NodeView,
+  ProcedureFigures,
+  QueryFigures,
   RestoreOrder,
   RestoresView,
 } from './node-view.js';
@@ -91,6 +93,7 @@ export type { Outlet, Quotas, TaskRun } from './run/execution.js';
 export type { Continuation } from './run/later.js';
 export { DEFAULT_LIMITS, type QueryLimits } from './run/limits.js';
 export type { Prepared } from './run/program.js';
+export { QueryShape, RunFigures, type RunNote } from './run/run-figures.js';
 export { NAME } from './schema/name.js';
 export { brokenRules } from './state/broken-rules.js';
 export { removedRecords, writeCheckpoint } from './state/checkpoint.js';

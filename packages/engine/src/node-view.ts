@@ -4,6 +4,7 @@
  */
 import type { MemberInfo } from './admin/member.js';
 import type { ModuleManifest } from './pack/manifest.js';
+import type { RunFigures } from './run/run-figures.js';
 
 /** Keys of `node_info()`, in their order; all of them a contract with clients. */
 export const NODE_INFO_KEYS = [
@@ -206,6 +207,25 @@ export interface ModulesView {
   restart(id: number): void;
 }
 
+/** The runs on this node of what has one name in one scope. */
+interface FiguresEntry {
+  readonly scope: string;
+  readonly figures: RunFigures;
+  /** When the last was answered, Unix seconds. */
+  readonly last: number;
+}
+
+/** An element of `queries_info()`. */
+export interface QueryFigures extends FiguresEntry {
+  /** See `shapeOf` of the language. */
+  readonly shape: string;
+}
+
+/** An element of `procedure_stats()`. */
+export interface ProcedureFigures extends FiguresEntry {
+  readonly name: string;
+}
+
 export interface NodeView {
   readonly backups: BackupsView;
   readonly restores: RestoresView;
@@ -216,6 +236,10 @@ export interface NodeView {
   groups(): readonly GroupEntry[];
   level(): ClusterEntry;
   counters(): NodeCounters;
+  /** What ran longest of late comes first, and there is a limit to how many there are. */
+  queries(): readonly QueryFigures[];
+  procedures(): readonly ProcedureFigures[];
+  /** Begins anew with counters, and with the figures of queries and procedures. */
   resetCounters(): void;
   /** From 0, everything, to 4, only what ends the node. */
   setLogLevel(level: number): void;

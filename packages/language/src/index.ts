@@ -7,5 +7,5 @@ export { compactClosure, compactSource } from './compact.js';
 export { LanguageError, type LanguageErrorCode, positionOf } from './error.js';
 export { NAME_LENGTH_MAX, NESTING_MAX } from './limits.js';
 export { parse, parseClosure } from './parse.js';
-export { closureDoc, prettySource, quoteStr } from './pretty.js';
+export { closureDoc, prettySource, quoteStr, shapeOf } from './pretty.js';
 export { placeInDefinition } from './same-place.js';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { parse, parseClosure } from './parse.js';
-import { closureDoc, prettySource, quoteStr } from './pretty.js';
+import { closureDoc, prettySource, quoteStr, shapeOf } from './pretty.js';
 
 const pretty = (text: string, indent?: number): string => prettySource(parseClosure(text), text, indent);
 
@@ -93,5 +93,38 @@ describe('quoteStr', () => {
   ])('%s', (value, text) => {
     expect(quoteStr(value)).toBe(text);
     expect(parse(text).statements[0]).toMatchObject({ kind: 'str', value });
+  });
+});
+
+describe('shapeOf', () => {
+  const shape = (text: string, lengthMax = 1000): string => shapeOf(parse(text), lengthMax);
+
+  test.each([
+    ["x = 12; y = 'a' + 1.5 // comment", 'x = ?; y = ? + ?'],
+    ['.users.filter(|u| u.age > 18)[0].name', '.users.filter(|u| u.age > ?)[?].name'],
+    ['[1, 2, 3]', '[?]'],
+    ['[1, x, 2, "b", true]', '[?, x, ?, true]'],
+    ["{name: 'Iris', age: 6, tags: []}", '{name: ?, age: ?, tags: []}'],
+    ['T{id: 1}; &{a: nil}; Color{RED}', 'T{id: ?}; &{a: nil}; Color{RED}'],
+    ['`plain`; `hello {name}, {1 + x}`', '?; `?{name}?{? + x}`'],
+    ['/secret/i.test(x)', '?.test(x)'],
+    ['-5 + - x', '? + -x'],
+    ['if (x) { .a = 1; .b = 2; } else { return 3, 2 }', 'if (x) { .a = ?; .b = ?; } else { return ?, ?; }'],
+    ['|a, b| a + b', '|a, b| a + b'],
+    [
+      '.users.filter(|u|u.is_active).map(|u|u.name)[0].len()',
+      '.users.filter(|u| u.is_active).map(|u| u.name)[?].len()',
+    ],
+    ['', ''],
+  ])('of %s', (text, expected) => {
+    expect(shape(text)).toBe(expected);
+  });
+
+  test('is the same for programs that differ in literals and white space alone', () => {
+    expect(shape(".x=[1,2];.y='a'")).toBe(shape('.x  =  [7]; /* b */ .y = "a longer text"'));
+  });
+
+  test('ends where it gets too long, without a look at what is behind', () => {
+    expect(shape('x = y + z;'.repeat(500), 20)).toBe('x = y + z; x = y + z...');
   });
 });

@@ -2,7 +2,7 @@
  * Closures and statements printed in one layout, comments removed: a tab for each level, blanks around binary
  * operators, a line for each statement of a block and for each element of a list or thing that has several.
  */
-import type { Closure, Entry, Link, Node } from './ast.js';
+import type { Closure, Entry, Link, Node, Program, TemplateLiteral } from './ast.js';
 import { isBareReturn, isLastSlash } from './slashes.js';
 
 /**
@@ -10,20 +10,14 @@ import { isBareReturn, isLastSlash } from './slashes.js';
  * taken from it as they are written. `indent` is the number of tabs in front of every line but the first.
  */
 export function prettySource(node: Node, source: string, indent = 0): string {
-  const out: string[] = [];
-  const work: Item[] = [node];
-  let level = indent;
-  for (let item = work.pop(); item !== undefined; item = work.pop()) {
-    if (typeof item === 'string') out.push(item);
-    else if (item === INDENT) level++;
-    else if (item === DEDENT) level--;
-    else if (item === NEWLINE) out.push('\n', '\t'.repeat(level));
-    else {
-      const parts = 'kind' in item ? partsOf(item, source) : entryParts(item);
-      for (let i = parts.length - 1; i >= 0; i--) work.push(parts[i]!);
-    }
-  }
-  return out.join('');
+  return printed([node], { literal: ({ start, end }) => source.slice(start, end), isOneLine: false }, indent);
+}
+
+/** A query with `?` for each int, float, str and regex, on one line: programs that differ in those alone have one shape. */
+export function shapeOf({ statements }: Program, lengthMax: number): string {
+  const items = statements.flatMap((statement, i): Item[] => (i === 0 ? [statement] : ['; ', statement]));
+  const text = printed(items, { literal: shapeOfLiteral, isOneLine: true }, 0, lengthMax);
+  return text.length <= lengthMax ? text : `${text.slice(0, lengthMax)}...`;
 }
 
 /** The documentation of a closure: the string that its block begins with, else `''`. */
@@ -48,7 +42,59 @@ const NEWLINE: unique symbol = Symbol('newline');
 
 type Item = string | Node | Entry | typeof INDENT | typeof DEDENT | typeof NEWLINE;
 
-function partsOf(node: Node, source: string): Item[] {
+type Literal = Extract<
+  Node,
+  { readonly kind: 'nil' | 'bool' | 'int' | 'float' | 'str' | 'template' | 'regex' }
+>;
+
+/** How a tree is printed. */
+interface Style {
+  /** The text of a literal; null for a template, whose parts are printed each. */
+  readonly literal: (node: Literal) => string | null;
+  readonly isOneLine: boolean;
+}
+
+/** @param lengthMax characters behind which nothing more is printed */
+function printed(
+  items: readonly Item[],
+  style: Style,
+  indent: number,
+  lengthMax = Number.POSITIVE_INFINITY,
+): string {
+  const out: string[] = [];
+  const work = [...items].reverse();
+  let level = indent;
+  let length = 0;
+  for (let item = work.pop(); item !== undefined && length <= lengthMax; item = work.pop()) {
+    if (typeof item === 'string') {
+      out.push(item);
+      length += item.length;
+    } else if (item === INDENT) level++;
+    else if (item === DEDENT) level--;
+    else if (item === NEWLINE) out.push(style.isOneLine ? ' ' : `\n${'\t'.repeat(level)}`);
+    else {
+      const parts = 'kind' in item ? partsOf(item, style) : entryParts(item);
+      for (let i = parts.length - 1; i >= 0; i--) work.push(parts[i]!);
+    }
+  }
+  return out.join('');
+}
+
+function shapeOfLiteral(node: Literal): string | null {
+  switch (node.kind) {
+    case 'nil':
+      return 'nil';
+    case 'bool':
+      return String(node.value);
+    case 'template':
+      return node.parts.some((part) => typeof part !== 'string') ? null : '?';
+    default:
+      return '?';
+  }
+}
+
+function partsOf(node: Node, style: Style): Item[] {
+  const { isOneLine } = style;
   switch (node.kind) {
     case 'nil':
     case 'bool':
@@ -56,18 +102,19 @@ function partsOf(node: Node, source: string): Item[] {
     case 'float':
     case 'str':
     case 'template':
-      return [source.slice(node.start, node.end)];
-    case 'regex':
-      if (isLastSlash(node)) return [source.slice(node.start, node.end), NEWLINE];
-      return [source.slice(node.start, node.end)];
+    case 'regex': {
+      const text = style.literal(node);
+      if (text !== null) return isLastSlash(node) && !isOneLine ? [text, NEWLINE] : [text];
+      return node.kind === 'template' ? templateParts(node) : [];
+    }
     case 'variable':
       return [node.name];
     case 'thing':
-      return elements('{', node.entries, '}');
+      return elements('{', node.entries, '}', isOneLine);
     case 'anonymous':
-      return elements('&{', node.entries, '}');
+      return elements('&{', node.entries, '}', isOneLine);
     case 'list':
-      return elements('[', node.items, ']');
+      return elements('[', isOneLine ? withoutRuns(node.items, style) : node.items, ']', isOneLine);
     case 'paren':
       return ['(', node.body, ')'];
     case 'assign':
@@ -79,10 +126,10 @@ function partsOf(node: Node, source: string): Item[] {
     case 'enum':
       return [node.name, '{', node.closure ?? node.member ?? '', '}'];
     case 'chain':
-      return chainParts(node.head, node.links, node.end - node.start);
+      return chainParts(node.head, node.links, isOneLine ? 0 : node.end - node.start);
     case 'prefix': {
       // A sign directly before a digit would belong to the number.
-      const isApart = /[-+]$/.test(node.ops) && /\d/.test(source.charAt(node.operand.start));
+      const isApart = /[-+]$/.test(node.ops) && beginsWithDigit(node.operand, style);
       return [node.ops, isApart ? ' ' : '', node.operand];
     }
     case 'operation':
@@ -98,7 +145,7 @@ function partsOf(node: Node, source: string): Item[] {
       return node.operands.flatMap((operand, i) => (i === 0 ? [operand] : [' || ', operand]));
     case 'ternary': {
       const { condition, then, otherwise } = node;
-      if (node.end - node.start <= LINE_MAX) return [condition, ' ? ', then, ' : ', otherwise];
+      if (isOneLine || node.end - node.start <= LINE_MAX) return [condition, ' ? ', then, ' : ', otherwise];
       return [condition, INDENT, NEWLINE, '? ', then, NEWLINE, ': ', otherwise, DEDENT];
     }
     case 'if': {
@@ -123,12 +170,49 @@ function partsOf(node: Node, source: string): Item[] {
   }
 }
 
-function separated(nodes: readonly Node[]): Item[] {
+/** Whether the text of a node begins with a digit: a number does, and a chain with one in front. */
+function beginsWithDigit(node: Node, style: Style): boolean {
+  let first: Node | null = node;
+  while (first?.kind === 'chain') first = first.head;
+  return (first?.kind === 'int' || first?.kind === 'float') && /^\d/.test(style.literal(first) ?? '');
+}
+
+function templateParts({ parts }: TemplateLiteral): Item[] {
+  return [
+    '`',
+    ...parts.flatMap((part): Item[] => (typeof part === 'string' ? ['?'] : ['{', part, '}'])),
+    '`',
+  ];
+}
+
+/** Of neighbours that are printed as `?`, one: lists of values of different lengths have one shape. */
+function withoutRuns(items: readonly Node[], style: Style): readonly Node[] {
+  const isPlain = (node: Node | undefined): boolean =>
+    node !== undefined && isLiteral(node) && style.literal(node) === '?';
+  return items.filter((item, i) => !isPlain(item) || !isPlain(items[i - 1]));
+}
+
+function isLiteral(node: Node): node is Literal {
+  switch (node.kind) {
+    case 'nil':
+    case 'bool':
+    case 'int':
+    case 'float':
+    case 'str':
+    case 'template':
+    case 'regex':
+      return true;
+    default:
+      return false;
+  }
+}
+
+function separated(nodes: readonly (Node | Entry)[]): Item[] {
   return nodes.flatMap((node, i) => (i === 0 ? [node] : [', ', node]));
 }
 
-function elements(open: string, items: readonly (Node | Entry)[], close: string): Item[] {
-  if (items.length <= 1) return [open, ...items, close];
+function elements(open: string, items: readonly (Node | Entry)[], close: string, isOneLine: boolean): Item[] {
+  if (items.length <= 1 || isOneLine) return [open, ...separated(items), close];
   return [open, INDENT, ...items.flatMap((item): Item[] => [NEWLINE, item, ',']), DEDENT, NEWLINE, close];
 }
 

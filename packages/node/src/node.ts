@@ -36,6 +36,7 @@ import { Shutdown } from './operate/stop/shutdown.js';
 import { type NodeConsensus, rootAgeMaxOf } from './operate/thread/node-consensus.js';
 import { Counters } from './requests/counters.js';
 import { PasswordHasher } from './requests/password.js';
+import { RequestFigures } from './requests/request-figures.js';
 import { AuditLog } from './telemetry/audit-log.js';
 import { EngineMetrics } from './telemetry/engine-metrics.js';
 import { LOG_LEVELS } from './telemetry/logger.js';
@@ -67,6 +68,7 @@ export class Node implements RunningNode {
   });
   private readonly hasher = new PasswordHasher();
   private readonly counters: Counters;
+  private readonly runs: RequestFigures;
   private readonly figures: EngineMetrics;
   private readonly audit: AuditLog;
   private readonly local: LocalNode;
@@ -114,6 +116,11 @@ export class Node implements RunningNode {
     this.rootAgeMax = rootAgeMaxOf(config);
     this.figures = new EngineMetrics(parts.metrics, REJECTION_OF);
     this.audit = new AuditLog(config, log);
+    this.runs = new RequestFigures({
+      now: systemClock.now,
+      wallClock: Date.now,
+      scopeOf: (target) => this.side.engine.scope(target)?.name ?? null,
+    });
     this.local = this.makeLocalNode();
     const onDefect = (error: unknown): void => this.side.noteDefect(error);
     const { figures, audit } = this;
@@ -135,6 +142,7 @@ export class Node implements RunningNode {
           diverged: (group, index) => ending.diverged(this.scopeText(group), { group, index }),
           failed: (message, error) => ending.fail(message, error),
         }),
+        runs: this.runs,
         slow: slowReports(log, config.slowRequestMs),
         departs: () => this.shutdown.depart(),
         status: () => this.local.state(),
@@ -276,6 +284,7 @@ export class Node implements RunningNode {
       phase: () => this.status.phase,
       connections: () => this.doors?.connections ?? 0,
       counters: () => this.counters,
+      runs: this.runs,
       backups: () => this.backups.scheduled,
       restores: () => this.backups.replacements,
       modules: () => this.modules,

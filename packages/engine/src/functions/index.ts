@@ -21,6 +21,7 @@ import { MOD_TYPE } from './mod-type.js';
 import { MODULES } from './modules.js';
 import { MPDATA } from './mpdata.js';
 import { NODES } from './node.js';
+import { NODE_FIGURES } from './node-figures.js';
 import { NUMBER } from './number.js';
 import { PROCEDURES } from './procedures.js';
 import { RANDOM } from './random.js';
@@ -54,6 +55,7 @@ export function builtIns(): readonly Entry[] {
     ...USER_WHITELISTS,
     ...COLLECTIONS,
     ...NODES,
+    ...NODE_FIGURES,
     ...BACKUPS,
     ...RESTORE,
     ...PROCEDURES,

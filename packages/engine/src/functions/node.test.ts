@@ -39,6 +39,28 @@ describe('what is known of nodes', () => {
     ]);
   });
 
+  test('queries_info and procedure_stats have counts, and times in seconds', () => {
+    const figures = {
+      count: 2,
+      failures: 1,
+      run_total: new Float(0.006),
+      run_mean: new Float(0.003),
+      run_p99: new Float(0.004),
+      run_max: new Float(0.004),
+      wait_total: new Float(0.006),
+      wait_mean: new Float(0.003),
+      wait_p99: new Float(0.006),
+      wait_max: new Float(0.006),
+      things_read: 6,
+      cold_reads: 1,
+      last: 1_700_000_000,
+    };
+    const query = { query: '.x = ?', scope: '@collection:stuff' };
+    expect(h.run('queries_info()[0].load();', NODE)).toEqual({ ...query, ...figures });
+    const procedure = { procedure: 'add', scope: '@thingsdb' };
+    expect(h.run('procedure_stats()[0].load();', NODE)).toEqual({ ...procedure, ...figures });
+  });
+
   test('nodes_info has an entry for each node', () => {
     expect(h.run('nodes_info().map(|n| n.load());', { ...NODE })).toEqual([
       {
@@ -78,6 +100,18 @@ describe('what is known of nodes', () => {
   test('an engine without a node says so', () => {
     expect(new Harness().error('node_info();', NODE)).toBe('operation_err');
   });
+});
+
+describe('what tells of the work of others', () => {
+  test.each(['queries_info', 'procedure_stats'])(
+    '%s needs CHANGE on the node, and takes no arguments',
+    (name) => {
+      h.run("new_user('kim'); grant('@node', 'kim', QUERY);", ROOT);
+      expect(h.error(`${name}();`, { ...NODE, user: 'kim' })).toBe('forbidden_err');
+      expect(h.error(`${name}(1);`, NODE)).toBe('num_arguments_err');
+      expect(h.error(`${name}();`, ROOT)).toBe('lookup_err');
+    },
+  );
 });
 
 describe('what changes a node', () => {

@@ -50,7 +50,7 @@ export const NODES: readonly Entry[] = [
     run: (rt) => packed(COUNTER_KEYS, FLOAT_COUNTERS, rt.node.counters()),
   }),
   func('reset_counters', {
-    doc: 'Lets the counters of this node begin at 0 again.',
+    doc: 'Lets the counters of this node, and the figures of queries and procedures, begin at 0 again.',
     in: In.NODE,
     needs: OPERATE,
     run: (rt) => {

@@ -45,6 +45,9 @@ export const GRANT: Needs = { privilege: Privilege.GRANT, on: 'thingsdb' };
 /** CHANGE on `@node`: for what operates a node. */
 export const OPERATE: Needs = { privilege: Privilege.CHANGE, on: 'node' };
 
+/** CHANGE on `@node`, for what tells of the work of others and changes nothing. */
+export const INSPECT: Needs = { privilege: Privilege.CHANGE, on: 'node' };
+
 /** The parts of an entry that need no types. */
 interface Common {
   /** One line, in the present tense: what it gives. */

@@ -7,12 +7,14 @@ import {
   parse,
   parseClosure,
   type Rules,
+  shapeOf,
 } from '@althing/language';
 import { ErrorCode, QueryError } from '../error.js';
 import { Closure } from '../value/closure.js';
 import { compileClosureNode, compileProgram } from './compile/compiler.js';
 import { placed } from './place.js';
 import { rulesForText } from './rules.js';
+import type { QueryShape } from './run-figures.js';
 import type { Runtime } from './runtime.js';
 import type { Cell } from './symbols.js';
 import type { Unit } from './unit.js';
@@ -37,6 +39,8 @@ export class Prepared {
   readonly variables: Cell[] = [];
   /** Whether it is expected to run again, so that the same object stands for its text then. */
   isKept = false;
+  /** The figures of its shape, where somebody counts; null before. */
+  shape: QueryShape | null = null;
 
   constructor(program: Program, analysis: Analysis) {
     this.code = program.source;
@@ -49,6 +53,11 @@ export class Prepared {
   /** Says that it will run again. */
   keep(): void {
     this.isKept = true;
+  }
+
+  /** Its text with `?` in place of literals. Takes a while: the text may have to be parsed again. */
+  shapeText(lengthMax: number): string {
+    return shapeOf(this.parsed?.program ?? parse(this.code), lengthMax);
   }
 
   /** Its code, for a run that has begun. */

@@ -3,7 +3,7 @@
  * nothing, or are only tried out.
  */
 import { builtIns } from '../functions/index.js';
-import { type Entry, In } from '../run/builtin.js';
+import { type Entry, INSPECT, In } from '../run/builtin.js';
 import { Tag } from '../value/tag.js';
 
 export type ChangingScope = 'collection' | 'thingsdb' | 'node';
@@ -144,7 +144,7 @@ export function changingFunctions(scope: ChangingScope): readonly string[] {
 }
 
 function changes({ in: scopes, changes: rule, needs, on }: Entry, scope: ChangingScope): boolean {
-  if (scope === 'node') return scopes === In.NODE && needs !== null;
+  if (scope === 'node') return scopes === In.NODE && needs !== null && needs !== INSPECT;
   if (rule === null) return false;
   // Outside of collections nothing is stored that has methods, but for tasks.
   if (scope === 'thingsdb') return (rule.scopes & In.ROOT) !== 0 && (on === null || on.includes(Tag.TASK));

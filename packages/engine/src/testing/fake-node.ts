@@ -1,5 +1,6 @@
 import type { MemberInfo } from '../admin/member.js';
 import { COUNTER_KEYS, type ModuleLook, NODE_INFO_KEYS, type NodeInfo, type NodeView } from '../node-view.js';
+import { RunFigures } from '../run/run-figures.js';
 import { FakeBackups } from './fake-backups.js';
 
 /** A node that notes what it is told to do, and does nothing. */
@@ -43,6 +44,14 @@ export class FakeNode implements NodeView {
     return Object.fromEntries(COUNTER_KEYS.map((key) => [key, 3])) as ReturnType<NodeView['counters']>;
   }
 
+  queries() {
+    return [{ shape: '.x = ?', scope: '@collection:stuff', figures: figures(), last: 1_700_000_000 }];
+  }
+
+  procedures() {
+    return [{ name: 'add', scope: '@thingsdb', figures: figures(), last: 1_700_000_000 }];
+  }
+
   resetCounters(): void {
     this.done.push('reset');
   }
@@ -70,6 +79,14 @@ export class FakeNode implements NodeView {
   removalProblem(): string | null {
     return this.problem;
   }
+}
+
+/** Those of a run that went well, and of one that failed. */
+function figures(): RunFigures {
+  const both = new RunFigures();
+  both.note({ isOk: true, ranMs: 2, waitedMs: 6, thingsRead: 5, coldReads: 1, at: 0 });
+  both.note({ isOk: false, ranMs: 4, waitedMs: 0, thingsRead: 1, coldReads: 0, at: 0 });
+  return both;
 }
 
 const LOOK: ModuleLook = { status: 'running', file: 'X/x', manifest: null, tasks: 0, restarts: 0 };

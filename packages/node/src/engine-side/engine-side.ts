@@ -115,7 +115,7 @@ export class EngineSide {
   }
 
   private makeRouter(settings: EngineSettings, ports: EnginePorts): Router {
-    const { clock, hasher, figures, slow, changed, askModule, restore } = ports;
+    const { clock, hasher, figures, runs, slow, changed, askModule, restore } = ports;
     return new Router({
       engine: this.engine,
       hasher,
@@ -127,6 +127,7 @@ export class EngineSide {
       waitMs: settings.requestTimeoutMs,
       clock,
       slow,
+      runs,
       figures,
       changed,
       askModule,

@@ -98,6 +98,8 @@ export interface EnginePorts {
   readonly restore?: NonNullable<RouterOptions['restore']>;
   /** Counts requests, and notes what they did to the root scope. */
   readonly figures?: EngineMetrics;
+  /** Counts what ran, by what it was; without it nobody does. */
+  readonly runs?: NonNullable<RouterOptions['runs']>;
   /** Takes what ran long; without it nobody is told. */
   readonly slow?: NonNullable<RouterOptions['slow']>;
   readonly changed?: NonNullable<RouterOptions['changed']>;

@@ -221,11 +221,6 @@ export function programOf({ body }: Call): object | null {
   return body.kind === 'run' ? body.procedure : null;
 }
 
-/** Things that were read from the disk for the scope of a call, from the start on. */
-export function readsOf({ scope }: Call): number {
-  return scope.store?.misses ?? 0;
-}
-
 /** For one character. */
 const PARSING_MS = 2e-4;
 

@@ -19,7 +19,7 @@ import {
 import type { Clock } from '../base/clock.js';
 import type { GroupId } from '../between/protocol.js';
 import type { GroupSession } from '../groups/group-session.js';
-import { programOf, readsOf } from './checks.js';
+import { programOf } from './checks.js';
 import { confirm } from './confirm.js';
 import { type Answer, type FuturesEnd, type FuturesOwner, ProposedParts } from './proposed-parts.js';
 import { failed, nodeError, TOO_SLOW } from './replies.js';
@@ -87,12 +87,13 @@ export class Driver {
     pending.request.logs?.clear();
     const { sliceMs } = pending;
     const limited = sliceMs > 0 && Number.isFinite(sliceMs) ? { ...call, sliceMs } : call;
-    const reads = readsOf(call);
+    const { store } = call.scope;
+    const { hits, misses } = store ?? NO_READS;
     const outcome = engine.run(pending.looksElsewhere ? { ...limited, fresh: pending } : limited);
     this.ranAt = clock.now();
     const ms = this.ranAt - pending.attemptedAt;
-    pending.ranMs += ms;
-    pending.thingsRead += readsOf(call) - reads;
+    pending.noteRun(call, ms);
+    if (store !== null) pending.noteReads(store.hits - hits, store.misses - misses);
     ran?.(ms);
     if (outcome.kind === 'slice_over') {
       this.options.scheduler.stopped(program, call.user.id, ms);
@@ -422,6 +423,8 @@ const PAUSE_MS = 20;
 
 /** Milliseconds between two looks at calls that wait for modules. */
 const IDLE_LOOK_MS = 100;
+
+const NO_READS = { hits: 0, misses: 0 };
 
 const NO_HASHES: ReadonlyMap<string, PasswordHash> = new Map();
 

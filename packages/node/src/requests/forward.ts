@@ -328,7 +328,8 @@ export class Forwarder {
   private carryOut(taken: TakenRequest, ended: () => void): void {
     const { clock, rootSession } = this.options;
     const { message, bytes, doubt } = taken;
-    const deadline = clock.now() + message.deadlineMs;
+    const begun = clock.now();
+    const deadline = begun + message.deadlineMs;
     this.taken += 1;
     this.takenBytes += bytes;
     const done = (end: RequestEnd): void => {
@@ -339,7 +340,7 @@ export class Forwarder {
     };
     // This node must know everything about users and collections that the sender knew.
     if (rootSession().appliedIndex >= message.rootIndex) {
-      this.start(taken, deadline, done);
+      this.start(taken, begun, deadline, done);
       return;
     }
     let isOver = false;
@@ -350,11 +351,11 @@ export class Forwarder {
     rootSession().whenApplied(message.rootIndex, () => {
       if (isOver) return;
       cancel();
-      this.start(taken, deadline, done);
+      this.start(taken, begun, deadline, done);
     });
   }
 
-  private start(taken: TakenRequest, deadline: number, done: (end: RequestEnd) => void): void {
+  private start(taken: TakenRequest, begun: number, deadline: number, done: (end: RequestEnd) => void): void {
     const { root, owner, begin } = this.options;
     const { from, message, group, logs, doubt } = taken;
     const { incarnation, sequence, low } = message;
@@ -364,7 +365,7 @@ export class Forwarder {
       const name = { origin: from, incarnation, sequence, low };
       const early = group === null || logs !== null ? null : taken;
       const request = this.requestOf(message, user, logs);
-      begin(new PendingRequest(owner, request, deadline, done, { name, group, doubt, early }));
+      begin(new PendingRequest(owner, request, begun, deadline, done, { name, group, doubt, early }));
     } catch (error) {
       if (!(error instanceof QueryError)) throw error;
       done({ kind: 'reply', reply: { ok: false, error, outcome: doubt === 'none' ? 'none' : 'unknown' } });

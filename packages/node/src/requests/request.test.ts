@@ -39,7 +39,7 @@ function begun({ isForwarded = false, doubt = 'none' as Doubt } = {}) {
   const ends: RequestEnd[] = [];
   const name = { origin: 2, incarnation: 1, sequence: 7, low: 1 };
   const origin = isForwarded ? { name, group: 1, doubt, early: null } : null;
-  return { ends, pending: new PendingRequest(OWNER, REQUEST, 1000, (end) => ends.push(end), origin) };
+  return { ends, pending: new PendingRequest(OWNER, REQUEST, 0, 1000, (end) => ends.push(end), origin) };
 }
 
 describe('a request that waits', () => {

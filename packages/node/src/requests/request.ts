@@ -16,7 +16,7 @@
  *   any      --> ended      answered
  *   running, committing --> late --> ended     answered, while a change of it may yet be committed
  */
-import { ErrorCode, type PasswordHash, type Prepared, QueryError } from '@althing/engine';
+import { type Call, ErrorCode, type PasswordHash, type Prepared, QueryError } from '@althing/engine';
 import { assert } from '../base/assert.js';
 import type { GroupId, NodeId, PreparedAnswer } from '../between/protocol.js';
 import type { RequestIdentity } from '../groups/entry.js';
@@ -137,7 +137,8 @@ export interface RequestOwner {
   wait(pending: PendingRequest, group: GroupId): void;
   /** Refuses it; where an earlier attempt may have made a change, that is found out first. */
   refuse(pending: PendingRequest, refusal: FailedReply): void;
-  ended(pending: PendingRequest): void;
+  /** @param now the time where somebody has just looked at the clock */
+  ended(pending: PendingRequest, end: RequestEnd, now?: number): void;
 }
 
 /** Inputs that a call was given so that it can run: hashes of passwords, and groups whose state is up to date. */
@@ -175,6 +176,8 @@ export class PendingRequest extends Prerequisites {
   readonly owner: RequestOwner;
   /** See `EarlyAnswer`; null for none. */
   readonly early: EarlyAnswer | null;
+  /** Monotonic time at which it came, in milliseconds. */
+  readonly begun: number;
   /** Monotonic time at which it ends without an answer, in milliseconds. */
   deadline: number;
   /** The group that the request is bound to since it was first sent or proposed there; null: its scope decides. */
@@ -193,9 +196,13 @@ export class PendingRequest extends Prerequisites {
   attemptedAt = 0;
   /** Milliseconds that it may run while it has its turn among those that waited for one; 0 while it has none. */
   sliceMs = 0;
-  /** Milliseconds that its code ran on this node, and things that it read from the disk. */
+  /** The call that ran for it on this node, and its figures; null as long as none has. */
+  ranCall: Call | null = null;
+  /** Milliseconds that it ran. */
   ranMs = 0;
+  /** Things that it read, and those of them that were read from the disk. */
   thingsRead = 0;
+  coldReads = 0;
   /** Its program while it waits for other nodes: see `HeldPrograms`. */
   program: Prepared | null = null;
   /** Attempts that came to nothing. */
@@ -210,12 +217,14 @@ export class PendingRequest extends Prerequisites {
   private readonly onEnd: (end: RequestEnd, now?: number) => void;
 
   /**
+   * @param begun when it came
    * @param onEnd takes the answer; `now` is the time where somebody has just looked at the clock
    * @param origin null for a request of a client of this node
    */
   constructor(
     owner: RequestOwner,
     request: Request,
+    begun: number,
     deadline: number,
     onEnd: (end: RequestEnd, now?: number) => void,
     origin: RequestOrigin | null = null,
@@ -223,6 +232,7 @@ export class PendingRequest extends Prerequisites {
     super();
     this.owner = owner;
     this.request = request;
+    this.begun = begun;
     this.deadline = deadline;
     this.onEnd = onEnd;
     this.forwarded = origin === null ? null : origin.name;
@@ -260,6 +270,18 @@ export class PendingRequest extends Prerequisites {
 
   get doubt(): Doubt {
     return this.uncertainty;
+  }
+
+  /** A call ran for it, for so many milliseconds. */
+  noteRun(call: Call, ms: number): void {
+    this.ranCall = call;
+    this.ranMs += ms;
+  }
+
+  /** Its call read things: some that were in memory, and some from the disk. */
+  noteReads(warm: number, cold: number): void {
+    this.thingsRead += warm + cold;
+    this.coldReads += cold;
   }
 
   /** An attempt may have made a change. */
@@ -313,7 +335,7 @@ export class PendingRequest extends Prerequisites {
       (present.kind === 'committing' && present.changes) ||
       (present.kind === 'running' && present.hasProposed);
     this.present = isLate ? LATE : ENDED;
-    this.owner.ended(this);
+    this.owner.ended(this, end, now);
     this.onEnd(this.uncertainty === 'none' ? end : doubted(end), now);
   }
 

@@ -18,7 +18,8 @@ import { PendingRequests } from './pending-requests.js';
 import { Reader } from './reader.js';
 import { Repetitions } from './repetitions.js';
 import { failed, GONE, LATE_UNKNOWN, MODULE_SILENT, NODE_DOWN, NOT_IN_TIME, replyAtEnd } from './replies.js';
-import { PendingRequest, type RequestOwner, type RequestStateKind } from './request.js';
+import { PendingRequest, type RequestEnd, type RequestOwner, type RequestStateKind } from './request.js';
+import type { RequestFigures } from './request-figures.js';
 import type { Restore } from './restoring.js';
 import { type RootListener, RootReports } from './root-reports.js';
 import { routeCall, routeToLeader, routeToState } from './route.js';
@@ -44,6 +45,8 @@ export interface RouterOptions {
   readonly waitMs: number;
   /** Counts what happens. */
   readonly figures?: Pick<EngineMetrics, 'ran' | 'forwarded'> | undefined;
+  /** Counts what ran here, by what it was. */
+  readonly runs?: Pick<RequestFigures, 'note'> | undefined;
   /** Called for each request whose code ran here for longer than some milliseconds, when it has ended. */
   readonly slow?: SlowReports | undefined;
   /** Called with what a request did to the root scope. */
@@ -184,7 +187,7 @@ export class Router implements RequestOwner {
     const { readMs = 0 } = request;
     if (readMs > 0) this.scheduler.spend(readMs);
     const deadline = begun + Math.min(request.waitMs ?? waitMs, waitMs);
-    const pending = new PendingRequest(this, request, deadline, (end, now) => {
+    const pending = new PendingRequest(this, request, begun, deadline, (end, now) => {
       if (slow !== undefined) reportSlow(slow, pending, begun, clock.now);
       respond(replyAtEnd(end), now);
     });
@@ -256,7 +259,8 @@ export class Router implements RequestOwner {
     if (pending.resume()) this.leader.refuse(pending, refusal);
   }
 
-  ended(pending: PendingRequest): void {
+  ended(pending: PendingRequest, end: RequestEnd, now?: number): void {
+    this.options.runs?.note(pending, end, now);
     if (pending.place !== 0) this.pendingRequests.delete(pending);
     this.held.take(pending);
     this.releaseSequence(pending);

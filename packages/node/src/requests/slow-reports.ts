@@ -16,15 +16,15 @@ export interface SlowRun {
   readonly ranMs: number;
   readonly waitedMs: number;
   /** Things that it read from the disk. */
-  readonly thingsRead: number;
+  readonly coldReads: number;
 }
 
 /** Reports a request that is answered, if it ran long. @param since when it came, by `now` */
 export function reportSlow(
   { aboveMs, report }: SlowReports,
-  { request, ranMs, thingsRead }: PendingRequest,
+  { request, ranMs, coldReads }: PendingRequest,
   since: number,
   now: () => number,
 ): void {
-  if (ranMs > aboveMs) report({ request, ranMs, waitedMs: Math.max(0, now() - since - ranMs), thingsRead });
+  if (ranMs > aboveMs) report({ request, ranMs, waitedMs: Math.max(0, now() - since - ranMs), coldReads });
 }

@@ -17,6 +17,7 @@ import type { EnginePorts } from '../engine-side/ports.js';
 import type { GroupSession } from '../groups/group-session.js';
 import { type Client, ORDINARY_TERMS, type Reply, type Terms } from '../groups/request.js';
 import type { State } from '../groups/state.js';
+import { RequestFigures } from '../requests/request-figures.js';
 import type { Router } from '../requests/router.js';
 import type { MiniCluster } from './mini-cluster.js';
 import { engineOf, READY, roomyDisk, silentReports, stillEnvironment } from './still-ports.js';
@@ -29,6 +30,8 @@ export class MiniNode {
   lags = false;
   /** Those of the root scope alone wait while this holds. */
   lagsInRoot = false;
+  /** What its requests took. */
+  readonly runs: RequestFigures;
   private readonly cluster: MiniCluster;
   private readonly members: readonly NodeId[];
   private readonly side: EngineSide;
@@ -41,6 +44,11 @@ export class MiniNode {
     this.cluster = cluster;
     this.id = id;
     this.members = members;
+    this.runs = new RequestFigures({
+      now: () => cluster.now,
+      wallClock: () => cluster.now,
+      scopeOf: (target) => this.engine.scope(target)?.name ?? null,
+    });
     this.side = new EngineSide(
       {
         incarnation: 1,
@@ -187,6 +195,7 @@ export class MiniNode {
         }),
       },
       reports: silentReports(unexpected),
+      runs: this.runs,
       ...READY,
       ...(asked === undefined ? {} : { askModule: (ask, answer) => asked(id, ask, answer) }),
     };

@@ -15,6 +15,8 @@ export function nodeViewOf(side: () => EngineSide | null): NodeView {
     groups: unused,
     level: unused,
     counters: unused,
+    queries: unused,
+    procedures: unused,
     resetCounters: unused,
     setLogLevel: unused,
     shutDown: unused,

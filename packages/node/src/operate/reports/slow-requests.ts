@@ -25,8 +25,8 @@ export function slowReports(log: Logger, aboveMs: number): SlowReports {
     createHmac('sha256', key).update(text).digest('hex').slice(0, HASH_LENGTH);
   return {
     aboveMs: aboveMs === 0 ? Number.POSITIVE_INFINITY : aboveMs,
-    report: ({ request: { id, user, scope, body }, ranMs, waitedMs, thingsRead }: SlowRun) => {
-      const times = { ran_ms: Math.round(ranMs), waited_ms: Math.round(waitedMs), things_read: thingsRead };
+    report: ({ request: { id, user, scope, body }, ranMs, waitedMs, coldReads }: SlowRun) => {
+      const times = { ran_ms: Math.round(ranMs), waited_ms: Math.round(waitedMs), things_read: coldReads };
       const who = { request: id, user: user.name, scope: scopeText(scope) };
       const fields = { event: 'slow_request', ...who, ...whatOf(body, hashOf), ...times };
       log.warn(fields, 'the code of a request ran long');

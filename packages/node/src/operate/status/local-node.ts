@@ -11,7 +11,9 @@ import {
   type NodeEntry,
   type NodeInfo,
   type NodeView,
+  type ProcedureFigures,
   QueryError,
+  type QueryFigures,
   type RestoresView,
 } from '@althing/engine';
 import { isVoter, type Membership } from 'raft-ts';
@@ -24,6 +26,7 @@ import type { Members } from '../../members/members.js';
 import type { Overview } from '../../members/overview.js';
 import { isReadable, READABLE } from '../../peers/encryption.js';
 import type { Counters } from '../../requests/counters.js';
+import type { RequestFigures } from '../../requests/request-figures.js';
 
 /** A group as this node sees it. */
 export interface GroupLook {
@@ -68,6 +71,7 @@ export interface LocalNodeOptions {
   readonly phase: () => Phase;
   readonly connections: () => number;
   readonly counters: () => Counters;
+  readonly runs: Pick<RequestFigures, 'queries' | 'procedureCalls' | 'reset'>;
   /** Those that the node takes by itself; null until it is far enough. */
   readonly backups: () => (BackupsView & { readonly waiting: number }) | null;
   /** Null until the node is far enough. */
@@ -175,8 +179,17 @@ export class LocalNode implements NodeView {
     return this.options.counters().values();
   }
 
+  queries(): readonly QueryFigures[] {
+    return this.options.runs.queries();
+  }
+
+  procedures(): readonly ProcedureFigures[] {
+    return this.options.runs.procedureCalls();
+  }
+
   resetCounters(): void {
     this.options.counters().reset();
+    this.options.runs.reset();
   }
 
   setLogLevel(level: number): void {
