@@ -226,6 +226,34 @@ export interface ProcedureFigures extends FiguresEntry {
   readonly name: string;
 }
 
+/** What was measured of one thing, a value for each step: null where nothing came. */
+export interface HistorySeries {
+  readonly name: string;
+  /** Which of several of that name; null for the only one. */
+  readonly part: string | null;
+  readonly isFloat: boolean;
+  readonly values: readonly (number | null)[];
+}
+
+/** Something that explains a change of the figures. */
+export interface HistoryMark {
+  /** Unix seconds. */
+  readonly at: number;
+  readonly kind: 'start' | 'election' | 'backup';
+  /** In words. */
+  readonly text: string;
+}
+
+/** What `metrics_history()` tells. */
+export interface MetricsHistory {
+  readonly stepSeconds: number;
+  /** When each step ended, Unix seconds, the oldest first. */
+  readonly times: readonly number[];
+  /** Those of one name stand beside each other. */
+  readonly series: readonly HistorySeries[];
+  readonly marks: readonly HistoryMark[];
+}
+
 export interface NodeView {
   readonly backups: BackupsView;
   readonly restores: RestoresView;
@@ -239,6 +267,8 @@ export interface NodeView {
   /** What ran longest of late comes first, and there is a limit to how many there are. */
   queries(): readonly QueryFigures[];
   procedures(): readonly ProcedureFigures[];
+  /** The steps that ended later than so many Unix seconds. */
+  history(since: number): MetricsHistory;
   /** Begins anew with counters, and with the figures of queries and procedures. */
   resetCounters(): void;
   /** From 0, everything, to 4, only what ends the node. */

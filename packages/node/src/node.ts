@@ -20,6 +20,7 @@ import { Doors } from './listen/doors/doors.js';
 import type { Certificates } from './listen/tls/certificates.js';
 import type { NodeCertificates } from './listen/tls/node-certificates.js';
 import { ModuleManager } from './modules/manager.js';
+import { HistoryRecorder } from './operate/metrics/history-recorder.js';
 import { Publisher } from './operate/metrics/publisher.js';
 import { REJECTION_OF } from './operate/metrics/rejections.js';
 import { engineReports } from './operate/reports/engine-reports.js';
@@ -39,6 +40,7 @@ import { PasswordHasher } from './requests/password.js';
 import { RequestFigures } from './requests/request-figures.js';
 import { AuditLog } from './telemetry/audit-log.js';
 import { EngineMetrics } from './telemetry/engine-metrics.js';
+import { History } from './telemetry/history.js';
 import { LOG_LEVELS } from './telemetry/logger.js';
 import { watchThread } from './telemetry/thread-watch.js';
 
@@ -69,6 +71,7 @@ export class Node implements RunningNode {
   private readonly hasher = new PasswordHasher();
   private readonly counters: Counters;
   private readonly runs: RequestFigures;
+  private readonly history: History;
   private readonly figures: EngineMetrics;
   private readonly audit: AuditLog;
   private readonly local: LocalNode;
@@ -121,6 +124,7 @@ export class Node implements RunningNode {
       wallClock: Date.now,
       scopeOf: (target) => this.side.engine.scope(target)?.name ?? null,
     });
+    this.history = new History(parts.metrics, Math.floor(Date.now() / 1000));
     this.local = this.makeLocalNode();
     const onDefect = (error: unknown): void => this.side.noteDefect(error);
     const { figures, audit } = this;
@@ -260,6 +264,7 @@ export class Node implements RunningNode {
     };
     ending.stops(() => this.stopTimers());
     ending.stops(watchThread(this.parts.metrics, 'engine', clock));
+    ending.stops(this.makeRecorder().start(clock));
     const isFirstStart = await opening.groups();
     await this.modules.open(this.parts.config.waitForModules ? MODULES_WAIT_MS : 0);
     this.doors = await this.openDoors();
@@ -285,12 +290,31 @@ export class Node implements RunningNode {
       connections: () => this.doors?.connections ?? 0,
       counters: () => this.counters,
       runs: this.runs,
+      history: this.history,
       backups: () => this.backups.scheduled,
       restores: () => this.backups.replacements,
       modules: () => this.modules,
       log,
       stop: () => this.stop('drain'),
       clock: engineClock,
+    });
+  }
+
+  private makeRecorder(): HistoryRecorder {
+    const { engine, scopes } = this.side;
+    const { identity, folder } = this.parts;
+    return new HistoryRecorder({
+      history: this.history,
+      leaders: function* () {
+        for (const { id, leading, leader } of scopes.sessions.all)
+          yield { id, leader: leading ? identity.nodeId : leader };
+      },
+      scopeOf: (group) => engine.scope(group === ROOT_GROUP ? 'thingsdb' : group)?.name ?? '?',
+      nameOf: (node) => engine.root.members.get(node)?.name ?? '?',
+      connections: () => this.doors?.connections ?? 0,
+      inFlight: () => this.doors?.inFlight ?? 0,
+      freeBytes: () => folder.stateDisk.freeBytes(),
+      wallClock: Date.now,
     });
   }
 

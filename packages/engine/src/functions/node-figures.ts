@@ -1,8 +1,10 @@
+import type { HistorySeries, MetricsHistory } from '../node-view.js';
 import { MsgpackWriter } from '../pack/msgpack-writer.js';
 import { type Entry, func, INSPECT, In } from '../run/builtin.js';
+import * as p from '../run/params.js';
 import type { Durations, RunFigures } from '../run/run-figures.js';
 import { List } from '../value/containers.js';
-import { MpData } from '../value/scalars.js';
+import { Float, MpData } from '../value/scalars.js';
 
 /** What the node that runs the query spends its time on. */
 export const NODE_FIGURES: readonly Entry[] = [
@@ -12,6 +14,13 @@ export const NODE_FIGURES: readonly Entry[] = [
     needs: INSPECT,
     run: (rt) => new List(rt.node.queries().map((entry) => figuresEntry('query', entry.shape, entry))),
   }),
+  func('metrics_history', {
+    doc: 'The figures of the last hour on this node in steps of 5 seconds, or those of steps that ended later than so many Unix seconds: lists with a value for each step, and marks for starts, elections and backups.',
+    in: In.NODE,
+    params: [p.optional(p.number('since'))],
+    run: (rt, since = 0) =>
+      historyEntry(rt.node.history(since instanceof Float ? since.value : Number(since))),
+  }),
   func('procedure_stats', {
     doc: 'The procedures that were called on this node, with counts and times in seconds, since it started or since reset_counters(); the longest in all first.',
     in: In.NODE,
@@ -19,6 +28,47 @@ export const NODE_FIGURES: readonly Entry[] = [
     run: (rt) => new List(rt.node.procedures().map((entry) => figuresEntry('procedure', entry.name, entry))),
   }),
 ];
+
+function historyEntry({ stepSeconds, times, series, marks }: MetricsHistory): MpData {
+  const out = new MsgpackWriter();
+  const names = [...new Set(series.map(({ name }) => name))];
+  out.beginMap(3 + names.length);
+  out.key('step');
+  out.int(stepSeconds);
+  out.key('times');
+  out.beginArray(times.length);
+  for (const time of times) out.int(time);
+  for (const name of names) {
+    out.key(name);
+    const parts = series.filter((each) => each.name === name);
+    if (parts[0]?.part !== null) out.beginMap(parts.length);
+    for (const each of parts) {
+      if (each.part !== null) out.key(each.part);
+      writeSeries(out, each);
+    }
+  }
+  out.key('marks');
+  out.beginArray(marks.length);
+  for (const { at, kind, text } of marks) {
+    out.beginMap(3);
+    out.key('at');
+    out.int(at);
+    out.key('kind');
+    out.str(kind);
+    out.key('text');
+    out.str(text);
+  }
+  return new MpData(out.out.take());
+}
+
+function writeSeries(out: MsgpackWriter, { values, isFloat }: HistorySeries): void {
+  out.beginArray(values.length);
+  for (const value of values) {
+    if (value === null) out.nil();
+    else if (isFloat) out.float(value);
+    else out.int(value);
+  }
+}
 
 interface Told {
   readonly scope: string;

@@ -61,6 +61,21 @@ describe('what is known of nodes', () => {
     expect(h.run('procedure_stats()[0].load();', NODE)).toEqual({ ...procedure, ...figures });
   });
 
+  test('metrics_history has lists of values by name, and marks', () => {
+    expect(h.run('metrics_history(20).load();', NODE)).toEqual({
+      step: 5,
+      times: [20, 25],
+      requests: { ok: [1, null], error: [1, null] },
+      connections: [new Float(1), null],
+      marks: [{ at: 7, kind: 'start', text: 'the node was started' }],
+    });
+    expect(h.run('metrics_history().load().times;', NODE)).toEqual([0, 5]);
+    expect(h.run('metrics_history(-2.0).load().times;', NODE)).toEqual([-2, 3]);
+    expect(h.error("metrics_history('now');", NODE)).toBe('type_err');
+    expect(h.error('metrics_history(1, 2);', NODE)).toBe('num_arguments_err');
+    expect(h.error('metrics_history();', ROOT)).toBe('lookup_err');
+  });
+
   test('nodes_info has an entry for each node', () => {
     expect(h.run('nodes_info().map(|n| n.load());', { ...NODE })).toEqual([
       {

@@ -52,6 +52,20 @@ export class FakeNode implements NodeView {
     return [{ name: 'add', scope: '@thingsdb', figures: figures(), last: 1_700_000_000 }];
   }
 
+  history(since: number) {
+    const values = [1, null];
+    return {
+      stepSeconds: 5,
+      times: [since, since + 5],
+      series: [
+        { name: 'requests', part: 'ok', isFloat: false, values },
+        { name: 'requests', part: 'error', isFloat: false, values },
+        { name: 'connections', part: null, isFloat: true, values },
+      ],
+      marks: [{ at: 7, kind: 'start', text: 'the node was started' } as const],
+    };
+  }
+
   resetCounters(): void {
     this.done.push('reset');
   }

@@ -145,6 +145,7 @@ class Figures implements Counted, GroupWatch {
     for (const { index, at } of this.pending) {
       if (index > lastIndex) break;
       this.latency.observe((now - at) / 1000);
+      this.metrics.observe('commitSeconds', (now - at) / 1000);
       done += 1;
     }
     if (done > 0) this.pending.splice(0, done);

@@ -188,6 +188,11 @@ export const FAMILIES = {
     'From asking for a read index to its confirmation',
     SYNC_SECONDS,
   ),
+  commitSeconds: histogram(
+    'althing_commit_duration_seconds',
+    'From proposal to commit, of all groups that this node leads',
+    SYNC_SECONDS,
+  ),
   snapshots: counter('althing_raft_snapshots_total', 'Snapshots between nodes', [
     ['direction', DIRECTIONS],
     ['outcome', RESULTS],

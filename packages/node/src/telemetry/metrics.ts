@@ -3,11 +3,21 @@
  * the engine thread is busy. Each cell has one writer; a reader may see a histogram in the middle of an
  * observation.
  */
-import { cellsOf, FAMILIES, FAMILY_NAMES, type Family, type FamilyName, seriesOf } from './families.js';
+import {
+  cellsOf,
+  FAMILIES,
+  FAMILY_NAMES,
+  type Family,
+  type FamilyName,
+  seriesOf,
+  THREADS,
+} from './families.js';
 
 export class Metrics {
   readonly buffer: SharedArrayBuffer;
   private readonly cells: Float64Array;
+  /** The longest delay of each thread since it was last taken, in microseconds. */
+  private readonly peaks: Int32Array;
   private readonly bases: Readonly<Record<FamilyName, number>>;
 
   constructor(buffer?: SharedArrayBuffer) {
@@ -18,8 +28,9 @@ export class Metrics {
       count += seriesOf(FAMILIES[name]) * cellsOf(FAMILIES[name]);
     }
     this.bases = bases as Record<FamilyName, number>;
-    this.buffer = buffer ?? new SharedArrayBuffer(count * 8);
-    this.cells = new Float64Array(this.buffer);
+    this.buffer = buffer ?? new SharedArrayBuffer(count * 8 + THREADS.length * 4);
+    this.cells = new Float64Array(this.buffer, 0, count);
+    this.peaks = new Int32Array(this.buffer, count * 8);
   }
 
   /** @param series its number; see `seriesNumber` */
@@ -38,6 +49,22 @@ export class Metrics {
   observe(name: FamilyName, value: number, series = 0): void {
     const { bounds }: Family = FAMILIES[name];
     observeIn(this.cells, this.bases[name] + series * (bounds.length + 2), bounds, value);
+  }
+
+  /** Notes a delay of a thread, for who takes the longest now and then. */
+  notePeak(thread: number, ms: number): void {
+    const us = Math.min(Math.round(ms * 1000), PEAK_MAX);
+    let known = Atomics.load(this.peaks, thread);
+    while (us > known) {
+      const found = Atomics.compareExchange(this.peaks, thread, known, us);
+      if (found === known) return;
+      known = found;
+    }
+  }
+
+  /** The longest delay of a thread since this was called last, in milliseconds. */
+  takePeak(thread: number): number {
+    return Atomics.exchange(this.peaks, thread, 0) / 1000;
   }
 
   /** A histogram whose place is looked up once, for what is observed all the time. */
@@ -65,6 +92,9 @@ export class Metrics {
     return this.cells.subarray(base, base + width);
   }
 }
+
+/** Microseconds at most: half an hour. */
+const PEAK_MAX = 2 ** 31 - 1;
 
 /** A histogram that only one thread knows. */
 export class Histogram {

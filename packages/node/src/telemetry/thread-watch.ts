@@ -41,8 +41,15 @@ export function watchThread(
 ): () => void {
   const number = THREADS.indexOf(thread);
   const delays = createHistogram();
-  // A histogram takes nothing below 1.
-  const sample = (lateMs: number): void => delays.record(Math.max(1, Math.round(lateMs * NS_PER_MS)));
+  const longest = number * QUANTILES.length + QUANTILES.indexOf('1');
+  const sample = (lateMs: number): void => {
+    // A histogram takes nothing below 1.
+    delays.record(Math.max(1, Math.round(lateMs * NS_PER_MS)));
+    metrics.notePeak(number, lateMs);
+    // The longest of all is told at once, and not only when the window is over.
+    const seconds = lateMs / 1000;
+    if (seconds > metrics.get('loopDelay', longest)) metrics.set('loopDelay', seconds, longest);
+  };
   const look = (): void => {
     const { used_heap_size, heap_size_limit } = getHeapStatistics();
     metrics.set('heapUsed', used_heap_size, number);

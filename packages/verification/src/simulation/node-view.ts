@@ -15,6 +15,7 @@ export function nodeViewOf(side: () => EngineSide | null): NodeView {
     groups: unused,
     level: unused,
     counters: unused,
+    history: unused,
     queries: unused,
     procedures: unused,
     resetCounters: unused,

@@ -6,6 +6,7 @@ import {
   ErrorCode,
   type GroupEntry,
   type MemberInfo,
+  type MetricsHistory,
   type ModulesView,
   type NodeCounters,
   type NodeEntry,
@@ -27,6 +28,7 @@ import type { Overview } from '../../members/overview.js';
 import { isReadable, READABLE } from '../../peers/encryption.js';
 import type { Counters } from '../../requests/counters.js';
 import type { RequestFigures } from '../../requests/request-figures.js';
+import type { History } from '../../telemetry/history.js';
 
 /** A group as this node sees it. */
 export interface GroupLook {
@@ -71,6 +73,7 @@ export interface LocalNodeOptions {
   readonly phase: () => Phase;
   readonly connections: () => number;
   readonly counters: () => Counters;
+  readonly history: Pick<History, 'since'>;
   readonly runs: Pick<RequestFigures, 'queries' | 'procedureCalls' | 'reset'>;
   /** Those that the node takes by itself; null until it is far enough. */
   readonly backups: () => (BackupsView & { readonly waiting: number }) | null;
@@ -185,6 +188,10 @@ export class LocalNode implements NodeView {
 
   procedures(): readonly ProcedureFigures[] {
     return this.options.runs.procedureCalls();
+  }
+
+  history(since: number): MetricsHistory {
+    return this.options.history.since(since);
   }
 
   resetCounters(): void {
