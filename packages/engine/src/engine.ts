@@ -250,6 +250,7 @@ export class Engine {
   /** Whether a call may change the state of its scope, so that it needs the leader and the privilege CHANGE. */
   mayWrite({ scope, body }: Pick<Call, 'scope' | 'body'>): boolean {
     if (body.kind === 'query') return scope.isAmong(body.prepared.changes);
+    if (body.kind === 'session') return true;
     if (body.kind !== 'run') return false;
     return scope.isAmong(this.runtime.unitOf(body.procedure.closure).changesAlone);
   }
@@ -257,7 +258,8 @@ export class Engine {
   /** Whether a call tells clients of events, as far as is known: it did before, or is a request to do so. Then it takes the leader. */
   mayEmit({ body }: Pick<Call, 'body'>): boolean {
     if (body.kind === 'emit') return true;
-    return this.hasEmitters && body.kind !== 'find_rooms' && this.emitters.has(emitterOf(body));
+    if (body.kind === 'find_rooms' || body.kind === 'session') return false;
+    return this.hasEmitters && this.emitters.has(emitterOf(body));
   }
 
   /** Whether a call restores a backup, as far as its text tells: it runs where it was asked, see `Call.mayRestore`. */

@@ -39,7 +39,14 @@ export type { RootEditor } from './admin/root-editor.js';
 export type { RootEvent } from './admin/root-event.js';
 export { type CollectionEvent, RootGroup } from './admin/root-group.js';
 export { invalidScope, parseScope, parseScopePath, type ScopeName } from './admin/scope-name.js';
-export type { PasswordHash, Token, User } from './admin/user.js';
+export {
+  type FoundSession,
+  SESSION_KEY_PREFIX,
+  SESSIONS_PER_USER,
+  type SessionLimits,
+  type UserSession,
+} from './admin/sessions.js';
+export { keyText, type PasswordHash, TOKEN_LENGTH, type Token, type User } from './admin/user.js';
 export { ByteReader, ByteWriter, FormatError } from './bytes.js';
 export type {
   Call,
@@ -57,6 +64,7 @@ export { Engine, type EngineFigures, type EngineOptions } from './engine.js';
 export type { Environment } from './environment.js';
 export { ErrorCode, errorName, QueryError, type ToldPlace } from './error.js';
 export type { EmitBody, FindRoomsBody, RoomKey } from './functions/room-requests.js';
+export type { SessionAsk } from './functions/session-requests.js';
 export { keyHash } from './functions/users.js';
 export type {
   BackupInfo,

@@ -16,12 +16,15 @@ export function rootLines(root: RootGroup): string[] {
         .map(([list, rules]) => `whitelist ${list} of ${id}: ${rules.map(ruleText).join(' ')}`)
         .sort(),
     );
+  const sessions = [...root.sessions.all].map(
+    ([id, all]) => `sessions of ${id}: ${all.map(inWords).join(' ')}`,
+  );
   const codes = [...modules.byId.keys()].flatMap((id) => {
     const code = modules.codeOf(id);
     return code === null ? [] : [`code of ${id}: ${Buffer.concat(code).toString('hex')}`];
   });
   const counters = `counters and access ${Buffer.from(root.encodeMeta()).toString('hex')}`;
-  return [counters, ...records, ...lists, ...codes.sort()];
+  return [counters, ...records, ...lists, ...sessions.sort(), ...codes.sort()];
 }
 
 function ruleText(rule: WhitelistRule): string {

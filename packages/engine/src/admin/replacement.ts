@@ -89,6 +89,7 @@ function writeRecord(
   switch (kind) {
     case RecordKind.USER:
     case RecordKind.WHITELIST:
+    case RecordKind.SESSIONS:
       return;
     case RecordKind.TASK:
       if (takesTasks) writeEffect(out, GroupEffect.RESTORE, record);

@@ -7,9 +7,17 @@ import type { Invitation } from './invitation.js';
 import type { MemberInfo } from './member.js';
 import { ModuleEffect, type ModuleInfo } from './modules.js';
 import { RootEffect } from './root-effects.js';
-import { accessEvent, moduleEvent, type RootEvent, userEvents, whitelistEvent } from './root-event.js';
+import {
+  accessEvent,
+  moduleEvent,
+  type RootEvent,
+  sessionEvents,
+  userEvents,
+  whitelistEvent,
+} from './root-event.js';
 import type { RootGroup } from './root-group.js';
 import type { ScopeDefaults } from './scope-defaults.js';
+import { isBackedBy, SessionEffect, type UserSession } from './sessions.js';
 import type { User } from './user.js';
 import type { WhitelistName, WhitelistRule } from './whitelist.js';
 
@@ -19,9 +27,19 @@ export class RootEditor {
     private readonly recorder: Recorder,
   ) {}
 
+  /** Makes or changes a user. Sessions end with the password or the token that they were begun with. */
   putUser(user: User): void {
     for (const event of userEvents(this.root.users.get(user.id), user)) this.note(event);
     this.do(RootEffect.PUT_USER, user);
+    const sessions = this.root.sessions.of(user.id);
+    const left = sessions.filter((session) => isBackedBy(session, user));
+    if (left.length < sessions.length) this.setSessions(user, left);
+  }
+
+  /** Sets the sessions of a user. */
+  setSessions(user: User, sessions: readonly UserSession[]): void {
+    for (const event of sessionEvents(user, this.root.sessions.of(user.id), sessions)) this.note(event);
+    perform(this.recorder, SessionEffect.SET, this.root.sessions, user.id, sessions);
   }
 
   deleteUser({ id, name }: User): void {

@@ -21,6 +21,7 @@
  *                                                        has follows. Ids go on from `next` at least, changes from `changes`
  *               | 2d to 2f: modules, see `modules.ts`
  *               | 50 and 51: commit histories, see `histories.ts`
+ *               | 52: sessions, see `sessions.ts`
  */
 import type { ByteReader, ByteWriter } from '../bytes.js';
 import { committedEffect, effect } from '../state/effect.js';
@@ -65,7 +66,7 @@ export const RootEffect = {
     },
     cost,
   }),
-  /** With its access everywhere, and its whitelists. */
+  /** With its access everywhere, its whitelists and its sessions. */
   DELETE_USER: effect<RootGroup, [id: number], readonly (readonly [Target, number])[]>({
     code: 0x41,
     write: writeNumber,
@@ -74,9 +75,11 @@ export const RootEffect = {
     inverse: (root, id) => {
       const user = root.users.get(id);
       const lists = root.whitelistsOf(id);
+      const sessions = root.sessions.of(id);
       return (lost) => {
         if (user !== undefined) root.putUser(user);
         for (const [list, rules] of lists) root.setWhitelist(id, list, rules);
+        root.sessions.set(id, sessions);
         for (const [target, mask] of lost) root.setAccess(target, id, mask);
       };
     },

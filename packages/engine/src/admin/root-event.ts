@@ -4,6 +4,7 @@ import type { Target } from './access-lists.js';
 import type { ModuleInfo } from './modules.js';
 import { privilegeText } from './privileges.js';
 import type { RootGroup } from './root-group.js';
+import { isSameHash, type UserSession } from './sessions.js';
 import { shortToken, type User } from './user.js';
 import type { WhitelistName, WhitelistRule } from './whitelist.js';
 
@@ -16,6 +17,8 @@ export interface RootEvent {
     | 'password_removed'
     | 'token_made'
     | 'token_deleted'
+    | 'session_begun'
+    | 'sessions_ended'
     | 'access_set'
     | 'whitelist_set'
     | 'collection_made'
@@ -53,6 +56,25 @@ export function userEvents(old: User | undefined, user: User): RootEvent[] {
     if (user.tokens.some(({ prefix }) => prefix === token.prefix)) continue;
     events.push({ event: 'token_deleted', fields: { name, token: shortToken(token) } });
   }
+  return events;
+}
+
+/** What became of the sessions of a user: those that begin, and how many end. A renewal is no event. */
+export function sessionEvents(
+  { name }: User,
+  old: readonly UserSession[],
+  sessions: readonly UserSession[],
+): RootEvent[] {
+  const isAmong = (all: readonly UserSession[], one: UserSession): boolean =>
+    all.some(({ hash }) => isSameHash(hash, one.hash));
+  const events: RootEvent[] = [];
+  for (const session of sessions) {
+    if (isAmong(old, session)) continue;
+    const fields = { name, access: session.readOnly ? 'read_only' : 'full' };
+    events.push({ event: 'session_begun', fields });
+  }
+  const ended = old.filter((session) => !isAmong(sessions, session)).length;
+  if (ended > 0) events.push({ event: 'sessions_ended', fields: { name, sessions: ended } });
   return events;
 }
 

@@ -18,6 +18,7 @@ import { RootEffect } from './root-effects.js';
 import type { RootEvent } from './root-event.js';
 import { FIRST_DEFAULTS, type ScopeDefaults } from './scope-defaults.js';
 import { NODE_NUMBER_MAX } from './scope-name.js';
+import { Sessions } from './sessions.js';
 import { readUser, TOKEN_PREFIX_LENGTH, type Token, type User, writeUser } from './user.js';
 import {
   isListed,
@@ -41,6 +42,7 @@ export class RootGroup extends Group {
   /** Which scopes have a commit history. */
   readonly histories: Histories;
   readonly modules: Modules;
+  readonly sessions: Sessions;
   readonly users = new Map<number, User>();
   readonly usersByName = new Map<string, User>();
   readonly collections = new Map<number, CollectionInfo>();
@@ -52,7 +54,7 @@ export class RootGroup extends Group {
   membersVersion = 0;
   /** Above all numbers that members had. */
   nextNumber = 0;
-  /** Rises with every change of users and access; what was decided before is to be decided anew. */
+  /** Rises with every change of users, sessions and access; what was decided before is to be decided anew. */
   accessVersion = 0;
   private loading = false;
   /** Rises when a backup took the place of everything, since this node opened the state. */
@@ -84,10 +86,15 @@ export class RootGroup extends Group {
     const dirty = new Dirty(() => undefined);
     const histories = new Histories(dirty);
     const modules = new Modules(dirty);
-    super(dirty, [histories, modules]);
+    const sessions = new Sessions(dirty);
+    super(dirty, [histories, modules, sessions]);
     this.histories = histories;
     this.modules = modules;
     modules.ids = this;
+    this.sessions = sessions;
+    sessions.changed = () => {
+      this.accessVersion += 1;
+    };
     this.takeEffects(effectsOn(this, RootEffect));
     this.tasks.attach({ ids: this, owners: this, store: null });
   }
@@ -131,13 +138,14 @@ export class RootGroup extends Group {
     this.dirty.put(RecordKind.USER, user.id, 0, out.take());
   }
 
-  /** Deletes a user with its whitelists and its access everywhere; returns that access, for taking it back. */
+  /** Deletes a user with its whitelists, its sessions and its access everywhere; returns that access, for taking it back. */
   deleteUser(id: number): readonly (readonly [Target, number])[] {
     const user = this.users.get(id);
     if (user === undefined) return [];
     const lost = this.accessOf(id);
     this.access.removeUser(id);
     for (const [list] of this.whitelistsOf(id)) this.setWhitelist(id, list, null);
+    this.sessions.set(id, []);
     this.forgetUser(user);
     this.users.delete(id);
     this.accessVersion += 1;
@@ -322,9 +330,10 @@ export class RootGroup extends Group {
     this.replacements += 1;
   }
 
-  /** The nodes of a cluster are its own: they and their numbers do not come from a backup. */
+  /** The nodes of a cluster are its own: they and their numbers do not come from a backup. Nor do sessions, which have ended. */
   override restoreRecord(record: GroupRecord): void {
     const { kind, id, part, value } = record;
+    if (kind === RecordKind.SESSIONS) return;
     if (kind === RecordKind.USER) {
       this.putUser(readUser(new ByteReader(value)));
       return;

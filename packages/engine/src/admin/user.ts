@@ -39,6 +39,13 @@ export interface User {
 export const TOKEN_LENGTH = 22;
 export const TOKEN_PREFIX_LENGTH = 6;
 
+/** Random bytes as the text of a key: six bits of each. */
+export function keyText(random: Uint8Array): string {
+  return Array.from(random, (byte) => KEY_ALPHABET[byte & 63]).join('');
+}
+
+const KEY_ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+
 /** How a token is shown after it was made. */
 export function shortToken(token: Token): string {
   return `${token.prefix}...`;

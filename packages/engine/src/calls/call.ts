@@ -5,6 +5,7 @@ import type { CollectionEvent } from '../admin/root-group.js';
 import type { PasswordHash, User } from '../admin/user.js';
 import type { QueryError } from '../error.js';
 import type { EmitBody, FindRoomsBody } from '../functions/room-requests.js';
+import type { SessionBody } from '../functions/session-requests.js';
 import type { RestoreOrder } from '../node-view.js';
 import type { Format, WireValues } from '../pack/wire-values.js';
 import type { Freshness, Outlet, TaskRun } from '../run/execution.js';
@@ -20,7 +21,7 @@ import type { Value } from '../value/value.js';
 export interface Call {
   readonly scope: Scope;
   readonly user: User;
-  readonly body: QueryBody | ProcedureBody | RoomBody;
+  readonly body: QueryBody | ProcedureBody | RoomBody | SessionBody;
   readonly format: Format;
   readonly hashes?: Hashes;
   /** Collections of which this node was told that it has all that was acknowledged. */

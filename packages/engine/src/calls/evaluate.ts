@@ -1,5 +1,6 @@
-/** What the body of a call is: code, a procedure with its arguments, or a request about rooms. */
+/** What the body of a call is: code, a procedure with its arguments, or a request about rooms or sessions. */
 import { emitRequest, findRooms } from '../functions/room-requests.js';
+import { sessionRequest } from '../functions/session-requests.js';
 import { readArguments, readVariables } from '../pack/wire-values.js';
 import { invoke, runQuery } from '../run/invoke.js';
 import { placedIn } from '../run/place.js';
@@ -25,6 +26,7 @@ export function evaluate(executor: Executor, { body }: Pick<Call, 'body'>): Valu
   }
   if (body.kind === 'emit') return emitRequest(rt, body, wire);
   if (body.kind === 'find_rooms') return findRooms(rt, body);
+  if (body.kind === 'session') return sessionRequest(rt, body);
   const { prepared, vars } = body;
   const unit = prepared.unitFor(rt);
   return vars === null ? runQuery(rt, unit) : runWith(executor, prepared, unit, vars);

@@ -3,7 +3,14 @@ import type { Target } from '../admin/access-lists.js';
 import { KEPT_PRIVILEGES, Privilege, privilegeText, withBringing, withBrought } from '../admin/privileges.js';
 import type { RootGroup } from '../admin/root-group.js';
 import { NODE_NUMBER_MAX, parseScope } from '../admin/scope-name.js';
-import { shortToken, TOKEN_LENGTH, TOKEN_PREFIX_LENGTH, type Token, type User } from '../admin/user.js';
+import {
+  keyText,
+  shortToken,
+  TOKEN_LENGTH,
+  TOKEN_PREFIX_LENGTH,
+  type Token,
+  type User,
+} from '../admin/user.js';
 import { WHITELISTS } from '../admin/whitelist.js';
 import {
   existsError,
@@ -20,6 +27,7 @@ import type { Runtime } from '../run/runtime.js';
 import { List } from '../value/containers.js';
 import { DateTimeValue } from '../value/datetime-value.js';
 import { MpData } from '../value/scalars.js';
+import { endExpiredSessions } from './session-requests.js';
 
 /** Latest time of expiry: the end of 32 bits. */
 export const EXPIRY_MAX = 4_294_967_295;
@@ -165,7 +173,7 @@ export const USERS: readonly Entry[] = [
     run: (rt, key) => findToken(rt.root, key) !== undefined,
   }),
   func('del_expired', {
-    doc: 'Deletes all expired tokens of all users.',
+    doc: 'Deletes all expired tokens and sessions of all users.',
     changes: CHANGES_ROOT,
     needs: GRANT,
     run: (rt) => {
@@ -173,8 +181,20 @@ export const USERS: readonly Entry[] = [
       for (const user of rt.root.users.values()) {
         const tokens = user.tokens.filter(({ expiresAt }) => expiresAt === null || expiresAt >= now);
         if (tokens.length < user.tokens.length) rt.editor.putUser({ ...user, tokens });
+        endExpiredSessions(rt.editor, user, rt.environment.now());
       }
       return null;
+    },
+  }),
+  func('del_sessions', {
+    doc: 'Ends the sessions of a user, who has to log in again; gives how many there were.',
+    changes: CHANGES_ROOT,
+    params: [p.str('user')],
+    run: (rt, name) => {
+      const user = ownOrGranted(rt, name);
+      const { length } = rt.root.sessions.of(user.id);
+      if (length > 0) rt.editor.setSessions(user, []);
+      return length;
     },
   }),
   func('grant', {
@@ -287,13 +307,10 @@ function expiresAtOf(rt: Runtime, value: DateTimeValue | null): number | null {
   return Number(moment);
 }
 
-const KEY_ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
-
 /** A key whose beginning no other token has. */
 function newKey(rt: Runtime): string {
   for (;;) {
-    let key = '';
-    for (const byte of rt.environment.randomBytes(TOKEN_LENGTH)) key += KEY_ALPHABET[byte & 63];
+    const key = keyText(rt.environment.randomBytes(TOKEN_LENGTH));
     if (rt.root.tokenByPrefix(key.slice(0, TOKEN_PREFIX_LENGTH)) === undefined) return key;
   }
 }
@@ -312,7 +329,7 @@ function findToken(root: RootGroup, key: string): { readonly user: User; readonl
 
 function userInfo(rt: Runtime, user: User): MpData {
   const out = new MsgpackWriter();
-  out.beginMap(7);
+  out.beginMap(8);
   out.key('user_id');
   out.int(user.id);
   out.key('name');
@@ -334,6 +351,9 @@ function userInfo(rt: Runtime, user: User): MpData {
   out.key('tokens');
   out.beginArray(user.tokens.length);
   for (const token of user.tokens) writeToken(out, token, rt.seconds());
+  out.key('sessions');
+  const now = rt.environment.now();
+  out.int(rt.root.sessions.of(user.id).filter(({ expiresAt }) => expiresAt > now).length);
   out.key('whitelists');
   writeWhitelists(out, rt.root, user.id);
   return new MpData(out.out.take());

@@ -1,5 +1,6 @@
 /** The surroundings that a query is given, and the errors by which it asks to be run again with more. */
 import type { Access } from '../admin/access.js';
+import type { SessionLimits } from '../admin/sessions.js';
 import type { PasswordHash } from '../admin/user.js';
 import type { CollectionGroup } from '../state/collection-group.js';
 import type { Scope } from '../state/scope.js';
@@ -72,6 +73,8 @@ export interface Quotas {
   readonly procedures: number;
   /** Of each scope. */
   readonly tasks: number;
+  /** How long sessions last, of which there are `SESSIONS_PER_USER`. */
+  readonly sessions: SessionLimits;
 }
 
 /**

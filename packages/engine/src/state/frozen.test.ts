@@ -34,7 +34,14 @@ function makeEngine(): Engine {
       isCommittedUser: () => true,
     },
     limits: DEFAULT_LIMITS,
-    quotas: { tokensPerUser: 1, users: 1, collections: 1, procedures: 1, tasks: 500 },
+    quotas: {
+      tokensPerUser: 1,
+      users: 1,
+      collections: 1,
+      procedures: 1,
+      tasks: 500,
+      sessions: { idleMs: 1, maxMs: 1 },
+    },
     programCacheBytes: 1000,
     onInternalError: (error) => {
       throw error;

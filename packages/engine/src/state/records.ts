@@ -37,6 +37,8 @@ export const RecordKind = {
   MODULE: 18,
   /** id: the room; see `parts/rooms.ts`. */
   ROOM: 17,
+  /** id: the user; see `admin/sessions.ts`. */
+  SESSIONS: 19,
 } as const;
 
 export type RecordKind = (typeof RecordKind)[keyof typeof RecordKind];

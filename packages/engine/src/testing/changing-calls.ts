@@ -93,6 +93,7 @@ export const CHANGING_CALLS: Readonly<Record<ChangingScope, Readonly<Record<stri
     rename_user: "rename_user('u', 'v');",
     set_password: "set_password('u', nil);",
     new_token: "new_token('u');",
+    del_sessions: "del_sessions('u');",
     del_token: "del_token(new_token('u'));",
     del_expired: 'del_expired();',
     grant: "grant('//stuff', 'u', CHANGE);",
@@ -127,13 +128,14 @@ export const CHANGING_CALLS: Readonly<Record<ChangingScope, Readonly<Record<stri
   },
 };
 
-/** Calls that change nothing as things stand: what they are for takes a running task, an empty collection, or another part of the node. */
+/** Calls that change nothing as things stand: what they are for takes a running task, an empty collection, sessions, or another part of the node. */
 export const CALLS_WITHOUT_CHANGE: ReadonlySet<string> = new Set([
   'import',
   'task.again_at',
   'task.again_in',
   'restore',
   'refresh_module',
+  'del_sessions',
 ]);
 
 /** The functions that change something in a scope, as the table of functions has them. */

@@ -132,7 +132,14 @@ export class Harness {
         monotonic: monotonic ?? (realTime ? () => performance.now() : clockOfLooks()),
       },
       limits: { ...DEFAULT_LIMITS, ...limits },
-      quotas: { tokensPerUser: 100, users: 100, collections: 100, procedures: 1000, tasks: 500 },
+      quotas: {
+        tokensPerUser: 100,
+        users: 100,
+        collections: 100,
+        procedures: 1000,
+        tasks: 500,
+        sessions: SESSION_LIMITS,
+      },
       programCacheBytes: 1024 * 1024,
       onInternalError: (error) => {
         throw error;
@@ -291,6 +298,9 @@ export const FIRST_NODE = {
 };
 
 const NO_HASHES: ReadonlyMap<string, PasswordHash> = new Map();
+
+/** How long sessions last here. */
+export const SESSION_LIMITS = { idleMs: 1_800_000, maxMs: 43_200_000 };
 
 const NO_PASSWORD = { salt: new Uint8Array(16), hash: new Uint8Array(32), logN: 0, r: 1, p: 1 };
 

@@ -188,6 +188,16 @@ export const users = {
     30_000,
     'The longest wait after failed logins; attempts before its end get status 429.',
   ),
+  session_idle_ms: setting(
+    duration(1000, 2_592_000_000),
+    1_800_000,
+    'How long a session lasts that is not renewed. The leader of the root scope decides.',
+  ),
+  session_max_ms: setting(
+    duration(1000, 2_592_000_000),
+    43_200_000,
+    'How long a session lasts at most, however often it is renewed.',
+  ),
   max_users: setting(integer(1, 1_000_000), 10_000, 'Most users; one more is a `max_quota_err`.'),
   max_tokens_per_user: setting(
     integer(1, 100_000),

@@ -7,6 +7,7 @@ import {
   type RoomKey,
   type ScopeName,
   type Sender,
+  type SessionAsk,
   type User,
   type WireValues,
 } from '@althing/engine';
@@ -36,7 +37,13 @@ export type RoomBody =
       readonly checksWhitelist: boolean;
     };
 
-export type RequestBody = ProgramBody | RoomBody;
+/** The body of a request about a session of its user. */
+export interface SessionBody {
+  readonly type: 'session';
+  readonly ask: SessionAsk;
+}
+
+export type RequestBody = ProgramBody | RoomBody | SessionBody;
 
 export interface Request<Body extends RequestBody = RequestBody> {
   readonly scope: ScopeName;

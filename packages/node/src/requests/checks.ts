@@ -19,7 +19,7 @@ import {
 } from '@althing/engine';
 import { type GroupId, type NodeId, ROOT_GROUP } from '../between/protocol.js';
 import { RESTORING } from '../groups/refusals.js';
-import { ORDINARY_TERMS, type Request, type RoomBody } from '../groups/request.js';
+import { ORDINARY_TERMS, type ProgramBody, type Request, type RoomBody } from '../groups/request.js';
 import { MODES_UNKNOWN } from './replies.js';
 
 /** A refusal that rests on the state of a group as this node knows it, which may lag behind. */
@@ -56,6 +56,7 @@ export class Checks {
    */
   targetOf({ scope, body, user, terms }: Request): Target {
     this.assertKnown(terms);
+    if (body.type === 'session') return 'thingsdb';
     if (scope.kind !== 'collection' && body.type in ROOM_REQUESTS) {
       throw badData('there are rooms in collections only: use the scope of a collection, as in @:stuff');
     }
@@ -136,6 +137,11 @@ export class Checks {
       this.require(request, target, Privilege.RUN);
       const run = { kind: 'run', procedure, args: body.args } as const;
       call = { scope, user, format, body: run, spentMs, outlet, requestId, readOnly, mayEmit: false };
+    } else if (body.type === 'session') {
+      // A node of before would not know what it is sent.
+      if (engine.root.level < LEVEL_AFTER_0_1_0) throw new StaleRefusal(NO_SESSIONS_YET, ROOT_GROUP);
+      // Everybody may have sessions, whatever its privileges.
+      return { scope, user, format, body: { kind: 'session', ask: body.ask }, requestId };
     } else {
       this.require(request, target, Privilege.JOIN);
       const rooms = roomCall(body);
@@ -180,6 +186,11 @@ export class Checks {
   }
 }
 
+const NO_SESSIONS_YET = new QueryError(
+  ErrorCode.OPERATION,
+  'sessions can be made when all nodes of the cluster have been upgraded',
+);
+
 function roomCall(body: RoomBody): RoomCallBody {
   const { type: kind } = body;
   return kind === 'emit' ? { ...body, kind } : { ...body, kind };
@@ -189,7 +200,7 @@ function roomCall(body: RoomBody): RoomCallBody {
 const ROOM_REQUESTS = { emit: true, find_rooms: true };
 
 /** The privilege that each kind of request needs, beside the one for changes. */
-const PRIVILEGES: Readonly<Record<Request['body']['type'], number>> = {
+const PRIVILEGES: Readonly<Record<(ProgramBody | RoomBody)['type'], number>> = {
   query: Privilege.QUERY,
   run: Privilege.RUN,
   emit: Privilege.JOIN,

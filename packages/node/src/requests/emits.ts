@@ -23,7 +23,7 @@ type Emit = Extract<RoomBody, { readonly type: 'emit' }>;
 
 /** Whether a body is such a request. */
 export function isEmit(body: Uint8Array): boolean {
-  return body[0] === MARK;
+  return body[0] === MARK && (body[1] ?? 0) <= 1;
 }
 
 /** @param toMsgpack gives values as MessagePack; what it throws is thrown */

@@ -13,7 +13,7 @@
  *   client  := client:text sequence:varint low:varint hash:16 bytes       the client's name for it by numbers
  *   saltKey := 16 bytes                                   for passwords that it sets
  *   modes   := u8                                         1: it runs without CHANGE and GRANT
- *   body    := MessagePack, as clients send it | emit    the rest; `emit` as in `emits.ts`
+ *   body    := MessagePack, as clients send it | emit | session    the rest; see `emits.ts`, `session-asks.ts`
  *
  *   answer  := version:u8 (1) kind:u8 ...
  *     0 result     index:varint flags:u8 bytes           flags: 1 MessagePack, else JSON; 2 a change was made (*)
@@ -60,6 +60,7 @@ import {
   type Terms,
 } from '../groups/request.js';
 import { encodeEmit } from './emits.js';
+import { encodeSession } from './session-asks.js';
 
 const VERSION = 1;
 const WITH_KEY = 1;
@@ -125,6 +126,7 @@ export function encodeBody(
   writer = new MsgpackWriter(),
 ): Uint8Array {
   if (body.type === 'emit') return encodeEmit(body, toMsgpack);
+  if (body.type === 'session') return encodeSession(body);
   if (body.type === 'find_rooms') throw new Error('rooms are joined and left on the node of the client');
   const isQuery = body.type === 'query';
   const values = isQuery ? body.vars : body.args;
@@ -144,6 +146,7 @@ export function encodeBody(
 /** Whether a body takes about so many bytes at most; not for requests about rooms. */
 export function isShorterThan(body: RequestBody, bytes: number): boolean {
   if (body.type === 'find_rooms' || body.type === 'emit') return false;
+  if (body.type === 'session') return true;
   const values = body.type === 'query' ? body.vars : body.args;
   const { length } = body.type === 'query' ? body.code : body.name;
   return length <= bytes && (values === null || values.data.length <= bytes);

@@ -25,6 +25,7 @@ import { type RootListener, RootReports } from './root-reports.js';
 import { routeCall, routeToLeader, routeToState } from './route.js';
 import { Scheduler } from './scheduler.js';
 import { Sequences } from './sequences.js';
+import { decodeSession, isSession } from './session-asks.js';
 import { reportSlow, type SlowReports } from './slow-reports.js';
 
 export interface RouterOptions {
@@ -414,6 +415,7 @@ export class Router implements RequestOwner {
   }
 
   private decode(body: Buffer): RequestBody {
+    if (isSession(body)) return decodeSession(body);
     if (isEmit(body)) return decodeEmit(body);
     const { clock } = this.options;
     const begun = clock.now();

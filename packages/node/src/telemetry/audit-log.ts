@@ -95,6 +95,8 @@ const TEXT: Readonly<Record<RootEvent['event'], string>> = {
   password_removed: 'a password was removed',
   token_made: 'a token was made',
   token_deleted: 'a token was deleted',
+  session_begun: 'a session was begun',
+  sessions_ended: 'sessions were ended',
   access_set: 'privileges were changed',
   whitelist_set: 'a whitelist was changed',
   collection_made: 'a collection was made',

@@ -68,6 +68,7 @@ export function engineOf(tokensPerUser: number): EngineSettings['engine'] {
     collections: 100,
     procedures: 100,
     tasks: 500,
+    sessions: { idleMs: 1_800_000, maxMs: 43_200_000 },
   };
   return { limits: DEFAULT_LIMITS, quotas, programCacheBytes: 1_000_000 };
 }

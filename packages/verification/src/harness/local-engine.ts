@@ -27,7 +27,14 @@ export class LocalEngine {
     this.engine = new Engine({
       environment,
       limits: { ...DEFAULT_LIMITS, ...limits },
-      quotas: { tokensPerUser: 1000, users: 1000, collections: 1000, procedures: 1000, tasks: 500 },
+      quotas: {
+        tokensPerUser: 1000,
+        users: 1000,
+        collections: 1000,
+        procedures: 1000,
+        tasks: 500,
+        sessions: { idleMs: 1_800_000, maxMs: 43_200_000 },
+      },
       programCacheBytes: 16 * 1024 * 1024,
       onInternalError: (error) => {
         throw error;

@@ -1,18 +1,10 @@
 /** Clients that work at the same time, each one operation after the other, at whatever node. */
 import { LEVEL_NEWEST } from '@althing/engine';
-import {
-  type FailedReply,
-  type GroupId,
-  ORDINARY_TERMS,
-  type Reply,
-  ROOT_GROUP,
-  Sequences,
-  statusOfReply,
-  type Terms,
-} from '@althing/node/parts';
+import { type FailedReply, type GroupId, Sequences, type Terms } from '@althing/node/parts';
 import type { Action, Operation } from './history.js';
 import type { Machine } from './machine.js';
 import { NOW_MS, type Process } from './process.js';
+import { type Answer, handle, keyOf, type Question } from './question.js';
 import { Draw } from './random.js';
 import { Violation } from './watcher.js';
 import {
@@ -20,6 +12,7 @@ import {
   COLLECTIONS,
   codeOf,
   drawAction,
+  drawSession,
   GUEST,
   type LISTS,
   NEW_MODULE,
@@ -34,26 +27,14 @@ const PATIENCE_MS = 5000;
 const PROBER = -1;
 const KEEPER = -2;
 const VISITOR = -3;
+/** The one with sessions. */
+const SESSIONS = -4;
 
 /** The kind of decision that all of these are. */
 const OPERATION = 'operation';
 
 /** Attempts of a request with a key of its own. */
 const ATTEMPTS_MAX = 4;
-
-/** The name that a client gives to a request, so that it can repeat it. */
-type Key = { readonly key: string; readonly body: Uint8Array };
-
-interface Question {
-  /** Null: the root scope. */
-  readonly collection: string | null;
-  readonly code: string;
-  readonly key: Key | null;
-  /** A name by numbers; not beside a key. */
-  readonly name: Terms['name'];
-  /** The user that asks; the administrator by default. */
-  readonly user?: string;
-}
 
 /** One that asks, and the moments at which it may. */
 export interface Agent {
@@ -69,15 +50,6 @@ export interface Agent {
   moment: number;
 }
 
-type Answer = (
-  outcome: Operation['outcome'],
-  answer: unknown,
-  index: number,
-  error: string,
-  /** Whether something was made, though there is no answer. */
-  isMade?: boolean,
-) => void;
-
 export class Clients {
   readonly history: Operation[] = [];
   /** Numbers of named requests, by scope. */
@@ -90,6 +62,8 @@ export class Clients {
   private working = true;
   private restUntil = 0;
   private probes = 0;
+  /** Sessions that were asked for. */
+  private sessions = 0;
   /** Whether the module of the workload is known to be there. */
   private hasModule = false;
   /** Collections that are known to be set up. */
@@ -102,9 +76,10 @@ export class Clients {
   }
 
   start(): void {
-    const { clients, guests } = this.world.swarm;
+    const { clients, guests, sessions } = this.world.swarm;
     for (let client = 0; client < clients; client++) this.next(this.agent(`c${client}`, client));
     if (guests) this.admitGuest(this.agent('keeper', KEEPER));
+    if (sessions) this.useSessions(this.agent('sessions', SESSIONS));
   }
 
   stop(): void {
@@ -211,6 +186,17 @@ export class Clients {
     });
   }
 
+  private useSessions(agent: Agent): void {
+    this.later(agent, () => {
+      const process = this.nodeFor(null);
+      if (process === null || !this.world.decisions.take(nameOf(agent), OPERATION))
+        return this.useSessions(agent);
+      const action = drawSession(this.draw, this.sessions);
+      if (action.kind === 'session' && action.act === 'begin') this.sessions += 1;
+      this.begin(SESSIONS, process, null, action, true, () => this.useSessions(agent));
+    });
+  }
+
   /**
    * Waits for the next moment of an agent. Its moments are as far from each other as it mostly waits between two things
    * that it does; those that pass while it waits for an answer are missed. So none of them depends on what it does.
@@ -278,7 +264,7 @@ export class Clients {
     const name = hasKey && key === null ? this.numberFor(collection, id) : null;
     const user = client === VISITOR ? GUEST : ADMIN;
     const code = codeOf(action, this.draw.bits());
-    this.attempt(operation, process, { collection, code, key, name, user }, 1, done);
+    this.attempt(operation, process, { collection, code, key, name, user, action }, 1, done);
   }
 
   /** Asks; again, and mostly elsewhere, if it has a key and got no answer. */
@@ -388,57 +374,4 @@ export class Clients {
 /** Names what an agent does at its present moment. */
 function nameOf({ name, moment }: Agent): string {
   return `${name}.${moment}`;
-}
-
-function keyOf(id: number): Key {
-  const body = new Uint8Array(16);
-  new DataView(body.buffer).setUint32(0, id);
-  return { key: `request ${id}`, body };
-}
-
-/**
- * What a client over HTTP knows of a change that was not answered with a value. Where it was made, and only its answer is
- * gone, that is as with one that was never answered: it has taken effect at some time.
- */
-function outcomeOf(reply: FailedReply): Operation['outcome'] {
-  const { outcome = 'none' } = reply;
-  if (statusOfReply(reply).startsWith('503')) return 'failed';
-  return outcome === 'none' ? 'failed' : 'unknown';
-}
-
-/** Sends a query to the router of a node, as a listener does. */
-function handle(
-  process: Process,
-  question: Question,
-  answer: Answer,
-  failed: (reply: FailedReply) => void,
-): void {
-  const { root, side } = process;
-  const { collection, code, key, name, user: userName = ADMIN } = question;
-  // A user whose making is not committed may be another one in the end: the guest logs in when that is certain.
-  const isCertain = userName === ADMIN || process.session(ROOT_GROUP)?.hasUncommitted === false;
-  const user = isCertain ? root?.usersByName.get(userName) : undefined;
-  if (user === undefined || side === null) return answer('failed', null, 0, 'not there');
-  const respond = (reply: Reply): void => {
-    if (reply.ok) {
-      answer('ok', JSON.parse(String(reply.result)), reply.index ?? 0, '');
-    } else {
-      failed(reply);
-      const { code: number, message } = reply.error;
-      const outcome = outcomeOf(reply);
-      const error = `${statusOfReply(reply)} ${message}`;
-      answer(outcome, outcome === 'failed' ? number : null, 0, error, reply.outcome === 'made');
-    }
-  };
-  side.router.handle(
-    {
-      scope: collection === null ? { kind: 'thingsdb' } : { kind: 'collection', name: collection },
-      user,
-      body: { type: 'query', code, vars: null },
-      format: 'json',
-      client: { gone: false },
-      terms: key === null && name === null ? null : { ...ORDINARY_TERMS, key, name },
-    },
-    respond,
-  );
 }

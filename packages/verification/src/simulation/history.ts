@@ -8,6 +8,8 @@ export type Outcome =
   /** Nobody knows. */
   | 'unknown';
 
+export type SessionAct = 'begin' | 'renew' | 'end';
+
 export type Action =
   /** Appends a value that nobody else appends to lists; answers their lengths. */
   | { readonly kind: 'append'; readonly lists: readonly string[]; readonly value: string }
@@ -52,6 +54,8 @@ export type Action =
   | { readonly kind: 'admit' | 'expel'; readonly collection: string }
   /** What that user does. */
   | { readonly kind: 'visit' }
+  /** Begins a session of the administrator, renews or ends it. */
+  | { readonly kind: 'session'; readonly act: SessionAct; readonly session: number }
   /** Changes something that no check looks at but the comparison of the states. */
   | { readonly kind: 'other' };
 

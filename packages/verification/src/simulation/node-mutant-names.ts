@@ -43,6 +43,7 @@ export const NODE_MUTANTS = {
   error_swallowed_in_apply: 'an entry that a follower fails to apply is passed over',
   frames_not_cut: 'all messages for a node go into one frame, however much it becomes',
   invitation_stays: 'nobody notices that a node which was called has come by another way',
+  ended_sessions_stay: 'a session that its user ends goes on',
   wiped_node_keeps_id: 'a node that lost its data comes back as who it was',
 } as const;
 

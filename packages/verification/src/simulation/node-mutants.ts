@@ -5,6 +5,7 @@ import {
   ErrorCode,
   type Group,
   type RoomEvent,
+  RootGroup,
   type TaskState,
 } from '@althing/engine';
 import {
@@ -211,6 +212,13 @@ export class NodeBugs {
   private changeGroup(group: Group): void {
     const { on } = this;
     const { dirty } = group;
+    if (group instanceof RootGroup && on.has('ended_sessions_stay')) {
+      const { sessions } = group;
+      const set = sessions.set.bind(sessions);
+      sessions.set = (userId, all) => {
+        if (all.length >= sessions.of(userId).length) set(userId, all);
+      };
+    }
     if (on.has('tasks_not_taken_up')) group.tasks.all = () => [];
     if (on.has('frozen_not_copied')) {
       const freeze = dirty.freeze.bind(dirty);

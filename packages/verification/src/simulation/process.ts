@@ -41,6 +41,7 @@ import { Doors } from './sockets/doors.js';
 import type { Surroundings } from './surroundings.js';
 import { Thread } from './thread.js';
 import { threadLine } from './thread-line.js';
+import { QUOTAS } from './workload.js';
 
 const NO_PASSWORD: PasswordHash = {
   salt: new Uint8Array(16),
@@ -277,7 +278,7 @@ export class Process {
         port: NODE_PORT,
         engine: {
           limits: DEFAULT_LIMITS,
-          quotas: { tokensPerUser: 10, users: 100, collections: 100, procedures: 100, tasks: 500 },
+          quotas: QUOTAS,
           programCacheBytes: 1_000_000,
         },
         requestTimeoutMs: swarm.waitMs,

@@ -4,6 +4,7 @@ import { LAG_LOW_MS, ROOT_GROUP, votersWanted } from '@althing/node/parts';
 import { checkHistory } from './check-history.js';
 import { checkIndexes } from './check-order.js';
 import { checkRights } from './check-rights.js';
+import { checkSessions } from './check-sessions.js';
 import type { Operation } from './history.js';
 import type { Machine } from './machine.js';
 import { Planters, plantedBy } from './mutants.js';
@@ -223,6 +224,7 @@ async function checkEverything(world: World): Promise<void> {
   for (const process of world.processes) world.newcomers.check(process);
   checkSockets(world);
   checkRights(world.clients.history);
+  checkSessions(world.clients.history);
   checkIndexes(world.clients.history.filter(({ collection }) => collection === null));
 }
 

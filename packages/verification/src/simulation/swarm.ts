@@ -42,6 +42,8 @@ export interface Swarm {
   readonly clients: number;
   /** Whether a user comes and goes who is let in and locked out. */
   readonly guests: boolean;
+  /** Whether sessions are begun, renewed and ended. */
+  readonly sessions: boolean;
   /** Mean time between two operations of a client. */
   readonly clientMs: number;
   /** Clients of the native protocol, and the mean time between two things that one does. */
@@ -169,6 +171,7 @@ export function drawSwarm(seed: number): Swarm {
       ['drain', new Draw(seed, 'drains').chance(0.7) ? 0 : 4],
     ],
     guests: draw.chance(0.3),
+    sessions: new Draw(seed, 'sessions').chance(0.5),
     stateCheckIntervalMs: pick(0, 200, 1000, 4000),
   };
 }

@@ -1,4 +1,5 @@
 /** What clients ask for, and the query code of it. */
+import type { SessionAsk } from '@althing/engine';
 import { stepsOf } from './check-futures.js';
 import type { Action } from './history.js';
 import type { Draw } from './random.js';
@@ -25,6 +26,16 @@ export const ADMIN = 'admin';
 export const GUEST = 'guest';
 /** The collection that the guest visits. */
 export const VISITED = 'stuff';
+
+/** How many there may be of what a run makes. No session expires: clocks are wrong for less, and a jump of one makes a renewal. */
+export const QUOTAS = {
+  tokensPerUser: 10,
+  users: 100,
+  collections: 100,
+  procedures: 100,
+  tasks: 500,
+  sessions: { idleMs: 3 * 86_400_000, maxMs: 30 * 86_400_000 },
+};
 
 export const COLLECTIONS = [VISITED, 'more'] as const;
 
@@ -108,7 +119,7 @@ export function drawAction(draw: Draw, nextValue: () => string, now: number, has
   }
 }
 
-/** The code for an action; a number makes the others differ. */
+/** The code for an action, or words where it is none; a number makes the others differ. */
 export function codeOf(action: Action, number: number): string {
   switch (action.kind) {
     case 'append': {
@@ -173,9 +184,34 @@ export function codeOf(action: Action, number: number): string {
       return `revoke('@:${action.collection}', '${GUEST}', JOIN); nil;`;
     case 'visit':
       return '.n;';
+    case 'session':
+      return `${action.act} session ${action.session}`;
     case 'other':
       return OTHERS[number % OTHERS.length]?.(number % 23) ?? 'nil;';
   }
+}
+
+/** The next thing that is done with sessions, of which `begun` were begun before. */
+export function drawSession(draw: Draw, begun: number): Action {
+  const act =
+    draw.weighted([
+      ['begin', begun === 0 ? 1 : 0.2],
+      ['renew', begun === 0 ? 0 : 0.5],
+      ['end', begun === 0 ? 0 : 0.3],
+    ] as const) ?? 'begin';
+  // Also one that was ended: it must stay so.
+  const session = act === 'begin' ? begun : draw.int(Math.max(0, begun - 3), begun - 1);
+  return { kind: 'session', act, session };
+}
+
+/** What a node is asked for, to do something with a session. */
+export function sessionAskOf(
+  { act, session }: Extract<Action, { readonly kind: 'session' }>,
+  proof: Uint8Array,
+): SessionAsk {
+  const hash = new Uint8Array(32);
+  new DataView(hash.buffer).setUint32(0, session);
+  return act === 'begin' ? { act, hash, proof, readOnly: session % 2 === 0 } : { act, hash };
 }
 
 /** Changes that may fail, since others were faster, or that always do in their middle: they are undone as a whole then. */

@@ -1,4 +1,11 @@
-import { keyHash, type PasswordHash, RootGroup, type Token, type User } from '@althing/engine';
+import {
+  keyHash,
+  type PasswordHash,
+  RootGroup,
+  type Token,
+  type User,
+  type UserSession,
+} from '@althing/engine';
 import { describe, expect, test } from '@jest/globals';
 import { PasswordHasher, TooManyLoginsError } from '../../requests/password.js';
 import { basic, until } from '../../testing/index.js';
@@ -389,5 +396,44 @@ describe('what this node does not know yet', () => {
     const { others, login } = setUp();
     others.freshen = async () => false;
     expect(await login(`Bearer ${KEY}`)).toEqual({ kind: 'unsure' });
+  });
+});
+
+describe('sessions', () => {
+  const SESSION = `ses_${KEY}`;
+  const session = (changes: Partial<UserSession> = {}): UserSession => ({
+    hash: keyHash(SESSION),
+    proof: new Uint8Array(16),
+    createdAt: 0,
+    expiresAt: 2_000_000,
+    readOnly: false,
+    ...changes,
+  });
+
+  test('are known as long as they last, and from when they are renewed', () => {
+    const { authenticator, root, clock } = setUp();
+    const header = `Bearer ${SESSION}`;
+    expect(authenticator.known(header)).toBeNull();
+    root.sessions.set(1, [session()]);
+    for (const now of [1_000_000, 1_999_999]) {
+      clock.now = now;
+      expect(authenticator.known(header)?.name).toBe('admin');
+      expect(authenticator.remembered(header)?.name).toBe('admin');
+    }
+    clock.now = 2_000_000;
+    expect([authenticator.known(header), authenticator.remembered(header)]).toEqual([null, null]);
+    root.sessions.set(1, [session({ expiresAt: 3_000_000 })]);
+    expect(authenticator.known(header)?.name).toBe('admin');
+  });
+
+  test('are known no more at once when they end, or their user is gone', () => {
+    const { authenticator, root } = setUp();
+    root.sessions.set(1, [session()]);
+    expect(authenticator.known(`token ${SESSION}`)?.name).toBe('admin');
+    root.sessions.set(1, []);
+    expect(authenticator.known(`token ${SESSION}`)).toBeNull();
+    root.sessions.set(1, [session()]);
+    root.deleteUser(1);
+    expect(authenticator.known(`token ${SESSION}`)).toBeNull();
   });
 });

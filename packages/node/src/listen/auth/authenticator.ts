@@ -1,5 +1,11 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { PasswordHash, RootGroup, Token, User } from '@althing/engine';
+import {
+  type PasswordHash,
+  type RootGroup,
+  SESSION_KEY_PREFIX,
+  type Token,
+  type User,
+} from '@althing/engine';
 import type { Clock } from '../../base/clock.js';
 import { networkOf } from '../../base/network-of.js';
 import { type PasswordHasher, TooManyLoginsError } from '../../requests/password.js';
@@ -66,10 +72,13 @@ const CACHE_ENTRIES_MAX = 10_000;
 const RECENT_MS = 1000;
 const RECENT_MAX = 1000;
 
-/** A token with the user that it belongs to. */
+/** The user that a key belongs to. */
 interface Found {
   readonly user: User;
-  readonly token: Token;
+  /** Null for a session: that it was begun is told by the change that it is. */
+  readonly token: Token | null;
+  /** Unix milliseconds from which on it is no more; null for never. */
+  readonly expiresAt: number | null;
 }
 
 /**
@@ -129,8 +138,9 @@ export class Authenticator {
     if (scheme !== null) {
       const found = this.tokenOf(header.slice(scheme[0].length));
       if (found === null) return null;
-      if (this.usedTokens.has(found.token)) this.rememberToken(header, found);
-      else if (address !== undefined) this.tellToken(found, address(), transport);
+      const { user, token } = found;
+      if (token === null || this.usedTokens.has(token)) this.rememberToken(header, found);
+      else if (address !== undefined) this.tellToken(user, token, address(), transport);
       return found.user;
     }
     const entry = this.verifiedBy(header);
@@ -226,7 +236,7 @@ export class Authenticator {
     this.tokenHeaders.set(header, found);
   }
 
-  private tellToken({ user, token }: Found, address: string, transport: LoginEvent['transport']): void {
+  private tellToken(user: User, token: Token, address: string, transport: LoginEvent['transport']): void {
     this.usedTokens.add(token);
     this.options.onLogin?.({ method: 'token', outcome: 'ok', name: user.name, address, transport });
   }
@@ -311,13 +321,29 @@ export class Authenticator {
   }
 
   private tokenOf(key: string): Found | null {
-    const found = this.options.root.tokenByKey(key);
-    if (found === undefined || !timingSafeEqual(found.token.hash, hash('sha256', key, 'buffer'))) return null;
-    return this.isExpired(found) ? null : found;
+    const { root } = this.options;
+    const keyHash = hash('sha256', key, 'buffer');
+    if (key.startsWith(SESSION_KEY_PREFIX)) return this.sessionOf(keyHash);
+    const found = root.tokenByKey(key);
+    if (found === undefined || !timingSafeEqual(found.token.hash, keyHash)) return null;
+    const { user, token } = found;
+    // A token counts to the end of the second in which it expires.
+    const expiresAt = token.expiresAt === null ? null : (token.expiresAt + 1) * 1000;
+    const known = { user, token, expiresAt };
+    return this.isExpired(known) ? null : known;
   }
 
-  private isExpired({ token: { expiresAt } }: Found): boolean {
-    return expiresAt !== null && expiresAt < Math.floor(this.options.now() / 1000);
+  private sessionOf(keyHash: Uint8Array): Found | null {
+    const { sessions, users } = this.options.root;
+    const found = sessions.byHashOfKey(keyHash);
+    const user = found === undefined ? undefined : users.get(found.userId);
+    if (found === undefined || user === undefined) return null;
+    const known = { user, token: null, expiresAt: found.session.expiresAt };
+    return this.isExpired(known) ? null : known;
+  }
+
+  private isExpired({ expiresAt }: Found): boolean {
+    return expiresAt !== null && expiresAt <= this.options.now();
   }
 
   private remember(header: string, credentials: Credentials, user: User): void {

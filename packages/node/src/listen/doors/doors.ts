@@ -117,6 +117,9 @@ export class Doors {
       nodeName: config.nodeName,
       handle,
       readsLater,
+      handleSession: (request, respond) => {
+        options.router.handle(request, respond);
+      },
       transfers,
       sockets: apiSockets(native, config.resultSizeLimit),
       wait,

@@ -20,6 +20,7 @@ import {
   TOO_LARGE_STATUS,
 } from './refusals.js';
 import { statusOf } from './reply.js';
+import type { SessionDoor } from './session-door.js';
 
 export interface BodiesOptions {
   readonly decoding: BodyOptions;
@@ -37,6 +38,8 @@ export interface BodiesOptions {
   readonly handle: (request: ProgramRequest, respond: Respond) => boolean;
   /** Puts off that a large body of a user is read, where others have to be served before: then `read` is called later. */
   readonly readsLater: (userId: number, bytes: number, read: () => void) => boolean;
+  /** Takes a request about a session. */
+  readonly sessions: Pick<SessionDoor, 'carryOut'>;
   /** Called for a request whose answer comes of this thread's waiting. */
   readonly waits: (exchange: Exchange) => void;
   /** Reports a defect of the node itself. */
@@ -168,6 +171,10 @@ export class Bodies {
     const { user, scope, format, id } = exchange;
     const { refuse, budget } = this.options;
     if (user === null) return;
+    if (exchange.session !== null) {
+      this.options.sessions.carryOut(exchange, exchange.session, user, body);
+      return;
+    }
     let waits = false;
     let request: ProgramRequest | null = null;
     try {

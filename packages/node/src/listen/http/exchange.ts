@@ -9,6 +9,7 @@ import { BodyBuffer } from './body-buffer.js';
 import { Pieces } from './pieces.js';
 import { errorBody, type Heads, statusOf, statusOfReply } from './reply.js';
 import { beginsAsBody } from './request-headers.js';
+import type { SessionCall } from './session-door.js';
 
 /** Additional response headers, in pairs. */
 export type Headers = readonly (readonly [string, string])[];
@@ -35,6 +36,8 @@ export class Exchange {
   /** To be called when the client goes away. */
   onGone: (() => void) | null = null;
   user: User | null = null;
+  /** Null unless it is a request about a session. */
+  session: SessionCall | null = null;
   /** The memory of the body as long as the sender is not known. */
   share: Bytes | null = null;
   /** Its number among those whose body is waited for; 0 before. */

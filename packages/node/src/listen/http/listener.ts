@@ -8,6 +8,7 @@
  */
 
 import type { HttpRequest, HttpResponse, us_socket_context_t } from 'uWebSockets.js';
+import { randomBytes } from 'node:crypto';
 import { QueryError, type ScopeName } from '@althing/engine';
 import { networkOf } from '../../base/network-of.js';
 import { type ChangeOutcome, UnfinishedError } from '../../groups/request.js';
@@ -47,6 +48,7 @@ import {
 } from './refusals.js';
 import { formatOf, Heads, statusOf } from './reply.js';
 import { HeaderReader, type RequestHeaders } from './request-headers.js';
+import { isSessionMethod, SessionDoor, type SessionMethod } from './session-door.js';
 import { corsOf, Sites } from './sites.js';
 import { refusalBy, transferred } from './transfers.js';
 import { Upload } from './upload.js';
@@ -91,6 +93,12 @@ export class HttpListener {
     });
     this.inPlace = new WaitingInPlace(options.wait);
     const refuse: Refuse = (...answer) => this.refuse(...answer);
+    const sessions = new SessionDoor({
+      handle: options.handleSession,
+      refuse,
+      randomBytes: (bytes) => randomBytes(bytes),
+      onDefect: options.onDefect,
+    });
     this.bodies = new Bodies({
       decoding: options.body,
       sizeMax: options.bodySizeMax,
@@ -99,6 +107,7 @@ export class HttpListener {
       refuse,
       handle: options.handle,
       readsLater: options.readsLater,
+      sessions,
       waits: (exchange) => this.inPlace.answer(exchange, gate.pending, this.connectionCount),
       onDefect: options.onDefect,
     });
@@ -209,6 +218,8 @@ export class HttpListener {
     } else if (method === 'HEAD') {
       this.options.figures.refused(null, NOT_POST, METHOD_STATUS);
       answerLast(res, () => refuseHeadMethod(res, this.heads, headers));
+    } else if (path.kind === 'session' && isSessionMethod(method) && !req.getQuery()) {
+      this.receivePost(res, ROOT, headers, batch, method);
     } else if (method !== 'POST') refuse(NOT_POST, METHOD_STATUS, ALLOW);
     else if (path.kind === 'transfer' && !req.getQuery()) this.receiveTransfer(res, path, headers, batch);
     else if (path.kind === 'scope' && !req.getQuery()) this.receivePost(res, path.scope, headers, batch);
@@ -251,9 +262,17 @@ export class HttpListener {
     answerLast(res, () => fail(res, this.heads, headers, error, status, more, cors));
   }
 
-  private receivePost(res: HttpResponse, scope: ScopeName, headers: RequestHeaders, batch: Batch): void {
+  /** @param session the method of a request about a session; null for a request to a scope */
+  private receivePost(
+    res: HttpResponse,
+    scope: ScopeName,
+    headers: RequestHeaders,
+    batch: Batch,
+    session: SessionMethod | null = null,
+  ): void {
     this.gate.begin();
-    const format = formatOf(headers.contentType);
+    const isBare = session !== null && headers.contentType === '';
+    const format = isBare ? 'json' : formatOf(headers.contentType);
     const exchange = new Exchange(
       res,
       scope,
@@ -265,6 +284,7 @@ export class HttpListener {
       headers.id,
       headers.origin === null ? '' : this.corsFor(headers),
     );
+    if (session !== null) exchange.session = { method: session, authorization: headers.authorization ?? '' };
     res.onAborted(() => exchange.abort());
     this.bodies.receive(exchange, res);
     this.admission.admit(exchange, res, headers, format);

@@ -1,6 +1,6 @@
 import type { WebSocketBehavior } from 'uWebSockets.js';
 import type { Transfers } from '../../backup/transfers.js';
-import type { ProgramRequest, Respond } from '../../groups/request.js';
+import type { ProgramRequest, Request, Respond, SessionBody } from '../../groups/request.js';
 import type { BodyOptions } from '../../requests/body.js';
 import type { EngineMetrics } from '../../telemetry/engine-metrics.js';
 import type { Authenticator } from '../auth/authenticator.js';
@@ -21,6 +21,8 @@ export interface HttpOptions {
   readonly handle: (request: ProgramRequest, respond: Respond) => boolean;
   /** Puts off that a large body of a user is read, where others have to be served before: then `read` is called later. */
   readonly readsLater: (userId: number, bytes: number, read: () => void) => boolean;
+  /** Takes a request about a session. */
+  readonly handleSession: (request: Request<SessionBody>, respond: Respond) => void;
   /** Takes backups, and the restores of them. */
   readonly transfers: Transfers;
   readonly body: BodyOptions;

@@ -5,6 +5,8 @@ export type Path =
   | { readonly kind: 'scope'; readonly scope: ScopeName }
   /** A backup, or the restore of one. */
   | ({ readonly kind: 'transfer' } & Transfer)
+  /** The sessions of the user: see `session-door.ts`. */
+  | { readonly kind: 'session' }
   /** The welcome page. */
   | { readonly kind: 'root' }
   /** No path at all, or one whose percent-encoding can't be decoded. */
@@ -64,7 +66,7 @@ export class Paths {
 
 /**
  * The target of a URL path: a scope in one of the spellings of `parseScopePath`, a backup, a restore,
- * an export or an import (`/@backup`, `/@restore`, `/@export/NAME`, `/@import/NAME` and `/@import/NAME/import_tasks` are no scopes), or the welcome page. Percent-encoding is decoded exactly once.
+ * an export or an import, sessions (`/@backup`, `/@restore`, `/@session`, `/@export/NAME`, `/@import/NAME` and `/@import/NAME/import_tasks` are no scopes), or the welcome page. Percent-encoding is decoded exactly once.
  */
 export function parsePath(path: string): Path {
   if (path === '/') return { kind: 'root' };
@@ -77,6 +79,7 @@ export function parsePath(path: string): Path {
       return { kind: 'malformed' };
     }
   }
+  if (decoded === '/@session') return { kind: 'session' };
   const transfer = transferOf(decoded);
   if (transfer !== null) return { kind: 'transfer', ...transfer };
   const scope = parseScopePath(decoded);

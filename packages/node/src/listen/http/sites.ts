@@ -88,7 +88,7 @@ export function corsOf(origin: string): string {
 
 /** Headers of the answer to a browser that asks whether a page may send a request. */
 export const PREFLIGHT: readonly (readonly [string, string])[] = [
-  ['Access-Control-Allow-Methods', 'POST'],
+  ['Access-Control-Allow-Methods', 'POST, DELETE'],
   [
     'Access-Control-Allow-Headers',
     'Authorization, Content-Type, Consistency, Idempotency-Key, X-Request-Id, Althing-Min-Index, Althing-Read-Only, Althing-Request',

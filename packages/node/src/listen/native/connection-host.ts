@@ -7,11 +7,12 @@ import type { Authenticator } from '../auth/authenticator.js';
 import type { Gate } from '../gate/gate.js';
 import type { RequestIds } from '../shared/request-ids.js';
 import type { NativeCounts } from './native-counts.js';
+import type { SessionRoot } from './session.js';
 
 /** The surroundings of all connections of a node. */
 export interface ConnectionHost {
   readonly authenticator: Pick<Authenticator, 'known' | 'login'>;
-  readonly root: Pick<RootGroup, 'users' | 'accessVersion' | 'isLoading' | 'tokenByKey' | 'memberByName'>;
+  readonly root: SessionRoot & Pick<RootGroup, 'memberByName'>;
   /** Takes a request; the answer may come at once or later. */
   readonly handle: (request: ProgramRequest, respond: Respond) => boolean;
   /** Puts off that a large package of a user is read, where others have to be served before: then `read` is called later. */

@@ -36,7 +36,7 @@ test.each([PackageType.JOIN, PackageType.LEAVE, PackageType.EMIT, PackageType.QU
         accessVersion: 1,
         isLoading: false,
         memberByName: () => undefined,
-        tokenByKey: () => undefined,
+        sessions: { byHashOfKey: () => undefined },
       },
       handle: (_request, respond) => {
         later(respond);

@@ -213,10 +213,7 @@ function stand(isAsync: boolean, answer: Uint8Array = Buffer.of(2)): Stand {
       accessVersion: 1,
       isLoading: false,
       memberByName: () => undefined,
-      tokenByKey: () => ({
-        user: USER,
-        token: { prefix: '', hash: new Uint8Array(), createdAt: 0, expiresAt: null, description: '' },
-      }),
+      sessions: { byHashOfKey: () => undefined },
     },
     handle: (_request: Request, respond: Respond) => {
       respondTo(respond);

@@ -1,4 +1,4 @@
-import { ErrorCode, QueryError, type User } from '@althing/engine';
+import { ErrorCode, keyHash, QueryError, RootGroup, type User, type UserSession } from '@althing/engine';
 import { describe, expect, test } from '@jest/globals';
 import { newSaltKey } from '../../base/password-salts.js';
 import { MiniCluster } from '../../testing/index.js';
@@ -72,5 +72,37 @@ describe.each([
       await set(code, saltKey);
       expect([code, codeOf(session)]).toEqual([code, ErrorCode.AUTH]);
     }
+  });
+});
+
+describe('a login by a session', () => {
+  const KEY = 'ses_AAAAAAAAAAAAAAAAAAAAAA';
+  const session = (expiresAt: number): UserSession => ({
+    hash: keyHash(KEY),
+    proof: new Uint8Array(),
+    createdAt: 0,
+    expiresAt,
+    readOnly: false,
+  });
+  const begin = () => {
+    const root = new RootGroup();
+    root.putUser({ id: 1, name: 'ann', createdAt: 0, password: null, tokens: [] });
+    root.sessions.set(1, [session(1000)]);
+    return { root, login: Session.of(root, root.usersByName.get('ann') as User, `Bearer ${KEY}`) };
+  };
+  const isIn = (login: Session, now: number): boolean => !(login.check(now) instanceof QueryError);
+
+  test('lasts as long as the session, and longer when that is renewed', () => {
+    const { root, login } = begin();
+    expect([isIn(login, 999), isIn(login, 1000)]).toEqual([true, false]);
+    root.sessions.set(1, [session(2000)]);
+    expect([isIn(login, 1999), isIn(login, 2000)]).toEqual([true, false]);
+    expect(login.ownPassword).toBeNull();
+  });
+
+  test('ends with the session', () => {
+    const { root, login } = begin();
+    root.sessions.set(1, []);
+    expect(isIn(login, 0)).toBe(false);
   });
 });

@@ -1,30 +1,43 @@
 import {
   ErrorCode,
+  keyHash,
   type PasswordHash,
   QueryError,
   type RootGroup,
-  type Token,
+  SESSION_KEY_PREFIX,
   type User,
 } from '@althing/engine';
 import { isSaltOf, newSaltKey } from '../../base/password-salts.js';
 
-type SessionRoot = Pick<RootGroup, 'users' | 'accessVersion' | 'isLoading' | 'tokenByKey'>;
+/** The part of the root state by which logins are judged. */
+export interface SessionRoot extends Pick<RootGroup, 'users' | 'accessVersion' | 'isLoading'> {
+  readonly sessions: Pick<RootGroup['sessions'], 'byHashOfKey'>;
+}
 
 const BEARER = 'Bearer ';
 
+/** What a connection has logged in with. */
+type Credential =
+  | {
+      readonly kind: 'password';
+      readonly password: PasswordHash | null;
+      /** For the passwords that its requests set. */
+      readonly saltKey: Uint8Array;
+    }
+  | { readonly kind: 'token'; readonly hash: Uint8Array }
+  | { readonly kind: 'session'; readonly hash: Uint8Array };
+
 /**
- * The login of a connection: its user, and the password or token. It holds as long as the user is there, and has the password
- * or the token that it was begun with, or a password that a request of this session has set.
+ * The login of a connection: its user, and the password, token or session. It holds as long as the user is there, and has what it was
+ * begun with, or a password that a request of this connection has set.
  */
 export class Session {
-  private readonly root: Pick<RootGroup, 'users' | 'accessVersion' | 'isLoading'>;
+  private readonly root: SessionRoot;
   private user: User;
-  /** Null for a token. */
-  private readonly password: PasswordHash | null;
-  private readonly token: Token | null;
-  /** For the passwords that its requests set; null where the login does not depend on a password. */
-  private readonly saltKey: Uint8Array | null;
-  /** The version of users and tokens at which it was looked at last. */
+  private readonly credential: Credential;
+  /** Unix milliseconds from which on it is over; null for never. */
+  private expiresAt: number | null;
+  /** The version of users, tokens and sessions at which it was looked at last. */
   private version: number;
 
   /** @param authorization the credentials, as a header has them */
@@ -36,19 +49,19 @@ export class Session {
     );
   }
 
-  /** @param key the token that it was begun with; null for a password */
+  /** @param key the token, or that of the session, that it was begun with; null for a password */
   constructor(root: SessionRoot, user: User, key: string | null) {
     this.root = root;
     this.user = user;
-    this.password = key === null ? user.password : null;
-    this.token = key === null ? null : (root.tokenByKey(key)?.token ?? null);
-    this.saltKey = key === null ? newSaltKey() : null;
+    this.credential = credentialOf(user, key);
+    this.expiresAt = this.expiryIn(user);
     this.version = root.accessVersion;
   }
 
   /** The mark that a request carries which may set the own password; null for none. */
   get ownPassword(): { readonly saltKey: Uint8Array } | null {
-    return this.saltKey === null ? null : { saltKey: this.saltKey };
+    const { credential } = this;
+    return credential.kind === 'password' ? { saltKey: credential.saltKey } : null;
   }
 
   get userId(): number {
@@ -59,27 +72,47 @@ export class Session {
    * The user, as it is now.
    *
    * @param now wall clock in milliseconds
-   * @returns an error when the session has ended
+   * @returns an error when it is not logged in any more
    */
   check(now: number): User | QueryError {
-    const expiresAt = this.token?.expiresAt ?? null;
-    if (expiresAt !== null && expiresAt < Math.floor(now / 1000)) return EXPIRED;
+    const { root, credential } = this;
     // While a snapshot is being read, a user who is not there yet is nobody who was deleted.
-    if (this.root.accessVersion === this.version || this.root.isLoading) return this.user;
-    const user = this.root.users.get(this.user.id);
-    if (user === undefined) return USER_GONE;
-    if (!this.holds(user)) return this.token === null ? PASSWORD_CHANGED : TOKEN_GONE;
-    this.user = user;
-    this.version = this.root.accessVersion;
-    return user;
+    if (root.accessVersion !== this.version && !root.isLoading) {
+      const user = root.users.get(this.user.id);
+      if (user === undefined) return USER_GONE;
+      if (!this.holds(user)) return ENDS[credential.kind];
+      this.user = user;
+      this.expiresAt = this.expiryIn(user);
+      this.version = root.accessVersion;
+    }
+    return this.expiresAt !== null && this.expiresAt <= now ? EXPIRED : this.user;
   }
 
   private holds(user: User): boolean {
-    const { token, password, saltKey } = this;
-    if (token !== null) return user.tokens.some(({ hash }) => isSame(hash, token.hash));
-    if (password === null || saltKey === null || user.password === null) return false;
+    const { credential } = this;
+    if (credential.kind === 'token') return user.tokens.some(({ hash }) => isSame(hash, credential.hash));
+    if (credential.kind === 'session') {
+      return this.root.sessions.byHashOfKey(credential.hash)?.userId === user.id;
+    }
+    const { password, saltKey } = credential;
+    if (password === null || user.password === null) return false;
     return isSame(password.hash, user.password.hash) || isSaltOf(user.password.salt, saltKey);
   }
+
+  private expiryIn({ tokens }: User): number | null {
+    const { credential } = this;
+    if (credential.kind === 'password') return null;
+    if (credential.kind === 'session') {
+      return this.root.sessions.byHashOfKey(credential.hash)?.session.expiresAt ?? 0;
+    }
+    const expiresAt = tokens.find(({ hash }) => isSame(hash, credential.hash))?.expiresAt ?? null;
+    return expiresAt === null ? null : (expiresAt + 1) * 1000;
+  }
+}
+
+function credentialOf(user: User, key: string | null): Credential {
+  if (key === null) return { kind: 'password', password: user.password, saltKey: newSaltKey() };
+  return { kind: key.startsWith(SESSION_KEY_PREFIX) ? 'session' : 'token', hash: keyHash(key) };
 }
 
 function isSame(a: Uint8Array, b: Uint8Array): boolean {
@@ -98,7 +131,17 @@ const TOKEN_GONE = new QueryError(
   ErrorCode.AUTH,
   'the token that this connection logged in with was deleted: connect and log in with another one',
 );
+const SESSION_GONE = new QueryError(
+  ErrorCode.AUTH,
+  'the session that this connection logged in with was ended: connect and log in again',
+);
 const EXPIRED = new QueryError(
   ErrorCode.AUTH,
-  'the token that this connection logged in with has expired: connect and log in with another one',
+  'the token or session that this connection logged in with has expired: connect and log in with another one',
 );
+
+const ENDS: Readonly<Record<Credential['kind'], QueryError>> = {
+  password: PASSWORD_CHANGED,
+  token: TOKEN_GONE,
+  session: SESSION_GONE,
+};

@@ -37,6 +37,7 @@ export function engineSettings(
         collections: config.maxCollections,
         procedures: config.maxProcedures,
         tasks: config.maxTasks,
+        sessions: { idleMs: config.sessionIdleMs, maxMs: config.sessionMaxMs },
       },
       programCacheBytes: config.programCacheMb * MiB,
     },

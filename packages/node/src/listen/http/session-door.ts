@@ -1,0 +1,148 @@
+/**
+ * Sessions over the API:
+ *
+ *   POST /@session     with a password or a token: begins a session; with that of a session: renews it;
+ *                      answer: {"token": ..., "user": ..., "expires_at": Unix seconds}
+ *   DELETE /@session   with the token of a session: ends it; answer: nil
+ *
+ * The key of a session is made here, and told to the client alone: other nodes and the log get its hash.
+ */
+import {
+  ErrorCode,
+  type Format,
+  keyHash,
+  keyText,
+  MsgpackWriter,
+  QueryError,
+  SESSION_KEY_PREFIX,
+  type SessionAsk,
+  TOKEN_LENGTH,
+  type User,
+} from '@althing/engine';
+import type { FailedReply, Reply, Request, Respond, SessionBody } from '../../groups/request.js';
+import { parseAuthorization } from '../auth/credentials.js';
+import type { Exchange } from './exchange.js';
+import { AUTHENTICATE, badRequest, INTERNAL, type Refuse, UNAUTHORIZED } from './refusals.js';
+import { statusOf } from './reply.js';
+
+/** A request about a session. */
+export interface SessionCall {
+  readonly method: SessionMethod;
+  /** The credentials that its user was found by. */
+  readonly authorization: string;
+}
+
+export type SessionMethod = 'POST' | 'DELETE';
+
+export interface SessionDoorOptions {
+  readonly handle: (request: Request<SessionBody>, respond: Respond) => void;
+  readonly refuse: Refuse;
+  readonly randomBytes: (bytes: number) => Uint8Array;
+  /** Reports a defect of the node itself. */
+  readonly onDefect: (error: unknown) => void;
+}
+
+export function isSessionMethod(method: string): method is SessionMethod {
+  return method === 'POST' || method === 'DELETE';
+}
+
+export class SessionDoor {
+  constructor(private readonly options: SessionDoorOptions) {}
+
+  /** Carries out a request whose body has come and whose sender is known. */
+  carryOut(exchange: Exchange, call: SessionCall, user: User, body: Buffer): void {
+    const { handle, refuse, onDefect } = this.options;
+    try {
+      assertEmpty(body, exchange.format);
+      const { key, ask } = this.askOf(call, user);
+      const request: Request<SessionBody> = {
+        scope: exchange.scope,
+        user,
+        body: { type: 'session', ask },
+        format: 'json',
+        client: exchange,
+        id: exchange.id,
+      };
+      handle(request, (reply) => {
+        if (!reply.ok) this.fail(exchange, reply);
+        else if (ask.act === 'end') exchange.reply({ ...reply, result: nilIn(exchange.format) });
+        else exchange.reply({ ...reply, result: sessionIn(exchange.format, key, user.name, reply) });
+      });
+    } catch (error) {
+      if (!(error instanceof QueryError)) onDefect(error);
+      refuse(exchange, error instanceof QueryError ? error : INTERNAL);
+    }
+  }
+
+  /** @throws QueryError bad_data_err for what can't be ended */
+  private askOf({ method, authorization }: SessionCall, user: User): { key: string; ask: SessionAsk } {
+    const credentials = parseAuthorization(authorization);
+    if (credentials?.kind === 'token' && credentials.key.startsWith(SESSION_KEY_PREFIX)) {
+      const { key } = credentials;
+      return { key, ask: { act: method === 'POST' ? 'renew' : 'end', hash: keyHash(key) } };
+    }
+    if (method === 'DELETE') throw NO_SESSION;
+    const proof = credentials?.kind === 'token' ? keyHash(credentials.key) : user.password?.salt;
+    // The password was removed a moment ago.
+    if (proof === undefined) throw UNAUTHORIZED;
+    const key = SESSION_KEY_PREFIX + keyText(this.options.randomBytes(TOKEN_LENGTH));
+    return { key, ask: { act: 'begin', hash: keyHash(key), proof, readOnly: false } };
+  }
+
+  private fail(exchange: Exchange, reply: FailedReply): void {
+    const { refuse } = this.options;
+    const { error, outcome = 'none' } = reply;
+    if (error.code === ErrorCode.AUTH) refuse(exchange, error, statusOf(error), AUTHENTICATE);
+    else if (error.code === ErrorCode.MAX_QUOTA) refuse(exchange, error, '429 Too Many Requests');
+    else refuse(exchange, error, statusOf(error, outcome), [], false, outcome);
+  }
+}
+
+/**
+ * A body may be left out, or be a map without anything: what is not known is refused, so that nobody relies on it.
+ *
+ * @throws QueryError bad_data_err
+ */
+function assertEmpty(body: Buffer, format: Format): void {
+  const isEmpty =
+    format === 'json'
+      ? /^\s*(?:\{\s*\})?\s*$/.test(body.toString('latin1', 0, BODY_BYTES_MAX + 1))
+      : isEmptyMap(body);
+  if (!isEmpty || body.length > BODY_BYTES_MAX) throw BAD_BODY;
+}
+
+function isEmptyMap(body: Buffer): boolean {
+  return body.length === 0 || (body.length === 1 && body[0] === 0x80);
+}
+
+const BODY_BYTES_MAX = 1024;
+
+const BAD_BODY = badRequest('the body of a request to /@session has to be an empty map, or none');
+
+function nilIn(format: Format): string | Uint8Array {
+  return format === 'json' ? 'null' : Uint8Array.of(0xc0);
+}
+
+function sessionIn(
+  format: Format,
+  token: string,
+  user: string,
+  { result }: Extract<Reply, { readonly ok: true }>,
+): string | Uint8Array {
+  const expiresAt = Number(result);
+  if (format === 'json') return JSON.stringify({ token, user, expires_at: expiresAt });
+  const writer = new MsgpackWriter();
+  writer.beginMap(3);
+  writer.key('token');
+  writer.str(token);
+  writer.key('user');
+  writer.str(user);
+  writer.key('expires_at');
+  writer.int(expiresAt);
+  return writer.out.take();
+}
+
+const NO_SESSION = new QueryError(
+  ErrorCode.BAD_DATA,
+  'only a session can be ended: send its token as Authorization: Bearer KEY',
+);
