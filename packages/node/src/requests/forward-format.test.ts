@@ -8,11 +8,11 @@ import {
   decodeAnswer,
   decodeRequest,
   encodeAnswer,
-  encodeBody,
   encodeRequest,
   type ForwardedAnswer,
   type ForwardedRequest,
 } from './forward-format.js';
+import { encodeBody } from './forwarded-body.js';
 
 const { engine } = (await MiniCluster.begin(1)).node(1);
 

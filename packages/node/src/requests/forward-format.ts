@@ -13,7 +13,7 @@
  *   client  := client:text sequence:varint low:varint hash:16 bytes       the client's name for it by numbers
  *   saltKey := 16 bytes                                   for passwords that it sets
  *   modes   := u8                                         1: it runs without CHANGE and GRANT
- *   body    := MessagePack, as clients send it | emit | session    the rest; see `emits.ts`, `session-asks.ts`
+ *   body    := MessagePack, as clients send it | emit | session    the rest; see `forwarded-body.ts`
  *
  *   answer  := version:u8 (1) kind:u8 ...
  *     0 result     index:varint flags:u8 bytes           flags: 1 MessagePack, else JSON; 2 a change was made (*)
@@ -43,24 +43,14 @@ import {
   ByteWriter,
   type Format,
   FormatError,
-  MsgpackWriter,
   QueryError,
   type ScopeName,
   type ToldPlace,
   toldPlaces,
-  type WireValues,
 } from '@althing/engine';
 import { SALT_KEY_BYTES } from '../base/password-salts.js';
 import { BODY_HASH_BYTES } from '../groups/entry.js';
-import {
-  type ChangeOutcome,
-  conflictingKey,
-  type Reply,
-  type RequestBody,
-  type Terms,
-} from '../groups/request.js';
-import { encodeEmit } from './emits.js';
-import { encodeSession } from './session-asks.js';
+import { type ChangeOutcome, conflictingKey, type Reply, type Terms } from '../groups/request.js';
 
 const VERSION = 1;
 const WITH_KEY = 1;
@@ -104,7 +94,7 @@ export interface ForwardedRequest {
   readonly saltKey: Uint8Array | null;
   /** See `Terms`. */
   readonly readOnly: boolean;
-  /** See `encodeBody`. */
+  /** See `forwarded-body.ts`. */
   readonly body: Uint8Array;
 }
 
@@ -113,44 +103,6 @@ export type ForwardedAnswer =
   | { readonly kind: 'elsewhere'; readonly leader: number }
   | { readonly kind: 'lost' | 'late'; readonly unknown: boolean }
   | { readonly kind: 'busy' };
-
-/**
- * The body of a request as MessagePack, whatever it came as.
- *
- * @param toMsgpack gives values as MessagePack; what it throws is thrown
- * @param writer one for this; the bytes are valid until it is written again
- */
-export function encodeBody(
-  body: RequestBody,
-  toMsgpack: (values: WireValues) => Uint8Array,
-  writer = new MsgpackWriter(),
-): Uint8Array {
-  if (body.type === 'emit') return encodeEmit(body, toMsgpack);
-  if (body.type === 'session') return encodeSession(body);
-  if (body.type === 'find_rooms') throw new Error('rooms are joined and left on the node of the client');
-  const isQuery = body.type === 'query';
-  const values = isQuery ? body.vars : body.args;
-  writer.out.rewind();
-  writer.beginMap(values === null ? 2 : 3);
-  writer.key('type');
-  writer.str(body.type);
-  writer.key(isQuery ? 'code' : 'name');
-  writer.str(isQuery ? body.code : body.name);
-  if (values !== null) {
-    writer.key(isQuery ? 'vars' : 'args');
-    writer.packed(toMsgpack(values));
-  }
-  return writer.out.view();
-}
-
-/** Whether a body takes about so many bytes at most; not for requests about rooms. */
-export function isShorterThan(body: RequestBody, bytes: number): boolean {
-  if (body.type === 'find_rooms' || body.type === 'emit') return false;
-  if (body.type === 'session') return true;
-  const values = body.type === 'query' ? body.vars : body.args;
-  const { length } = body.type === 'query' ? body.code : body.name;
-  return length <= bytes && (values === null || values.data.length <= bytes);
-}
 
 /** @param out a writer for this; the bytes are valid until it is written again */
 export function encodeRequest(request: ForwardedRequest, out = new ByteWriter()): Uint8Array {

@@ -27,12 +27,11 @@ import {
   decodeAnswer,
   decodeRequest,
   encodeAnswer,
-  encodeBody,
   encodeRequest,
   type ForwardedAnswer,
   type ForwardedRequest,
-  isShorterThan,
 } from './forward-format.js';
+import { encodeBody, isShorterThan } from './forwarded-body.js';
 import {
   BUSY,
   MODES_UNKNOWN,

@@ -3,14 +3,13 @@ import type { Clock } from '../base/clock.js';
 import { type GroupId, type NodeId, ROOT_GROUP } from '../between/protocol.js';
 import type { Calls } from '../calls/calls.js';
 import type { GroupSession } from '../groups/group-session.js';
-import type { FailedReply, Request, RequestBody, Respond } from '../groups/request.js';
+import type { FailedReply, ProgramBody, Request, Respond } from '../groups/request.js';
 import type { EngineMetrics } from '../telemetry/engine-metrics.js';
 import { decodeBody } from './body.js';
 import { Checks, dependsOnState, isLong, parsingMs, StaleRefusal } from './checks.js';
 import { type AskModule, Driver } from './driver.js';
-import { decodeEmit, isEmit } from './emits.js';
 import { Forwarder } from './forward.js';
-import { isShorterThan } from './forward-format.js';
+import { decodeForwarded, isShorterThan } from './forwarded-body.js';
 import { HeldPrograms } from './held-programs.js';
 import { Leader } from './leader.js';
 import type { PasswordHasher } from './password.js';
@@ -25,7 +24,6 @@ import { type RootListener, RootReports } from './root-reports.js';
 import { routeCall, routeToLeader, routeToState } from './route.js';
 import { Scheduler } from './scheduler.js';
 import { Sequences } from './sequences.js';
-import { decodeSession, isSession } from './session-asks.js';
 import { reportSlow, type SlowReports } from './slow-reports.js';
 
 export interface RouterOptions {
@@ -154,7 +152,7 @@ export class Router implements RequestOwner {
       protocolOf: (node) => this.protocols.get(node) ?? 0,
       incarnation,
       toMsgpack: (values) => engine.toMsgpack(values),
-      decodeBody: (body) => this.decode(body),
+      decodeBody: (body) => decodeForwarded(body, (program) => this.decode(program)),
       clock,
       owner: this,
       begin: (pending) => this.begin(pending, clock.now()),
@@ -414,9 +412,7 @@ export class Router implements RequestOwner {
     if (isLarge) this.scheduler.ran(null, request.user.id, clock.now() - begun);
   }
 
-  private decode(body: Buffer): RequestBody {
-    if (isSession(body)) return decodeSession(body);
-    if (isEmit(body)) return decodeEmit(body);
+  private decode(body: Buffer): ProgramBody {
     const { clock } = this.options;
     const begun = clock.now();
     const decoded = decodeBody(body, 'msgpack', { msgpackNestingMax: FORWARDED_NESTING_MAX });
