@@ -2,14 +2,14 @@
 import { describe, expect, test } from '@jest/globals';
 import { Float } from '../value/scalars.js';
 import { Harness } from './harness.js';
-import { exampleLines } from './page.js';
+import { examplesOf } from './page.js';
 
 /**
- * Runs the lines of all examples of a page in `docs/`, in order, in one collection. Behind `//` stands what a line answers, in JSON, or
- * `error NAME`, or `error NAME: MESSAGE`.
+ * Runs all examples of a page in `docs/`, in order, in one collection (see `examplesOf`). A line `// N minutes later` lets time pass, and
+ * runs the tasks that are due then.
  */
 export function testPage(page: string): void {
-  const examples = exampleLines(page);
+  const examples = examplesOf(page);
   describe(`the examples of docs/${page}`, () => {
     const db = new Harness();
 
@@ -17,18 +17,29 @@ export function testPage(page: string): void {
       expect(examples.length).toBeGreaterThan(5);
     });
 
-    test.each(examples)('%s', (line) => {
-      const [code = '', expected] = line.split(/ \/\/ /);
-      if (expected?.startsWith('error ')) {
-        const [name, message] = expected.slice('error '.length).split(/: (.*)/s);
-        expect(db.error(code)).toBe(name);
-        if (message !== undefined) expect(db.failure(code).message).toBe(message);
+    test.each(examples)('$code', ({ code, answer, scope }) => {
+      const minutes = /^\/\/ (\d+) minutes later$/.exec(code)?.[1];
+      if (minutes !== undefined) {
+        pass(db, Number(minutes));
         return;
       }
-      const answer = db.run(code);
-      if (expected !== undefined) expect(plain(answer)).toEqual(JSON.parse(expected));
+      if (answer?.startsWith('error ')) {
+        const [name, message] = answer.slice('error '.length).split(/: (.*)/s);
+        expect(db.error(code, { scope })).toBe(name);
+        if (message !== undefined) expect(db.failure(code, { scope }).message).toBe(message);
+        return;
+      }
+      const result = db.run(code, { scope });
+      if (answer !== undefined) expect(plain(result)).toEqual(JSON.parse(answer));
     });
   });
+}
+
+function pass(db: Harness, minutes: number): void {
+  db.nowMs += 60_000 * minutes;
+  const { id, tasks } = db.collection;
+  const isDue = (startAt: number): boolean => startAt !== 0 && startAt * 1000 <= db.nowMs;
+  for (const task of tasks.list()) if (isDue(task.startAt)) db.engine.runTask(id, task.id, {});
 }
 
 /** An answer as JSON has it. */

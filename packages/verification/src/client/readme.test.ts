@@ -1,4 +1,4 @@
-/** The examples of the client library's README: each is compiled strictly, and run as a program of its own. */
+/** The examples of the client library's README, compiled strictly, and of the page on clients: each is run as a program of its own. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,20 +12,25 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 const run = promisify(execFile);
 const project = fileURLToPath(new URL('../../../../', import.meta.url));
 const readme = readFileSync(join(project, 'packages/client/README.md'), 'utf8');
+const clients = readFileSync(join(project, 'docs/clients.md'), 'utf8');
 
-/** Blocks of code of one language. */
-function blocks(language: string): string[] {
-  return [...readme.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, 'gm'))].map(
+/** Blocks of code of one language in a page. */
+function blocks(language: string, page: string): string[] {
+  return [...page.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, 'gm'))].map(
     (match) => match[1] ?? '',
   );
 }
 
 /** What an example says that it prints. */
 function promised(example: string): string[] {
-  return [...example.matchAll(/\/\/ → (.*)$/gm)].map((match) => match[1] ?? '');
+  return [...example.matchAll(/(?:\/\/|#) → (.*)$/gm)].map((match) => match[1] ?? '');
 }
 
-const examples = blocks('ts').map((code, i) => ({ name: `example-${i + 1}`, code, prints: promised(code) }));
+const examples = blocks('ts', readme).map((code, i) => ({
+  name: `example-${i + 1}`,
+  code,
+  prints: promised(code),
+}));
 
 let node: RealNode;
 let folder: string;
@@ -33,7 +38,7 @@ let folder: string;
 beforeAll(async () => {
   node = await RealNode.start();
   folder = mkdtempSync(join(tmpdir(), 'althing-readme-'));
-  const [setup = ''] = blocks('js');
+  const [setup = ''] = blocks('js', readme);
   const db = connect<{ stuff: unknown }>(`http://127.0.0.1:${node.port}`, { token: tokenOf(node) });
   await db.stuff.query(setup);
   await db.$close();
@@ -101,6 +106,34 @@ describe('each prints what it says', () => {
       expect({ code, output: program.output.trim().split('\n') }).toEqual({ code: 0, output: prints });
     },
   );
+});
+
+/** Interpreters of what the page on clients has, each with the option that runs a text. */
+const INTERPRETERS = { sh: ['bash', '-c'], python: ['python3', '-c'] } as const;
+
+describe('the page on clients', () => {
+  const ofItsOwn = clients.replaceAll('//stuff', '//clients');
+  const all = Object.entries(INTERPRETERS).flatMap(([language, interpreter]) =>
+    blocks(language, ofItsOwn).map((code) => ({ language, interpreter, code, prints: promised(code) })),
+  );
+
+  beforeAll(async () => {
+    const db = connect(`http://127.0.0.1:${node.port}`, { token: tokenOf(node) });
+    await db.$root.query("new_collection('clients');");
+    await db.$close();
+  });
+
+  test.each(all)('has an example in $language that prints $prints', async ({ interpreter, code, prints }) => {
+    expect(prints.length).toBeGreaterThan(0);
+    const { stdout } = await run(interpreter[0], [interpreter[1], code], {
+      env: { ...process.env, ...environment() },
+    });
+    expect(stdout.trim().split('\n')).toEqual(prints);
+  });
+
+  test('has some in all languages', () => {
+    expect(new Set(all.map(({ language }) => language)).size).toBe(Object.keys(INTERPRETERS).length);
+  });
 });
 
 test('the web application shows a guest that another program adds', async () => {

@@ -1,0 +1,14 @@
+/** The examples of the pages in `docs/`. */
+import { testPage } from '../testing/page-tests.js';
+
+const PAGES = [
+  'futures.md',
+  'language.md',
+  'modelling.md',
+  'rooms.md',
+  'tasks.md',
+  'tutorial.md',
+  'types.md',
+];
+
+for (const page of PAGES) testPage(page);
