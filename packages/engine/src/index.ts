@@ -71,6 +71,7 @@ export type {
   BackupOrder,
   BackupsView,
   ClusterEntry,
+  ConnectionEntry,
   GroupEntry,
   HistoryMark,
   HistorySeries,
@@ -84,6 +85,7 @@ export type {
   NodeView,
   ProcedureFigures,
   QueryFigures,
+  RequestEntry,
   RestoreOrder,
   RestoresView,
 } from './node-view.js';

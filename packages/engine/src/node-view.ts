@@ -226,6 +226,44 @@ export interface ProcedureFigures extends FiguresEntry {
   readonly name: string;
 }
 
+/** An element of `connections_info()`: a connection, or those of HTTP from one network. */
+export interface ConnectionEntry {
+  /** Null for those of HTTP. */
+  readonly id: number | null;
+  readonly transport: string;
+  /** Null where it is not known. */
+  readonly address: string | null;
+  /** Null for nobody: before a login, and for those of HTTP, where each request says whose it is. */
+  readonly user: string | null;
+  /** When it began, Unix seconds; null for those of HTTP. */
+  readonly since: number | null;
+  /** Requests that are not answered; null for those of HTTP. */
+  readonly requests: number | null;
+  readonly count: number;
+}
+
+/** An element of `requests_info()`. */
+export interface RequestEntry {
+  readonly id: number;
+  /** The name by which the log knows it. */
+  readonly request: string | null;
+  /** Whether code of it runs, or is to go on; else it waits. */
+  readonly isRunning: boolean;
+  /** The kind of thing that it waits for. */
+  readonly waitsFor: string | null;
+  readonly ageMs: number;
+  readonly ranMs: number;
+  readonly user: string;
+  readonly address: string | null;
+  /** The node that forwarded it; null for none. */
+  readonly from: string | null;
+  readonly scope: string;
+  /** `query`, `run`, or another kind of request, such as `emit`. */
+  readonly kind: string;
+  /** The beginning of its text, as far as it holds no literals, or the name of its procedure or event. */
+  readonly text: string;
+}
+
 /** What was measured of one thing, a value for each step: null where nothing came. */
 export interface HistorySeries {
   readonly name: string;
@@ -267,6 +305,11 @@ export interface NodeView {
   /** What ran longest of late comes first, and there is a limit to how many there are. */
   queries(): readonly QueryFigures[];
   procedures(): readonly ProcedureFigures[];
+  connections(): readonly ConnectionEntry[];
+  /** Those that are not answered, the longest under way first. */
+  requests(): readonly RequestEntry[];
+  /** @throws QueryError lookup_err where there is none, operation_err where it can't be cancelled */
+  cancelRequest(id: number): void;
   /** The steps that ended later than so many Unix seconds. */
   history(since: number): MetricsHistory;
   /** Begins anew with counters, and with the figures of queries and procedures. */

@@ -288,6 +288,8 @@ export class Node implements RunningNode {
       storedIndex: (group) => state.storedIndex(group),
       phase: () => this.status.phase,
       connections: () => this.doors?.connections ?? 0,
+      clients: () => this.doors?.connectionEntries() ?? [],
+      present: () => this.side.router.present,
       counters: () => this.counters,
       runs: this.runs,
       history: this.history,

@@ -22,6 +22,7 @@ import { MODULES } from './modules.js';
 import { MPDATA } from './mpdata.js';
 import { NODES } from './node.js';
 import { NODE_FIGURES } from './node-figures.js';
+import { NODE_REQUESTS } from './node-requests.js';
 import { NUMBER } from './number.js';
 import { PROCEDURES } from './procedures.js';
 import { RANDOM } from './random.js';
@@ -56,6 +57,7 @@ export function builtIns(): readonly Entry[] {
     ...COLLECTIONS,
     ...NODES,
     ...NODE_FIGURES,
+    ...NODE_REQUESTS,
     ...BACKUPS,
     ...RESTORE,
     ...PROCEDURES,

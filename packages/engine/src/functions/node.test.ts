@@ -76,6 +76,41 @@ describe('what is known of nodes', () => {
     expect(h.error('metrics_history();', ROOT)).toBe('lookup_err');
   });
 
+  test('connections_info has who is connected', () => {
+    const connection = { transport: 'tcp', address: '192.0.2.1', user: 'kim', since: 1_700_000_000 };
+    expect(h.run('connections_info().map(|c| c.load());', NODE)).toEqual([
+      { id: 3, ...connection, requests: 1, count: 1 },
+      { id: null, transport: 'http', address: null, user: null, since: null, requests: null, count: 12 },
+    ]);
+  });
+
+  test('requests_info has what runs and waits', () => {
+    expect(h.run('requests_info()[0].load();', NODE)).toEqual({
+      id: 5,
+      request: 'r-5',
+      state: 'waiting',
+      waits_for: 'commit',
+      since: new Float(h.nowMs / 1000 - 1.5),
+      run: new Float(0.002),
+      user: 'kim',
+      address: null,
+      from: null,
+      scope: '@collection:stuff',
+      kind: 'run',
+      text: 'add',
+    });
+  });
+
+  test('cancel_request takes the id of a request, and needs CHANGE on the node', () => {
+    h.run('cancel_request(5);', NODE);
+    expect(view.done).toEqual(['cancel 5']);
+    h.run("new_user('kim'); grant('@node', 'kim', QUERY);", ROOT);
+    expect(h.error('cancel_request(5);', { ...NODE, user: 'kim' })).toBe('forbidden_err');
+    expect(h.error("cancel_request('r-5');", NODE)).toBe('type_err');
+    expect(h.error('cancel_request();', NODE)).toBe('num_arguments_err');
+    expect(view.done).toEqual(['cancel 5']);
+  });
+
   test('nodes_info has an entry for each node', () => {
     expect(h.run('nodes_info().map(|n| n.load());', { ...NODE })).toEqual([
       {
@@ -118,7 +153,7 @@ describe('what is known of nodes', () => {
 });
 
 describe('what tells of the work of others', () => {
-  test.each(['queries_info', 'procedure_stats'])(
+  test.each(['queries_info', 'procedure_stats', 'connections_info', 'requests_info'])(
     '%s needs CHANGE on the node, and takes no arguments',
     (name) => {
       h.run("new_user('kim'); grant('@node', 'kim', QUERY);", ROOT);

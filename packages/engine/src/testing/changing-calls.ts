@@ -119,6 +119,7 @@ export const CHANGING_CALLS: Readonly<Record<ChangingScope, Readonly<Record<stri
   },
   node: {
     reset_counters: 'reset_counters();',
+    cancel_request: 'cancel_request(1);',
     set_log_level: 'set_log_level(ERROR);',
     shutdown: 'shutdown();',
     transfer_leadership: 'transfer_leadership();',

@@ -66,6 +66,43 @@ export class FakeNode implements NodeView {
     };
   }
 
+  connections() {
+    const http = { id: null, user: null, since: null, requests: null, count: 12 };
+    return [
+      {
+        id: 3,
+        transport: 'tcp',
+        address: '192.0.2.1',
+        user: 'kim',
+        since: 1_700_000_000,
+        requests: 1,
+        count: 1,
+      },
+      { ...http, transport: 'http', address: null },
+    ];
+  }
+
+  requests() {
+    const ended = { isRunning: false, address: null, from: null, scope: '@collection:stuff' };
+    return [
+      {
+        ...ended,
+        id: 5,
+        request: 'r-5',
+        waitsFor: 'commit',
+        ageMs: 1500,
+        ranMs: 2,
+        user: 'kim',
+        kind: 'run',
+        text: 'add',
+      },
+    ];
+  }
+
+  cancelRequest(id: number): void {
+    this.done.push(`cancel ${id}`);
+  }
+
   resetCounters(): void {
     this.done.push('reset');
   }

@@ -115,6 +115,8 @@ export type ProgramRequest = Request<ProgramBody>;
 export interface Client {
   /** Whether nobody waits any more. */
   readonly gone: boolean;
+  /** Where it asks from, as long as that is known; null or nothing otherwise. */
+  readonly address?: string | null;
 }
 
 /**

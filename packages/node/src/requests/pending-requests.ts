@@ -14,7 +14,7 @@ const RETRY_MAX_MS = 320;
 export class PendingRequests {
   private readonly clock: Pick<Clock, 'now' | 'after'>;
   private readonly expire: (pending: PendingRequest) => void;
-  private readonly all = new NumberTable<PendingRequest>();
+  private readonly table = new NumberTable<PendingRequest>();
   private nextPlace = 1;
   private readonly waiting = new Map<GroupId, Set<PendingRequest>>();
   private isLooking = false;
@@ -26,17 +26,26 @@ export class PendingRequests {
   }
 
   get size(): number {
-    return this.all.size;
+    return this.table.size;
+  }
+
+  all(): PendingRequest[] {
+    return this.table.entries().map(([, pending]) => pending);
+  }
+
+  /** @param place see `PendingRequest` */
+  get(place: number): PendingRequest | undefined {
+    return this.table.get(place);
   }
 
   add(pending: PendingRequest): void {
     pending.place = this.nextPlace++;
-    this.all.set(pending.place, pending);
+    this.table.set(pending.place, pending);
     this.look();
   }
 
   delete(pending: PendingRequest): void {
-    this.all.delete(pending.place);
+    this.table.delete(pending.place);
     this.forget(pending);
   }
 
@@ -86,12 +95,12 @@ export class PendingRequests {
 
   /** Looks again and again at what is due, as long as there is anything. */
   private look(): void {
-    if (this.isLooking || this.all.size === 0) return;
+    if (this.isLooking || this.table.size === 0) return;
     this.isLooking = true;
     this.clock.after(LOOK_MS, () => {
       this.isLooking = false;
       const now = this.clock.now();
-      for (const [, pending] of this.all.entries()) {
+      for (const [, pending] of this.table.entries()) {
         const { state } = pending;
         if (pending.isAnswered) continue;
         if (now >= pending.deadline) this.expire(pending);

@@ -70,6 +70,17 @@ export function routeToLeader(group: RoutedGroup, isForwarded: boolean, node: Ro
   return canSend ? { kind: 'forward', to: leader } : WAIT;
 }
 
+/** The version of what a group lets a request do here: another number means that another attempt may succeed. */
+export function versionOf({
+  roleVersion,
+  readable,
+}: {
+  readonly roleVersion: number;
+  readonly readable: boolean;
+}): number {
+  return readable ? roleVersion * 2 : roleVersion * 2 + 1;
+}
+
 /** A call, as far as it decides where it goes. */
 export interface RoutedCall {
   /** Whether its answer depends on stored state. */

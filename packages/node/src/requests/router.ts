@@ -14,6 +14,7 @@ import { HeldPrograms } from './held-programs.js';
 import { Leader } from './leader.js';
 import type { PasswordHasher } from './password.js';
 import { PendingRequests } from './pending-requests.js';
+import { PresentRequests } from './present-requests.js';
 import { Reader } from './reader.js';
 import { Repetitions } from './repetitions.js';
 import { failed, GONE, LATE_UNKNOWN, MODULE_SILENT, NODE_DOWN, NOT_IN_TIME, replyAtEnd } from './replies.js';
@@ -21,7 +22,7 @@ import { PendingRequest, type RequestEnd, type RequestOwner, type RequestStateKi
 import type { RequestFigures } from './request-figures.js';
 import type { Restore } from './restoring.js';
 import { type RootListener, RootReports } from './root-reports.js';
-import { routeCall, routeToLeader, routeToState } from './route.js';
+import { routeCall, routeToLeader, routeToState, versionOf } from './route.js';
 import { Scheduler } from './scheduler.js';
 import { Sequences } from './sequences.js';
 import { reportSlow, type SlowReports } from './slow-reports.js';
@@ -73,6 +74,8 @@ export class Router implements RequestOwner {
   readonly scheduler: Scheduler;
   readonly driver: Driver;
   readonly reports: RootReports;
+  /** Those that are not answered. */
+  readonly present: PresentRequests;
   private readonly repetitions: Repetitions;
   private readonly pendingRequests: PendingRequests;
   private readonly sequences = new Sequences();
@@ -122,6 +125,7 @@ export class Router implements RequestOwner {
       changed,
     });
     this.pendingRequests = new PendingRequests(clock, (pending) => this.expire(pending));
+    this.present = new PresentRequests(this.pendingRequests, engine.root, clock.now);
     this.repetitions = new Repetitions({ nodeId, incarnation, sequences });
     this.leader = new Leader({
       driver: this.driver,
@@ -440,8 +444,3 @@ const READING_MS = 8e-6;
 const LARGE_BYTES = 65_536;
 
 const NO_SESSION = -1;
-
-/** Another number means that another attempt may succeed. */
-function versionOf({ roleVersion, readable }: GroupSession): number {
-  return readable ? roleVersion * 2 : roleVersion * 2 + 1;
-}

@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import { type Engine, ErrorCode } from '@althing/engine';
+import { type ConnectionEntry, type Engine, ErrorCode } from '@althing/engine';
 import { backgroundClock } from '../../base/clock.js';
 import { descriptorLimit, fittingConnections } from '../../base/descriptors.js';
 import { type Config, DEFAULT_PASSWORD, isOpen, portInUse } from '../../config/index.js';
@@ -24,6 +24,7 @@ import { NativeListener } from '../native/listener.js';
 import { RequestIds } from '../shared/request-ids.js';
 import type { Certificates } from '../tls/certificates.js';
 import { apiSockets } from '../websocket/api-sockets.js';
+import { connectionEntries } from './connection-entries.js';
 import { NativeDoors } from './native-doors.js';
 
 export interface DoorsOptions
@@ -140,6 +141,12 @@ export class Doors {
   /** Connections that are open. */
   get connections(): number {
     return this.gate.connections;
+  }
+
+  /** Who is connected. */
+  connectionEntries(): readonly ConnectionEntry[] {
+    const { native, http } = this;
+    return connectionEntries(native.connectionEntries(), http.connections, http.connectionsByNetwork());
   }
 
   /** Requests that are not answered yet. */

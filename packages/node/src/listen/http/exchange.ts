@@ -2,6 +2,7 @@ import type { HttpResponse } from 'uWebSockets.js';
 import { ErrorCode, type Format, QueryError, type ScopeName, type User } from '@althing/engine';
 import type { ChangeOutcome, Reply } from '../../groups/request.js';
 import type { ByteBudget, Bytes } from '../limits/byte-budget.js';
+import type { ClientAddresses } from '../limits/client-addresses.js';
 import type { TermHeaders } from '../shared/terms.js';
 import { type AnswerBuffer, LONG_BYTES, type Unsent } from './answer-buffer.js';
 import type { Batch } from './batch.js';
@@ -18,6 +19,7 @@ export type Headers = readonly (readonly [string, string])[];
 export interface ExchangeParts {
   readonly heads: Heads;
   readonly answerBuffer: AnswerBuffer;
+  readonly clients: Pick<ClientAddresses, 'of'>;
   /** Called once, when there is a response and the client has it, or there is nobody to take it. */
   readonly done: (exchange: Exchange) => void;
 }
@@ -50,6 +52,7 @@ export class Exchange {
   private readonly isLast: boolean;
   /** Headers for the page of a browser, or nothing. */
   private readonly cors: string;
+  private readonly forwardedFor: string;
   private buffer: BodyBuffer | null = null;
   private held = 0;
   private heldFrom: ByteBudget | null = null;
@@ -74,6 +77,7 @@ export class Exchange {
   /**
    * @param isLast whether the connection ends with the response
    * @param cors headers for the page of a browser, or nothing
+   * @param forwardedFor see `ClientAddresses.of`
    */
   constructor(
     res: HttpResponse,
@@ -85,6 +89,7 @@ export class Exchange {
     terms: TermHeaders | null,
     id: string,
     cors: string,
+    forwardedFor: string,
   ) {
     this.res = res;
     this.scope = scope;
@@ -95,6 +100,7 @@ export class Exchange {
     this.terms = terms;
     this.id = id;
     this.cors = cors;
+    this.forwardedFor = forwardedFor;
   }
 
   get finished(): boolean {
@@ -104,6 +110,11 @@ export class Exchange {
   /** Whether nobody wants the body any more. */
   get isIndifferent(): boolean {
     return this.done || this.isBodyUnwanted;
+  }
+
+  /** The client's address, as long as it waits for an answer; null after that. */
+  get address(): string | null {
+    return this.done || this.closed ? null : this.parts.clients.of(this.res, this.forwardedFor);
   }
 
   /** Whether the client went away without an answer. */

@@ -79,12 +79,13 @@ export class HttpListener {
     this.heads = new Heads(options.nodeName);
     const { gate } = options;
     this.gate = gate;
+    this.clients = new ClientAddresses(options.trustedProxies);
     this.exchangeParts = {
       heads: this.heads,
       answerBuffer: new AnswerBuffer(gate.memory),
+      clients: this.clients,
       done: (exchange) => this.finished(exchange),
     };
-    this.clients = new ClientAddresses(options.trustedProxies);
     this.sites = new Sites(options.sites);
     this.addresses = new AddressCounts({
       max: options.connectionsPerAddressMax,
@@ -136,6 +137,16 @@ export class HttpListener {
     const bound = this.apps.listen(address, port);
     this.port = bound ?? 0;
     return bound;
+  }
+
+  /** Connections that are open, those included that go on as WebSockets. */
+  get connections(): number {
+    return this.connectionCount;
+  }
+
+  /** The same by the network that they come from (`networkKey`), as far as the system tells; null where it does not. */
+  connectionsByNetwork(): ReadonlyMap<string, number> | null {
+    return systemCounts(this.port);
   }
 
   /**
@@ -283,6 +294,7 @@ export class HttpListener {
       headers.terms,
       headers.id,
       headers.origin === null ? '' : this.corsFor(headers),
+      headers.forwardedFor,
     );
     if (session !== null) exchange.session = { method: session, authorization: headers.authorization ?? '' };
     res.onAborted(() => exchange.abort());
@@ -315,6 +327,7 @@ export class HttpListener {
       headers.terms,
       headers.id,
       headers.origin === null ? '' : this.corsFor(headers),
+      headers.forwardedFor,
     );
     const { authorization } = headers;
     const address = (): string => this.clients.of(res, headers.forwardedFor);

@@ -76,6 +76,13 @@ export function networkKey(address: string): string {
 
 const NETWORK_V6_DIGITS = 16;
 
+/** A network as people write it: `192.0.2.1`, `2001:db8:0:1::/64`. */
+export function networkText(key: string): string {
+  if (key.length === 8) return [...Buffer.from(key, 'hex')].join('.');
+  const groups = key.match(/.{4}/g) ?? [];
+  return `${groups.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`;
+}
+
 /** Whether an address, as `addressKey` gives it, is one of this machine itself. */
 export function isLoopbackKey(key: string): boolean {
   return key.length === 8 ? key.startsWith('7f') : key === LOOPBACK_V6;

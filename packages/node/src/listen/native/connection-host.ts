@@ -9,6 +9,9 @@ import type { RequestIds } from '../shared/request-ids.js';
 import type { NativeCounts } from './native-counts.js';
 import type { SessionRoot } from './session.js';
 
+/** Bytes that wait to be sent when an event finds them and the connection ends, by default: its client does not read. */
+export const UNSENT_EVENTS_MAX = 4 * 1024 * 1024;
+
 /** The surroundings of all connections of a node. */
 export interface ConnectionHost {
   readonly authenticator: Pick<Authenticator, 'known' | 'login'>;
@@ -31,6 +34,6 @@ export interface ConnectionHost {
   /** Wall clock in milliseconds. */
   readonly now: () => number;
   readonly clock: Clock;
-  /** Bytes that wait to be sent when an event finds them and the connection ends; 4 MiB by default. */
+  /** See `UNSENT_EVENTS_MAX`. */
   readonly unsentEventsMax?: number;
 }

@@ -30,7 +30,7 @@ import {
   WRONG_CREDENTIALS,
   warnData,
 } from './answers.js';
-import type { ConnectionHost } from './connection-host.js';
+import { type ConnectionHost, UNSENT_EVENTS_MAX } from './connection-host.js';
 import type { Ending } from './native-counts.js';
 import { Outgoing } from './outgoing.js';
 import { type Header, isRequest, PackageType } from './package.js';
@@ -45,9 +45,6 @@ import type { Wire } from './wire.js';
 /** Bytes of a package before the connection is logged in. */
 export const STRANGER_BYTES_MAX = 64 * 1024;
 
-/** Bytes that wait to be sent when an event finds them and the connection ends: its client does not read. */
-const UNSENT_EVENTS_MAX = 4 * 1024 * 1024;
-
 /** Packages of at least so many bytes take time to read that counts, and are not copied to wait. */
 const LONG_PACKAGE = 16 * 1024;
 
@@ -57,6 +54,7 @@ const LARGE_PACKAGE = 64 * 1024;
 export class Connection implements PackageSink, Client, Listener {
   /** Unique among all connections that this start of the node has had. */
   readonly id: number;
+  readonly address: string;
   private readonly host: ConnectionHost;
   private readonly wire: Wire;
   private readonly outgoing: Outgoing;
@@ -88,6 +86,7 @@ export class Connection implements PackageSink, Client, Listener {
     this.host = host;
     this.loggedIn = loggedIn;
     this.wire = wire;
+    this.address = wire.address;
     this.outgoing = new Outgoing(wire, host, () => this.advance());
     this.stranger = host.gate.strangers.shareOf(networkOf(wire.address));
   }
@@ -102,9 +101,9 @@ export class Connection implements PackageSink, Client, Listener {
     return this.session?.userId ?? 0;
   }
 
-  /** Whether a request is not answered yet. */
-  get isBusy(): boolean {
-    return this.busy || this.waiting.length > 0;
+  /** Requests that are not answered yet. */
+  get requests(): number {
+    return (this.busy ? 1 : 0) + this.waiting.length;
   }
 
   /** Memory for a package that comes in pieces. */

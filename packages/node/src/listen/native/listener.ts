@@ -3,6 +3,7 @@
  * is said over them is said by `Connection`.
  */
 import type { Server, Socket } from 'node:net';
+import type { ConnectionEntry } from '@althing/engine';
 import { backgroundClock, type Clock } from '../../base/clock.js';
 import { networkOf } from '../../base/network-of.js';
 import { isLoopback } from '../../config/index.js';
@@ -54,6 +55,8 @@ const NO_BYTES = Buffer.alloc(0);
 export interface Line {
   readonly connection: Connection;
   readonly wire: Wire;
+  /** When it began, wall clock in milliseconds. */
+  readonly openedAt: number;
   /** Its number among those that have to log in; 0 for none. */
   loginDeadline: number;
   /** Its number among those of which a part of a package came; 0 for none. */
@@ -108,9 +111,25 @@ export class NativeListener {
     return this.lines.size;
   }
 
+  /** The connections that are open, the oldest first. */
+  *connectionEntries(): Iterable<ConnectionEntry> {
+    const { users } = this.options.root;
+    for (const { connection, wire, openedAt } of this.lines) {
+      yield {
+        id: connection.id,
+        transport: wire.transport,
+        address: wire.address,
+        user: users.get(connection.userId)?.name ?? null,
+        since: Math.floor(openedAt / 1000),
+        requests: connection.requests,
+        count: 1,
+      };
+    }
+  }
+
   /** Whether requests are not answered, those included that wait for their turn. */
   get isBusy(): boolean {
-    for (const { connection } of this.lines) if (connection.isBusy) return true;
+    for (const { connection } of this.lines) if (connection.requests > 0) return true;
     return false;
   }
 
@@ -251,7 +270,8 @@ export class NativeListener {
       line.loginDeadline = 0;
       loggedIn();
     });
-    const line: Line = { connection, wire, loginDeadline: 0, packageDeadline: 0 };
+    const openedAt = this.options.now();
+    const line: Line = { connection, wire, openedAt, loginDeadline: 0, packageDeadline: 0 };
     this.lines.add(line);
     this.counts.opened(wire.transport);
     line.loginDeadline = this.logins.add(line);

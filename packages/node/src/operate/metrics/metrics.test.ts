@@ -164,6 +164,38 @@ describe('a node', () => {
     expect(samples.get('process_resident_memory_bytes')).toBeGreaterThan(10_000_000);
   });
 
+  test('tells who is connected, what they asked, and what of it is not answered', async () => {
+    for (let i = 0; i < 5; i++) await node.value('//stuff', `.counter = ${i};`);
+    const shapes = await node.value('/n', 'queries_info().map(|q| q.load().query);');
+    expect(shapes).toContain('.counter = ?');
+
+    const connections = await node.value(
+      '/n',
+      'connections_info().map(|c| [c.load().transport, c.load().address]);',
+    );
+    expect(connections).toEqual([['http', expect.stringMatching(/^127\.0\.0\.1$|^null$/)]]);
+
+    const queries = Array.from({ length: 4 }, () => node.query('//stuff', ENDLESS));
+    let told: unknown[] = [];
+    await until(async () => {
+      told = (await node.value(
+        '/n',
+        'requests_info().map(|r| { r = r.load(); [r.id, r.state, r.user, r.address, r.scope, r.text]; });',
+      )) as unknown[];
+      return told.length > 0;
+    }, 'a query waits for its next slice');
+    expect(told[0]).toEqual([
+      expect.any(Number),
+      expect.stringMatching(/^(running|waiting)$/),
+      'admin',
+      '127.0.0.1',
+      '@collection:stuff',
+      'for (i in range(100000)) {for (j in range(100000)) {i + j}};',
+    ]);
+    await Promise.all(queries);
+    expect(await node.value('/n', 'requests_info();')).toEqual([]);
+  });
+
   test('tells them while a query keeps the engine thread busy', async () => {
     const endless = node.query('//stuff', ENDLESS);
     const samples = samplesOf(await page());

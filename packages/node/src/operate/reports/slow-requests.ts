@@ -2,16 +2,11 @@ import { createHmac, randomBytes } from 'node:crypto';
 import type { RequestBody } from '../../groups/request.js';
 import { scopeText } from '../../requests/checks.js';
 import type { SlowReports, SlowRun } from '../../requests/slow-reports.js';
+import { headOf } from '../../requests/text-head.js';
 import type { Logger } from '../../telemetry/logger.js';
-
-/** Characters of the beginning of a text that a line shows. */
-const HEAD_LENGTH = 60;
 
 /** Characters of its hash. */
 const HASH_LENGTH = 12;
-
-/** Texts may hold secrets: what follows the first sign of a string, a comment or a regular expression is not shown. */
-const SAFE_HEAD = /^[^'"`/]*/;
 
 /**
  * Tells the log of requests whose own code ran long, and not of those that had to wait for them. Texts are known by a hash that is the
@@ -39,11 +34,4 @@ function whatOf(body: RequestBody, hashOf: (text: string) => string): Record<str
   if (body.type !== 'query') return { kind: body.type };
   const { code } = body;
   return { characters: code.length, hash: hashOf(code), head: headOf(code) };
-}
-
-/** The beginning of a text, as far as it holds no literal text. */
-export function headOf(code: string): string {
-  const safe = SAFE_HEAD.exec(code.slice(0, HEAD_LENGTH))?.[0] ?? '';
-  const line = safe.replaceAll(/\s+/g, ' ').trim();
-  return safe.length < code.length ? `${line}...` : line;
 }

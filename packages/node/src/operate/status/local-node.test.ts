@@ -72,6 +72,8 @@ beforeEach(() => {
         () => 0,
         () => ({ changes: 0, garbage: 0, cacheHits: 0 }),
       ),
+    clients: () => [],
+    present: () => ({ all: () => [], cancel: () => {} }),
     history: { since: () => ({ stepSeconds: 5, times: [], series: [], marks: [] }) },
     runs: { queries: () => [], procedureCalls: () => [], reset: () => done.push('figures of runs reset') },
     log,

@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import {
   type BackupsView,
   type ClusterEntry,
+  type ConnectionEntry,
   type Engine,
   ErrorCode,
   type GroupEntry,
@@ -15,6 +16,7 @@ import {
   type ProcedureFigures,
   QueryError,
   type QueryFigures,
+  type RequestEntry,
   type RestoresView,
 } from '@althing/engine';
 import { isVoter, type Membership } from 'raft-ts';
@@ -27,6 +29,7 @@ import type { Members } from '../../members/members.js';
 import type { Overview } from '../../members/overview.js';
 import { isReadable, READABLE } from '../../peers/encryption.js';
 import type { Counters } from '../../requests/counters.js';
+import type { PresentRequests } from '../../requests/present-requests.js';
 import type { RequestFigures } from '../../requests/request-figures.js';
 import type { History } from '../../telemetry/history.js';
 
@@ -72,6 +75,8 @@ export interface LocalNodeOptions {
   readonly storedIndex: (group: GroupId) => number;
   readonly phase: () => Phase;
   readonly connections: () => number;
+  readonly clients: () => readonly ConnectionEntry[];
+  readonly present: () => Pick<PresentRequests, 'all' | 'cancel'>;
   readonly counters: () => Counters;
   readonly history: Pick<History, 'since'>;
   readonly runs: Pick<RequestFigures, 'queries' | 'procedureCalls' | 'reset'>;
@@ -192,6 +197,18 @@ export class LocalNode implements NodeView {
 
   history(since: number): MetricsHistory {
     return this.options.history.since(since);
+  }
+
+  connections(): readonly ConnectionEntry[] {
+    return this.options.clients();
+  }
+
+  requests(): readonly RequestEntry[] {
+    return this.options.present().all();
+  }
+
+  cancelRequest(id: number): void {
+    this.options.present().cancel(id);
   }
 
   resetCounters(): void {

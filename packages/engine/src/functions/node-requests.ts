@@ -1,0 +1,74 @@
+import type { ConnectionEntry, RequestEntry } from '../node-view.js';
+import { MsgpackWriter } from '../pack/msgpack-writer.js';
+import { type Entry, func, INSPECT, In, OPERATE } from '../run/builtin.js';
+import * as p from '../run/params.js';
+import { List } from '../value/containers.js';
+import { Float, MpData } from '../value/scalars.js';
+
+/** Who is connected to the node that runs the query, and what it has to do. */
+export const NODE_REQUESTS: readonly Entry[] = [
+  func('connections_info', {
+    doc: 'Who is connected to this node: each connection of the native protocol, and those of HTTP by address.',
+    in: In.NODE,
+    needs: INSPECT,
+    run: (rt) => new List(rt.node.connections().map((entry) => connectionEntry(entry))),
+  }),
+  func('requests_info', {
+    doc: 'The requests of this node that run or wait, but for the one that asks; the longest under way first.',
+    in: In.NODE,
+    needs: INSPECT,
+    run: (rt) => {
+      const now = rt.environment.now() / 1000;
+      return new List(rt.node.requests().map((entry) => requestEntry(entry, now)));
+    },
+  }),
+  func('cancel_request', {
+    doc: 'Ends a request of requests_info() by its id, which has changed nothing and is not about to; its client gets cancelled_err.',
+    in: In.NODE,
+    needs: OPERATE,
+    params: [p.int('id')],
+    run: (rt, id) => {
+      rt.node.cancelRequest(Number(id));
+      return null;
+    },
+  }),
+];
+
+function connectionEntry(entry: ConnectionEntry): MpData {
+  const { id, transport, address, user, since, requests, count } = entry;
+  return packed({ id, transport, address, user, since, requests, count });
+}
+
+/** @param now Unix seconds */
+function requestEntry(entry: RequestEntry, now: number): MpData {
+  const { id, request, isRunning, waitsFor, ageMs, ranMs, user, address, from, scope, kind, text } = entry;
+  const state = isRunning ? 'running' : 'waiting';
+  const times = { since: new Float(now - ageMs / 1000), run: new Float(ranMs / 1000) };
+  return packed({
+    id,
+    request,
+    state,
+    waits_for: waitsFor,
+    ...times,
+    user,
+    address,
+    from,
+    scope,
+    kind,
+    text,
+  });
+}
+
+function packed(values: Readonly<Record<string, string | number | Float | null>>): MpData {
+  const out = new MsgpackWriter();
+  const entries = Object.entries(values);
+  out.beginMap(entries.length);
+  for (const [key, value] of entries) {
+    out.key(key);
+    if (value === null) out.nil();
+    else if (typeof value === 'string') out.str(value);
+    else if (typeof value === 'number') out.int(value);
+    else out.float(value.value);
+  }
+  return new MpData(out.out.take());
+}

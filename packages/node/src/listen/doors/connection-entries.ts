@@ -1,0 +1,43 @@
+import type { ConnectionEntry } from '@althing/engine';
+import { networkOf } from '../../base/network-of.js';
+import { networkText } from '../limits/address-counts.js';
+
+/** Elements that are told at most: the oldest connections. */
+const ENTRIES_MAX = 10_000;
+
+/**
+ * Who is connected: each connection of the native protocol, and those of HTTP by the network that they come from, since they have no
+ * login of their own.
+ *
+ * @param httpCount connections to the port of the API, those included that went on as WebSockets
+ * @param byNetwork the same by network, as `networkKey` writes it; null where the system does not tell
+ */
+export function connectionEntries(
+  native: Iterable<ConnectionEntry>,
+  httpCount: number,
+  byNetwork: ReadonlyMap<string, number> | null,
+): readonly ConnectionEntry[] {
+  const entries = [...native];
+  const sockets = entries.filter(({ transport }) => transport === 'api_websocket');
+  const http: ConnectionEntry[] = [];
+  if (byNetwork === null) {
+    const count = httpCount - sockets.length;
+    if (count > 0) http.push(httpEntry(null, count));
+  } else {
+    for (const [key, all] of byNetwork) {
+      const network = networkText(key);
+      const count = all - sockets.filter(({ address }) => isWithin(address, network)).length;
+      if (count > 0) http.push(httpEntry(network, count));
+    }
+  }
+  return [...entries, ...http].slice(0, ENTRIES_MAX);
+}
+
+/** Whether a network, as `networkText` writes it, is that of an address. */
+function isWithin(address: string | null, network: string): boolean {
+  return address !== null && `${networkOf(address)}${network.endsWith('::/64') ? '::/64' : ''}` === network;
+}
+
+function httpEntry(address: string | null, count: number): ConnectionEntry {
+  return { id: null, transport: 'http', address, user: null, since: null, requests: null, count };
+}
