@@ -13,6 +13,7 @@ import {
   type TaskOptions,
   type TaskOutcome,
 } from './calls/call.js';
+import { endDryRun } from './calls/dry-run.js';
 import { evaluate } from './calls/evaluate.js';
 import { Executor, secretOf } from './calls/executor.js';
 import { Futures } from './calls/futures.js';
@@ -35,6 +36,7 @@ import { Evictor } from './state/evictor.js';
 import { Marking } from './state/marking.js';
 import type { RecordSource } from './state/records.js';
 import type { Scope } from './state/scope.js';
+import { Tally } from './state/tally.js';
 import type { Transaction } from './state/transaction.js';
 
 export interface EngineFigures {
@@ -283,9 +285,11 @@ export class Engine {
       rt.procedureName = call.body.kind === 'run' ? call.body.procedure.name : null;
       rt.requestId = call.requestId ?? null;
       rt.mayRestore = call.mayRestore === true;
+      if (call.dryRun === true) transaction.tally = new Tally();
       const value = evaluate(executor, call);
       if (rt.mayRestore && transaction.changed) return this.changesElsewhere(transaction);
       if (transaction.outbox !== null && this.mustNotEmit(call, transaction)) return NEEDS_CHANGE;
+      if (transaction.tally !== null) return endDryRun(executor, call, value, transaction, transaction.tally);
       if (rt.restore !== null && rt.futures.length > 0) throw FUTURES_BEHIND_RESTORE;
       if (rt.futures.length > 0) return this.futures.suspend(call, target, value, transaction);
       const result = executor.pack(value, call.format, scope, transaction.changed);
@@ -349,9 +353,7 @@ export class Engine {
     if (this.runtime.restore !== null) {
       throw operationError('restore() has to be the only change of its query');
     }
-    transaction.rollback();
-    this.root.collectionEvents.length = 0;
-    this.root.events.length = 0;
+    this.executor.takeBack(transaction);
     return NEEDS_CHANGE;
   }
 

@@ -13,7 +13,7 @@ const TABLES = {
   effect: {
     path: 'state/parts/procedures.ts',
     row: 'RENAME: effect<',
-    columns: ['code', 'write', 'read', 'apply', 'inverse', 'cost'],
+    columns: ['code', 'write', 'read', 'apply', 'inverse', 'cost', 'counts'],
   },
   kind: {
     path: 'value/kinds.ts',

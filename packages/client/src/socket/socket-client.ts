@@ -17,6 +17,7 @@ export interface SocketOptions {
   readonly key?: string;
   readonly minIndex?: bigint;
   readonly readOnly?: boolean;
+  readonly dryRun?: boolean;
   readonly consistency?: 'linearizable' | 'stale';
   readonly timeoutMs?: bigint;
 }
@@ -122,9 +123,17 @@ export class SocketClient extends PackageConnection {
 
 function optionsOf(options: SocketOptions | undefined): WireValue[] {
   if (options === undefined) return [];
-  const { request, key, minIndex, consistency, timeoutMs, readOnly } = options;
+  const { request, key, minIndex, consistency, timeoutMs, readOnly, dryRun } = options;
   return [
-    wireMap({ request, key, min_index: minIndex, consistency, timeout_ms: timeoutMs, read_only: readOnly }),
+    wireMap({
+      request,
+      key,
+      min_index: minIndex,
+      consistency,
+      timeout_ms: timeoutMs,
+      read_only: readOnly,
+      dry_run: dryRun,
+    }),
   ];
 }
 

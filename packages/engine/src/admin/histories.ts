@@ -15,6 +15,7 @@ import type { Dirty } from '../state/dirty.js';
 import { effect, effectsOn } from '../state/effect.js';
 import type { GroupPart } from '../state/parts/part.js';
 import { RecordKind } from '../state/records.js';
+import { one } from '../state/tally.js';
 
 /** The history of a scope. */
 export interface History {
@@ -84,6 +85,7 @@ export const HistoryEffect = {
       return () => (old === undefined ? histories.remove(target) : histories.put(old));
     },
     cost: () => NS_PER_UNDO,
+    counts: one('settings'),
   }),
   REMOVE: effect<Histories, [target: number]>({
     code: 0x51,
@@ -95,6 +97,7 @@ export const HistoryEffect = {
       return () => (old === undefined ? undefined : histories.put(old));
     },
     cost: () => NS_PER_UNDO,
+    counts: one('settings'),
   }),
 };
 

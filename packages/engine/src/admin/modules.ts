@@ -19,6 +19,7 @@ import type { Dirty } from '../state/dirty.js';
 import { effect, effectsOn } from '../state/effect.js';
 import type { GroupPart } from '../state/parts/part.js';
 import { RecordKind } from '../state/records.js';
+import { one } from '../state/tally.js';
 import { Module } from '../value/module.js';
 
 /** The definition of a module. */
@@ -184,6 +185,7 @@ export const ModuleEffect = {
       };
     },
     cost: () => NS_PER_UNDO,
+    counts: one('modules'),
   }),
   /** With its code. */
   DELETE: effect<Modules, [id: number]>({
@@ -200,6 +202,7 @@ export const ModuleEffect = {
       };
     },
     cost: () => NS_PER_UNDO,
+    counts: one('modules'),
   }),
   /** Sets the code of a module; no slices for none. */
   CODE: effect<Modules, [id: number, slices: readonly Uint8Array[]]>({
@@ -216,6 +219,7 @@ export const ModuleEffect = {
       return () => modules.setCode(id, old);
     },
     cost: () => NS_PER_UNDO,
+    counts: one('modules'),
   }),
 };
 

@@ -15,7 +15,7 @@ export function changeRoot(
 } {
   const effects = new ByteWriter();
   const undo: Undo[] = [];
-  edit(new RootEditor(root, { effects, onUndo: (step) => undo.push(step) }));
+  edit(new RootEditor(root, { effects, tally: null, onUndo: (step) => undo.push(step) }));
   root.changeCount += 1;
   undo.push(() => {
     root.changeCount -= 1;

@@ -25,6 +25,7 @@
  */
 import type { ByteReader, ByteWriter } from '../bytes.js';
 import { committedEffect, effect } from '../state/effect.js';
+import { one } from '../state/tally.js';
 import { readTarget, type Target, writeTarget } from './access-lists.js';
 import { type CollectionInfo, readCollection, writeCollection } from './collection-info.js';
 import { type Invitation, readInvitation, writeInvitation } from './invitation.js';
@@ -65,6 +66,7 @@ export const RootEffect = {
       };
     },
     cost,
+    counts: one('users'),
   }),
   /** With its access everywhere, its whitelists and its sessions. */
   DELETE_USER: effect<RootGroup, [id: number], readonly (readonly [Target, number])[]>({
@@ -84,6 +86,7 @@ export const RootEffect = {
       };
     },
     cost,
+    counts: one('users'),
   }),
   /** A new or changed collection. */
   PUT_COLLECTION: effect<RootGroup, [collection: CollectionInfo]>({
@@ -101,6 +104,7 @@ export const RootEffect = {
       };
     },
     cost,
+    counts: one('collections'),
   }),
   /** With the access to it. */
   DELETE_COLLECTION: effect<RootGroup, [id: number], ReadonlyMap<number, number>>({
@@ -118,6 +122,7 @@ export const RootEffect = {
       };
     },
     cost,
+    counts: one('collections'),
   }),
   SET_ACCESS: effect<RootGroup, [target: Target, userId: number, mask: number]>({
     code: 0x44,
@@ -130,6 +135,7 @@ export const RootEffect = {
     apply: (root, target, userId, mask) => root.setAccess(target, userId, mask),
     inverse: accessBack,
     cost,
+    counts: one('access'),
   }),
   REMOVE_ACCESS: effect<RootGroup, [target: Target, userId: number]>({
     code: 0x45,
@@ -141,6 +147,7 @@ export const RootEffect = {
     apply: (root, target, userId) => root.setAccess(target, userId, null),
     inverse: accessBack,
     cost,
+    counts: one('access'),
   }),
   SET_DEFAULTS: effect<RootGroup, [scope: 'thingsdb' | 'node', defaults: ScopeDefaults]>({
     code: 0x46,
@@ -156,6 +163,7 @@ export const RootEffect = {
       return () => root.setDefaults(scope, old);
     },
     cost,
+    counts: one('settings'),
   }),
   /** A new or changed member. */
   PUT_MEMBER: effect<RootGroup, [member: MemberInfo]>({
@@ -173,6 +181,7 @@ export const RootEffect = {
       };
     },
     cost,
+    counts: one('nodes'),
   }),
   DELETE_MEMBER: effect<RootGroup, [nodeId: number]>({
     code: 0x48,
@@ -184,6 +193,7 @@ export const RootEffect = {
       return () => (old === undefined ? undefined : root.putMember(old));
     },
     cost,
+    counts: one('nodes'),
   }),
   PUT_INVITATION: effect<RootGroup, [invitation: Invitation]>({
     code: 0x49,
@@ -198,6 +208,7 @@ export const RootEffect = {
       };
     },
     cost,
+    counts: one('nodes'),
   }),
   DELETE_INVITATION: effect<RootGroup, [number: number]>({
     code: 0x4a,
@@ -209,6 +220,7 @@ export const RootEffect = {
       return () => (old === undefined ? undefined : root.putInvitation(old));
     },
     cost,
+    counts: one('nodes'),
   }),
   /** Notes that this backup is being restored; empty: none is. */
   SET_RESTORING: committedEffect<RootGroup, [backup: string]>({
@@ -228,6 +240,7 @@ export const RootEffect = {
       apply: (root, level) => root.writeLevel(level),
       inverse: (root) => (before) => root.writeLevel(before),
       cost,
+      counts: one('settings'),
     }),
     // Everything that is read from the log is committed.
     repeat: (input: ByteReader, root: RootGroup): void => {
@@ -245,6 +258,7 @@ export const RootEffect = {
     apply: (root, userId, list, rules) => root.setWhitelist(userId, list, rules),
     inverse: whitelistBack,
     cost,
+    counts: one('access'),
   }),
   REMOVE_WHITELIST: effect<RootGroup, [userId: number, list: WhitelistName]>({
     code: 0x4e,
@@ -253,6 +267,7 @@ export const RootEffect = {
     apply: (root, userId, list) => root.setWhitelist(userId, list, null),
     inverse: whitelistBack,
     cost,
+    counts: one('access'),
   }),
   /** Everything but the nodes, and these collections, is removed; what a backup has follows. */
   REPLACE: committedEffect<RootGroup, [kept: readonly number[], next: number, changes: number]>({

@@ -14,6 +14,7 @@ import type { Dirty } from '../state/dirty.js';
 import { effect, effectsOn } from '../state/effect.js';
 import type { GroupPart } from '../state/parts/part.js';
 import { RecordKind } from '../state/records.js';
+import { one } from '../state/tally.js';
 import type { User } from './user.js';
 
 export interface UserSession {
@@ -125,6 +126,7 @@ export const SessionEffect = {
       return () => all.set(userId, old);
     },
     cost: () => NS_PER_UNDO,
+    counts: one('users'),
   }),
 };
 

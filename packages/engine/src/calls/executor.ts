@@ -12,7 +12,7 @@ import { extensionsOf } from '../functions/conversion.js';
 import { JSON_NESTING_MAX, JsonWriter } from '../pack/json-writer.js';
 import { packRequest } from '../pack/module-answer.js';
 import { MsgpackWriter } from '../pack/msgpack-writer.js';
-import { MSGPACK_NESTING_MAX, type PackOptions, pack } from '../pack/walk.js';
+import { MSGPACK_NESTING_MAX, type PackOptions, pack, type Sink } from '../pack/walk.js';
 import { type Format, type WireOptions, wireOptions } from '../pack/wire-values.js';
 import { computeIn } from '../run/computed.js';
 import { type Freshness, GroupNeeded, HashNeeded, NO_IDS } from '../run/execution.js';
@@ -27,7 +27,7 @@ import { Transaction } from '../state/transaction.js';
 import type { Closure } from '../value/closure.js';
 import type { Future } from '../value/future.js';
 import type { Value } from '../value/value.js';
-import { type Change, type Failure, type Hashes, NO_CHARGE, type Start } from './call.js';
+import { type Call, type Change, type Failure, type Hashes, NO_CHARGE, type Start } from './call.js';
 
 /** What is executed in, and with what. */
 export interface ExecutorOptions {
@@ -151,20 +151,44 @@ export class Executor {
    * @param isKept whether the result may be kept: those of changes are, for requests that come again
    */
   pack(value: Value, format: Format, scope: Scope, isKept = true): string | Uint8Array {
+    if (format === 'json') {
+      const sink = new JsonWriter();
+      this.packInto(sink, value, scope, JSON_NESTING_MAX);
+      return sink.take();
+    }
+    this.packed.out.rewind();
+    this.packInto(this.packed, value, scope, MSGPACK_NESTING_MAX);
+    return isKept ? this.packed.out.take() : this.packed.out.takeBriefly();
+  }
+
+  /**
+   * Packs a map with a value and what there is to tell of it.
+   *
+   * @param tell writes the other entries, `count` of them, when the value is packed
+   */
+  packTold(
+    value: Value,
+    { format, scope }: Pick<Call, 'format' | 'scope'>,
+    count: number,
+    tell: (sink: Sink) => void,
+  ): string | Uint8Array {
+    const isText = format === 'json';
+    const sink = isText ? new JsonWriter() : new MsgpackWriter();
+    sink.beginMap(count + 1);
+    sink.key('result');
+    this.packInto(sink, value, scope, (isText ? JSON_NESTING_MAX : MSGPACK_NESTING_MAX) - 1);
+    tell(sink);
+    sink.endMap();
+    return sink instanceof JsonWriter ? sink.take() : sink.out.take();
+  }
+
+  private packInto(sink: Sink, value: Value, scope: Scope, nestingMax: number): void {
     const { runtime: rt, packing } = this;
     packing.deep = rt.deep;
     packing.ids = (rt.flags & NO_IDS) === 0;
     packing.store = scope.store;
-    if (format === 'json') {
-      const sink = new JsonWriter();
-      packing.nestingMax = JSON_NESTING_MAX;
-      pack(value, sink, packing);
-      return sink.take();
-    }
-    this.packed.out.rewind();
-    packing.nestingMax = MSGPACK_NESTING_MAX;
-    pack(value, this.packed, packing);
-    return isKept ? this.packed.out.take() : this.packed.out.takeBriefly();
+    packing.nestingMax = nestingMax;
+    pack(value, sink, packing);
   }
 
   /** Packs what is asked of a module. */
@@ -178,11 +202,16 @@ export class Executor {
     else if (code === ErrorCode.MAX_QUOTA && fatal) this.stops.memory += 1;
   }
 
-  /** Takes back what was done, and says why it ended. */
-  failed(error: unknown, transaction: Transaction): Failure {
+  /** Takes back what was done, and what would have been told of it. */
+  takeBack(transaction: Transaction): void {
     transaction.rollback();
     this.root.collectionEvents.length = 0;
     this.root.events.length = 0;
+  }
+
+  /** Takes back what was done, and says why it ended. */
+  failed(error: unknown, transaction: Transaction): Failure {
+    this.takeBack(transaction);
     if (error instanceof SliceOver) return SLICE_OVER;
     if (error instanceof QueryError) {
       this.countStop(error);

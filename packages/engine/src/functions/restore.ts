@@ -19,6 +19,8 @@ export const RESTORE: readonly Entry[] = [
     params: [p.str('file'), p.optional(p.thing('options'))],
     run: (rt, file, given) => {
       const options = optionsOf(rt, given);
+      if (rt.transaction.tally !== null)
+        throw operationError('a dry run can not try restore() out: it would read the whole backup');
       const isAlone = rt.mayRestore && !rt.transaction.changed && rt.restore === null;
       if (!isAlone) throw conflictOf(rt) ?? notAlone();
       rt.node.restores.check(file);

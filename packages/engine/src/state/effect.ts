@@ -3,6 +3,7 @@
  * a group hands its rows over as a list, so that followers know whatever a leader can write.
  */
 import type { ByteReader, ByteWriter } from '../bytes.js';
+import type { Counted, Tally } from './tally.js';
 
 /** Takes one step of a change back. Steps are taken back in reverse order. */
 export type Undo = () => void;
@@ -26,6 +27,8 @@ export interface EffectRow<State, Args extends readonly unknown[], Result = void
   readonly inverse: (state: State, ...args: Args) => (result: Result) => void;
   /** How long the way back takes, in nanoseconds, as measured on a slow machine. To be called before `apply`. */
   readonly cost: (state: State, ...args: Args) => number;
+  /** What a dry run counts it as. To be called before `apply`. */
+  readonly counts: (state: State, ...args: Args) => Counted;
 }
 
 /** A row for those that apply effects, whatever they are. */
@@ -74,6 +77,8 @@ export function effectsOn<State>(
 /** Where a leader records what a change does: a `Transaction`, or less. */
 export interface Recorder {
   readonly effects: ByteWriter;
+  /** Counts what a dry run changes; null where nobody wants to know. */
+  readonly tally: Tally | null;
   onUndo(undo: Undo, ns: number): void;
 }
 
@@ -87,6 +92,7 @@ export function perform<State, Args extends readonly unknown[], Result>(
   const back = row.inverse(state, ...args);
   const ns = row.cost(state, ...args);
   writeEffect(recorder.effects, row, ...args);
+  recorder.tally?.add(row.counts(state, ...args));
   const result = row.apply(state, ...args);
   recorder.onUndo(() => back(result), ns);
   return result;

@@ -29,6 +29,7 @@ import type { Run } from './list-edits.js';
 import { RoomEffect } from './parts/rooms.js';
 import { placesOf } from './places.js';
 import type { Store } from './store.js';
+import { one } from './tally.js';
 import { readProperties } from './thing-record.js';
 import {
   NS_PER_ITEM,
@@ -80,6 +81,7 @@ export const ThingEffect = {
       store.nextId = base;
     },
     cost: (_, __, count) => NS_PER_THING * count,
+    counts: (_, __, count) => ['things_added', count],
   }),
   SET: effect<Store, [thing: Thing, key: string, value: Value]>({
     code: 0x02,
@@ -96,6 +98,7 @@ export const ThingEffect = {
       return () => store.unput(thing, key, places);
     },
     cost: (_, thing, key) => (thing.shape.index.has(key) ? NS_PER_PUT_BACK : NS_PER_UNDO),
+    counts: one('properties'),
   }),
   DELETE: effect<Store, [thing: Thing, key: string], Value | undefined>({
     code: 0x03,
@@ -110,6 +113,7 @@ export const ThingEffect = {
       };
     },
     cost: () => NS_PER_UNDO,
+    counts: one('properties'),
   }),
   RENAME: effect<Store, [thing: Thing, from: string, to: string]>({
     code: 0x04,
@@ -125,6 +129,7 @@ export const ThingEffect = {
       return () => store.unrename(thing, from, to, slot, places);
     },
     cost: () => NS_PER_UNDO,
+    counts: one('properties'),
   }),
   CLEAR: effect<Store, [thing: Thing]>({
     code: 0x05,
@@ -136,6 +141,7 @@ export const ThingEffect = {
       return () => store.unclear(thing, places);
     },
     cost: (_, { slots }) => NS_PER_THING + NS_PER_PROPERTY * slots.length,
+    counts: (_, { slots }) => ['properties', slots.length],
   }),
   /** The restriction is null for a thing that accepts everything again. */
   RESTRICT: effect<Store, [thing: Thing, restriction: Restriction | null]>({
@@ -151,6 +157,7 @@ export const ThingEffect = {
       return () => store.restrict(thing, restriction);
     },
     cost: () => NS_PER_UNDO,
+    counts: one('things_retyped'),
   }),
   /** Replaces `removed` items from `start` on by others, which is how items come and go. */
   SPLICE: effect<Store, [list: List, start: number, removed: number, items: readonly Value[]], Value[]>({
@@ -168,6 +175,7 @@ export const ThingEffect = {
     apply: (store, list, start, removed, items) => store.splice(list, start, removed, items),
     inverse: (store, list, start, _, items) => (removed) => store.splice(list, start, items.length, removed),
     cost: (_, list, start, removed, items) => nsOfSplice(list, start, removed, items.length),
+    counts: (_, __, ___, removed, items) => ['items', removed + items.length],
   }),
   /** All items become one value. */
   FILL: effect<Store, [list: List, item: Value], Value[]>({
@@ -181,6 +189,7 @@ export const ThingEffect = {
       store.splice(list, 0, list.length, new Array<Value>(list.length).fill(item)),
     inverse: (store, list) => (removed) => store.splice(list, 0, removed.length, removed),
     cost: (_, list) => nsOfSplice(list, 0, list.length, list.length),
+    counts: (_, { length }) => ['items', length],
   }),
   ADD_MEMBERS: effect<Store, [set: ThingSet, things: readonly Thing[]]>({
     code: 0x09,
@@ -189,6 +198,7 @@ export const ThingEffect = {
     apply: (store, set, things) => store.addMembers(set, things),
     inverse: (store, set, things) => () => store.removeMembers(set, things),
     cost: (_, __, things) => nsOfMembers(things.length),
+    counts: (_, __, { length }) => ['members', length],
   }),
   REMOVE_MEMBERS: effect<Store, [set: ThingSet, things: readonly Thing[]]>({
     code: 0x0a,
@@ -197,6 +207,7 @@ export const ThingEffect = {
     apply: (store, set, things) => store.removeMembers(set, things),
     inverse: (store, set, things) => () => store.addMembers(set, things),
     cost: (_, __, things) => nsOfMembers(things.length),
+    counts: (_, __, { length }) => ['members', length],
   }),
   /** Removes things to which nothing refers but each other. */
   REMOVE_THINGS: effect<Store, [things: readonly Thing[]]>({
@@ -212,6 +223,7 @@ export const ThingEffect = {
       for (const thing of things.toReversed()) store.revive(thing);
     },
     cost: (_, things) => NS_PER_UNDO * things.length,
+    counts: (_, { length }) => ['things_removed', length],
   }),
   /** Takes the items of some runs, which are in order and apart from each other, out of a list. */
   REMOVE_ITEMS: effect<Store, [list: List, runs: readonly Run[]], Value[]>({
@@ -232,6 +244,7 @@ export const ThingEffect = {
     apply: (store, list, runs) => store.removeItems(list, runs),
     inverse: (store, list, runs) => (removed) => store.restoreItems(list, runs, removed),
     cost: (_, list, runs) => nsOfSplice(list, 0, countOf(runs), 0),
+    counts: (_, __, runs) => ['items', countOf(runs)],
   }),
 };
 

@@ -47,7 +47,11 @@ export class Transaction extends ThingChanges {
    */
   finish(): Uint8Array | null {
     if (this.store !== null && this.store.orphans.size > 0) this.removeOrphans(this.store);
-    if (this.outbox !== null) writeEffect(this.effects, RoomEffect.EVENTS, encodeEvents(this.outbox.events));
+    if (this.outbox !== null) {
+      const { events } = this.outbox;
+      writeEffect(this.effects, RoomEffect.EVENTS, encodeEvents(events));
+      this.tally?.add(['events', events.length]);
+    }
     if (this.store !== null && this.store.rooms.orphans.size > 0) this.removeRooms(this.store);
     return this.changed ? this.effects.take() : null;
   }
@@ -89,6 +93,7 @@ export class Transaction extends ThingChanges {
       }
     }
     writeEffect(this.effects, ThingEffect.REMOVE_THINGS, removed);
+    this.tally?.add(ThingEffect.REMOVE_THINGS.counts(store, removed));
     this.undoTakes(ThingEffect.REMOVE_THINGS.cost(store, removed));
   }
 
@@ -99,6 +104,7 @@ export class Transaction extends ThingChanges {
     this.undoBy(RoomEffect.REMOVE.inverse(rooms, ids), RoomEffect.REMOVE.cost(rooms, ids));
     for (const id of ids) rooms.remove(rooms.known(id));
     writeEffect(this.effects, RoomEffect.REMOVE, ids);
+    this.tally?.add(RoomEffect.REMOVE.counts(rooms, ids));
     this.goneRooms = ids;
   }
 

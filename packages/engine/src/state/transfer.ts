@@ -24,6 +24,7 @@ import type { Value } from '../value/value.js';
 import { effect, type Undo } from './effect.js';
 import { readEnums, readTypes, writeEnums, writeTypes } from './parts/schema.js';
 import type { Store } from './store.js';
+import { one } from './tally.js';
 import { readProperties, writeProperties } from './thing-record.js';
 import type { Charge } from './transaction.js';
 
@@ -73,6 +74,7 @@ export const TransferEffect = {
     apply: (store, contents) => readContents(contents, store),
     inverse: () => (back) => back(),
     cost: (_, { length }) => NS_PER_BYTE * length,
+    counts: one('imports'),
   }),
 };
 

@@ -14,7 +14,7 @@ import { Engine } from '../engine.js';
 import type { Environment } from '../environment.js';
 import { errorName, operationError, QueryError } from '../error.js';
 import type { NodeView } from '../node-view.js';
-import type { WireValues } from '../pack/wire-values.js';
+import type { Format, WireValues } from '../pack/wire-values.js';
 import type { Continuation } from '../run/later.js';
 import { DEFAULT_LIMITS, type QueryLimits } from '../run/limits.js';
 import { attach } from '../state/attach.js';
@@ -62,6 +62,10 @@ export interface RunOptions {
   readonly mayRestore?: boolean;
   /** Whether it runs without CHANGE and GRANT. */
   readonly readOnly?: boolean;
+  /** Whether it is only tried out. */
+  readonly dryRun?: boolean;
+  /** MessagePack by default. */
+  readonly format?: Format;
 }
 
 export interface HarnessOptions {
@@ -192,6 +196,13 @@ export class Harness {
     throw new Error(`${errorName(outcome.error.code)}: ${outcome.error.message}`);
   }
 
+  /** Runs a query and gives its result as JSON. */
+  json(code: string, options: RunOptions = {}): string {
+    const outcome = this.outcome(code, { ...options, format: 'json' });
+    if (outcome.kind !== 'value') throw new Error(`the query failed: ${code}`);
+    return String(outcome.result);
+  }
+
   /** Runs a query that must fail and gives the name of the error code; `err` for codes of users. */
   error(code: string, options: RunOptions = {}): string {
     return errorName(this.failure(code, options).code);
@@ -226,6 +237,8 @@ export class Harness {
       follows = false,
       mayRestore = false,
       readOnly = false,
+      dryRun = false,
+      format = 'msgpack',
     }: RunOptions = {},
   ): Outcome {
     const { engine } = this;
@@ -252,12 +265,13 @@ export class Harness {
       scope: target,
       user: asking,
       body,
-      format: 'msgpack',
+      format,
       hashes,
       fresh,
       mayEmit: !follows,
       mayRestore,
       readOnly,
+      dryRun,
     });
     this.note(outcome);
     this.evict();

@@ -103,10 +103,19 @@ export interface Terms {
   readonly name: Omit<ClientRequest, 'user'> | null;
   /** Whether it runs as if its user had neither CHANGE nor GRANT, on any scope. */
   readonly readOnly: boolean;
+  /** Whether it is only tried out: it is answered with its result and the number of its changes, which are taken back. It has no name. */
+  readonly dryRun: boolean;
 }
 
 /** The terms of a request that asks for nothing special. */
-export const ORDINARY_TERMS: Terms = { stale: false, minIndex: 0, key: null, name: null, readOnly: false };
+export const ORDINARY_TERMS: Terms = {
+  stale: false,
+  minIndex: 0,
+  key: null,
+  name: null,
+  readOnly: false,
+  dryRun: false,
+};
 
 /** A request that runs a program. */
 export type ProgramRequest = Request<ProgramBody>;

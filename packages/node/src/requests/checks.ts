@@ -57,6 +57,10 @@ export class Checks {
   targetOf({ scope, body, user, terms }: Request): Target {
     this.assertKnown(terms);
     if (body.type === 'session') return 'thingsdb';
+    if (scope.kind === 'node' && terms?.dryRun === true)
+      throw badData(
+        'a dry run is of the root scope or of a collection: what a node does can not be taken back',
+      );
     if (scope.kind !== 'collection' && body.type in ROOM_REQUESTS) {
       throw badData('there are rooms in collections only: use the scope of a collection, as in @:stuff');
     }
@@ -114,7 +118,7 @@ export class Checks {
     held: Prepared | null = null,
   ): Call {
     const { user, body, format, id: requestId } = request;
-    const { readOnly } = request.terms ?? ORDINARY_TERMS;
+    const { readOnly, dryRun } = request.terms ?? ORDINARY_TERMS;
     const { engine, monotonic } = this.options;
     if (target !== 'node' && engine.root.restoring !== '') throw new StaleRefusal(RESTORING, ROOT_GROUP);
     let call: Call;
@@ -147,7 +151,8 @@ export class Checks {
       const rooms = roomCall(body);
       call = { scope, user, format, body: rooms, spentMs, outlet, requestId, readOnly, mayEmit: false };
     }
-    if (engine.mayWrite(call)) this.require(request, target, Privilege.CHANGE);
+    if (dryRun) call = { ...call, dryRun };
+    if (dryRun || engine.mayWrite(call)) this.require(request, target, Privilege.CHANGE);
     return hashes ? { ...call, hashes } : call;
   }
 
@@ -174,7 +179,8 @@ export class Checks {
   /** Throws node_err for a mode that other nodes may not know, and so might not keep to. */
   private assertKnown(terms: Request['terms']): void {
     const { root } = this.options.engine;
-    if (terms?.readOnly === true && root.level < LEVEL_AFTER_0_1_0) throw MODES_UNKNOWN.error;
+    const isOrdinary = terms == null || !(terms.readOnly || terms.dryRun);
+    if (!isOrdinary && root.level < LEVEL_AFTER_0_1_0) throw MODES_UNKNOWN.error;
   }
 
   private require({ user, scope, terms }: Request, target: Target, privilege: number): void {

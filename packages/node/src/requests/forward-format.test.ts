@@ -34,6 +34,7 @@ const plain: ForwardedRequest = {
   wantsLogs: false,
   saltKey: null,
   readOnly: false,
+  dryRun: false,
   body: Uint8Array.of(1, 2, 3),
 };
 
@@ -50,6 +51,8 @@ const requests: readonly ForwardedRequest[] = [
   { ...plain, knowsOutcomes: true, wantsLogs: true },
   { ...plain, knowsOutcomes: true, id: 'abc-4', saltKey: new Uint8Array(16).fill(7) },
   { ...plain, knowsOutcomes: true, readOnly: true },
+  { ...plain, knowsOutcomes: true, dryRun: true },
+  { ...plain, knowsOutcomes: true, readOnly: true, dryRun: true },
   { ...plain, knowsOutcomes: true, id: 'abc-5', saltKey: new Uint8Array(16).fill(7), readOnly: true },
   { ...plain, name: { client: 'c', sequence: 2 ** 50, low: 1, body: new Uint8Array(16).fill(5) }, id: 'a' },
 ];

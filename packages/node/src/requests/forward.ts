@@ -210,9 +210,9 @@ export class Forwarder {
     const knowsOutcomes = this.knowsOutcomes(to);
     const { sequences, incarnation, clock, rootSession } = this.options;
     const { request } = pending;
-    const { key, name, readOnly } = request.terms ?? ORDINARY_TERMS;
-    if (!knowsOutcomes && (name !== null || readOnly)) {
-      this.refuse(pending, group, readOnly ? MODES_UNKNOWN : OLD_LEADER);
+    const { key, name, readOnly, dryRun } = request.terms ?? ORDINARY_TERMS;
+    if (!knowsOutcomes && (name !== null || readOnly || dryRun)) {
+      this.refuse(pending, group, name === null ? MODES_UNKNOWN : OLD_LEADER);
       return null;
     }
     const writer = isShorterThan(request.body, KEPT_WRITER_BYTES) ? this.bodyWriter : new MsgpackWriter();
@@ -239,6 +239,7 @@ export class Forwarder {
       wantsLogs: request.logs !== undefined,
       saltKey: knowsOutcomes ? (request.saltKey ?? null) : null,
       readOnly,
+      dryRun,
       body,
     };
     return encodeRequest(forwarded, this.writerFor(body.length));
@@ -372,10 +373,10 @@ export class Forwarder {
   }
 
   private requestOf(message: ForwardedRequest, user: User, logs: LogTexts | null): Request {
-    const { scope, format, key, name, id, saltKey, readOnly } = message;
+    const { scope, format, key, name, id, saltKey, readOnly, dryRun } = message;
     const body = this.options.decodeBody(Buffer.from(message.body));
-    const isOrdinary = key === null && name === null && !readOnly;
-    const terms = isOrdinary ? null : { ...ORDINARY_TERMS, key, name, readOnly };
+    const isOrdinary = key === null && name === null && !readOnly && !dryRun;
+    const terms = isOrdinary ? null : { ...ORDINARY_TERMS, key, name, readOnly, dryRun };
     const request: Writable<Request> = { scope, user, body, format, client: STAYS, terms };
     if (id !== null) request.id = id;
     if (saltKey !== null) request.saltKey = saltKey;

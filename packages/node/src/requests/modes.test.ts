@@ -2,6 +2,7 @@
 import { ErrorCode, LEVEL_FIRST } from '@althing/engine';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { PROTOCOL_VERSIONS } from '../between/peer-protocol.js';
+import { CallKind } from '../calls/calls.js';
 import type { Reply, Terms } from '../groups/request.js';
 import { MiniCluster } from '../testing/mini-cluster.js';
 import { outcome } from '../testing/mini-node.js';
@@ -74,5 +75,86 @@ describe('a read-only request', () => {
         error: { code: ErrorCode.NODE, message: expect.stringContaining('read-only') },
       });
     }
+  });
+});
+
+describe('a dry run', () => {
+  const DRY = { dryRun: true };
+
+  test.each([1, 2])('at node %i counts what a query would change, and changes nothing', async (node) => {
+    const before = [indexOf(0), indexOf(cluster.stuff)];
+    expect(outcome(await ask(node, 'stuff', '.n += 1; .more = {x: {}}; .n;', DRY))).toEqual({
+      result: 2,
+      changes: { things_added: 2, properties: 2 },
+    });
+    expect(outcome(await ask(node, '/t', "new_collection('more');", DRY))).toMatchObject({
+      result: 'more',
+      changes: { collections: 1 },
+    });
+    expect(outcome(await ask(node, 'stuff', '.r.emit("e"); .n;', DRY))).toEqual({
+      result: 1,
+      changes: { events: 1 },
+    });
+    expect(outcome(await ask(node, 'stuff', '1 + .n;', DRY))).toEqual({ result: 2, changes: {} });
+    expect(outcome(await ask(node, 'stuff', '.n = 9; 1 / 0;', DRY))).toBe(ErrorCode.ZERO_DIV);
+    expect(outcome(await ask(node, 'stuff', '.n;'))).toBe(1);
+    expect(outcome(await ask(node, '/t', "has_collection('more');"))).toBe(false);
+    expect([indexOf(0), indexOf(cluster.stuff)]).toEqual(before);
+  });
+
+  test('of a procedure counts as that of a query, and starts no futures', async () => {
+    await ask(1, 'stuff', "new_procedure('p', || {.n = 5; future(|| .n = 6);});");
+    const reply = cluster.node(2).run('stuff', 'p', { terms: DRY });
+    await cluster.pass(100);
+    expect(outcome(await reply)).toEqual({ result: null, changes: { properties: 1 }, futures: 1 });
+    expect(outcome(await ask(1, 'stuff', '.n;'))).toBe(1);
+  });
+
+  test('sees what was changed before, and is answered when that is committed', async () => {
+    cluster.commits = false;
+    const change = cluster.node(1).query('stuff', '.n = 7;');
+    const tried = cluster.node(1).query('stuff', '.n += 1;', { terms: DRY });
+    let isAnswered = false;
+    void tried.then(() => {
+      isAnswered = true;
+    });
+    await cluster.settle();
+    expect(isAnswered).toBe(false);
+    cluster.commits = true;
+    await cluster.settle();
+    expect([outcome(await change), outcome(await tried)]).toEqual([
+      7,
+      { result: 8, changes: { properties: 1 } },
+    ]);
+  });
+
+  test('takes CHANGE, and so is refused to a read-only request', async () => {
+    await ask(1, '/t', "new_user('reader'); grant('//stuff', 'reader', QUERY);");
+    const asked = cluster.node(1).query('stuff', '.n;', { terms: DRY, user: 'reader' });
+    await cluster.settle();
+    expect(outcome(await asked)).toBe(ErrorCode.FORBIDDEN);
+    expect(outcome(await ask(1, 'stuff', '.n;', { ...DRY, readOnly: true }))).toBe(ErrorCode.FORBIDDEN);
+  });
+
+  test('is refused in the scope of a node, which can not take back what it does', async () => {
+    for (const scope of ['/n', '/n3']) {
+      expect(outcome(await ask(1, scope, 'reset_counters();', DRY))).toBe(ErrorCode.BAD_DATA);
+    }
+  });
+
+  test('that gets no answer is told to have changed nothing, and leaves nothing in the log', async () => {
+    const before = indexOf(cluster.stuff);
+    cluster.fate = ({ kind, what }) => (kind === CallKind.Forward && what === 'return' ? 'lose' : 'deliver');
+    const asked = cluster.node(2).query('stuff', '.n = 2;', { terms: DRY });
+    await cluster.pass(1500);
+    expect(await asked).toMatchObject({ ok: false, error: { code: ErrorCode.NODE } });
+    expect(await asked).not.toMatchObject({ outcome: 'unknown' });
+    expect(indexOf(cluster.stuff)).toBe(before);
+  });
+
+  test('is refused, and never run as another one, while nodes may not know what it is', async () => {
+    cluster.level = LEVEL_FIRST;
+    for (const node of [1, 2]) expect(outcome(await ask(node, 'stuff', '.n = 2;', DRY))).toBe(ErrorCode.NODE);
+    expect(outcome(await ask(1, 'stuff', '.n;'))).toBe(1);
   });
 });

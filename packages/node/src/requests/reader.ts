@@ -36,9 +36,10 @@ export class Reader implements FuturesStarter {
   }
 
   /** Whether a call may order here that a backup is restored, and seems to do so. */
-  mayRestore({ forwarded, needsLeader }: PendingRequest, call: Call): boolean {
+  mayRestore({ forwarded, needsLeader, isDryRun }: PendingRequest, call: Call): boolean {
     const { engine, restore } = this.options;
-    return restore !== undefined && forwarded === null && !needsLeader && engine.mayRestore(call);
+    const isHere = restore !== undefined && forwarded === null;
+    return isHere && !needsLeader && !isDryRun && engine.mayRestore(call);
   }
 
   /** Whether the state of a group holds everything that was acknowledged before the request came. */

@@ -103,10 +103,10 @@ export const OLD_LEADER = failed(
   ),
 );
 
-/** A read-only request that a node might carry out as any other. */
+/** A read-only request or a dry run, which a node might carry out as any other request. */
 export const MODES_UNKNOWN = failed(
   nodeError(
-    'requests can be read-only only when all nodes of the cluster run a version that knows what that is',
+    'read-only requests and dry runs can be carried out when all nodes of the cluster run a version that knows what they are',
   ),
 );
 

@@ -241,6 +241,11 @@ export class PendingRequest extends Prerequisites {
     this.early = origin === null ? null : origin.early;
   }
 
+  /** Whether it is only tried out: whatever becomes of it, it changes nothing. */
+  get isDryRun(): boolean {
+    return this.request.terms?.dryRun === true;
+  }
+
   get state(): RequestState {
     return this.present;
   }
@@ -291,6 +296,7 @@ export class PendingRequest extends Prerequisites {
 
   /** A change of it is proposed to a group. Where it was answered before, that goes on without anybody who waits. */
   noteProposed(group: GroupId, state: RequestState = COMMITTING): void {
+    assert(!this.isDryRun, 'a dry run proposes nothing');
     this.noteDoubt();
     this.group ??= group;
     if (!this.isAnswered) this.become(state);
@@ -299,7 +305,7 @@ export class PendingRequest extends Prerequisites {
   /** A copy was sent to another node, and no answer came: it may be carried out now, later, or never. */
   noteCopy(): void {
     assert(this.forwarded === null, 'the node that has the client is the only one that sends a request on');
-    this.uncertainty = 'others';
+    if (!this.isDryRun) this.uncertainty = 'others';
   }
 
   /** A change was not proposed after all: the doubt is what it was before. */

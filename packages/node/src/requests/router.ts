@@ -281,7 +281,7 @@ export class Router implements RequestOwner {
       pending.end(MODULE_SILENT);
       return;
     }
-    const unknown = doubt !== 'none' || state.kind === 'sent' || hasActed;
+    const unknown = doubt !== 'none' || (state.kind === 'sent' && !pending.isDryRun) || hasActed;
     const isHere = !unknown && state.kind !== 'confirming' && state.kind !== 'waiting';
     pending.end(isHere ? NOT_IN_TIME : { kind: 'late', unknown });
   }

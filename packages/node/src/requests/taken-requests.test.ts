@@ -24,6 +24,7 @@ const MESSAGE: ForwardedRequest = {
   wantsLogs: false,
   saltKey: null,
   readOnly: false,
+  dryRun: false,
   body: new Uint8Array(0),
 };
 

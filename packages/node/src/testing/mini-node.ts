@@ -112,11 +112,12 @@ export class MiniNode {
   }
 
   /** Runs a procedure as `admin`. */
-  run(scope: string, name: string): Promise<Reply> {
+  run(scope: string, name: string, options: Pick<QueryOptions, 'terms'> = {}): Promise<Reply> {
     const user = this.engine.root.usersByName.get('admin');
     if (user === undefined) throw new Error(`node ${this.id} knows no such user`);
     const body = { type: 'run', name, args: null } as const;
-    const request = { scope: scopeOf(scope), user, body, format: 'json', client: STAYS } as const;
+    const terms = options.terms === undefined ? null : { ...ORDINARY_TERMS, ...options.terms };
+    const request = { scope: scopeOf(scope), user, body, format: 'json', client: STAYS, terms } as const;
     return new Promise((resolve) => {
       this.router.handle(request, resolve);
     });

@@ -39,12 +39,17 @@ export interface ClientsOptions {
   readonly keyed: (client: number) => boolean;
   /** Attempts of an operation with a key. */
   readonly attempts: number;
-  /** Whether nodes of release 0.1.0 may answer, which know no tasks and futures, and do not tell outcomes. */
+  /** Whether nodes of release 0.1.0 may answer, which know no tasks, futures and dry runs, and do not tell outcomes. */
   readonly asksOldNodes?: boolean;
 }
 
 /** Kinds of actions that release 0.1.0 does not know. */
-const NEW_KINDS: ReadonlySet<Action['kind']> = new Set(['task', 'recalled_task', 'future']);
+const NEW_KINDS: ReadonlySet<Action['kind']> = new Set(['task', 'recalled_task', 'future', 'dry_run']);
+
+function headersOf({ kind }: Action, key: string | null): Record<string, string> {
+  if (kind === 'dry_run') return { 'Althing-Dry-Run': 'true' };
+  return key === null ? {} : { 'Idempotency-Key': key };
+}
 
 export class Clients {
   /** The collections that were used. */
@@ -97,7 +102,7 @@ export class Clients {
     const id = this.nextId();
     const action = this.drawAction();
     const code = codeOf(action, id);
-    const headers: Record<string, string> = keyed(client) ? { 'Idempotency-Key': `${id}` } : {};
+    const headers = headersOf(action, keyed(client) ? `${id}` : null);
     const begin = performance.now();
     for (let attempt = 1; ; attempt++) {
       const place = access.place(client);

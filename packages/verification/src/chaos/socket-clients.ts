@@ -271,7 +271,11 @@ export class SocketClients {
       index: 0,
       error: '',
     };
-    const options: SocketOptions = draw.chance(0.5) ? { key: `socket ${id}` } : {};
+    const isDryRun = action.kind === 'dry_run';
+    const options: SocketOptions = {
+      ...(draw.chance(0.5) && !isDryRun ? { key: `socket ${id}` } : {}),
+      ...(isDryRun ? { dryRun: true } : {}),
+    };
     await this.attempt(session, { operation, options, attempts: 0 }, open);
   }
 

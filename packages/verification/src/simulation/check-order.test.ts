@@ -27,6 +27,8 @@ function ended(operation: Operation, outcome: 'failed' | 'unknown'): Operation {
 
 const append = (value: string, ...lists: string[]): Action => ({ kind: 'append', lists, value });
 const read = (...lists: string[]): Action => ({ kind: 'read', lists });
+const tried = (value: string, list: string): Action => ({ kind: 'dry_run', list, value });
+const told = (...result: string[]) => ({ result, changes: { items: 1 } });
 
 describe('lists', () => {
   const history = [
@@ -34,6 +36,7 @@ describe('lists', () => {
     done(append('b', 'l'), 1, 4, [2]),
     done(read('l'), 3, 5, [['a']]),
     done(read('l'), 5, 6, [['a', 'b']]),
+    done(tried('t', 'l'), 5, 6, told('a', 'b', 't')),
   ];
 
   test('a history that can have happened', () => {
@@ -62,6 +65,19 @@ describe('lists', () => {
       [...history, ended(done({ kind: 'append_and_fail', list: 'l', value: 'c' }, 7, 8, null), 'failed')],
       ['a', 'b', 'c'],
       /failed operation/,
+    ],
+    [
+      'a dry run that had an effect',
+      [...history, done(append('t', 'l'), 7, 8, [3])],
+      ['a', 'b', 't'],
+      /dry run/,
+    ],
+    ['a stale dry run', [...history, done(tried('d', 'l'), 6, 7, told('a', 'd'))], ['a', 'b'], /ended at/],
+    [
+      'a dry run that counted nothing',
+      [...history, done(tried('d', 'l'), 6, 7, { result: ['a', 'b', 'd'], changes: {} })],
+      ['a', 'b'],
+      /was told/,
     ],
     ['a stale read', [...history, done(read('l'), 6, 7, [['a']])], ['a', 'b'], /ended at/],
     [

@@ -58,6 +58,12 @@ export function checkList(list: string, operations: readonly Operation[], final:
     if (action.kind === 'append_and_fail' && action.list === list) {
       if (places.has(action.value))
         throw new Anomaly(name, `${action.value} of failed operation ${id} is there`);
+    } else if (action.kind === 'dry_run' && action.list === list) {
+      if (places.has(action.value)) throw new Anomaly(name, `${action.value} of dry run ${id} is there`);
+      if (outcome !== 'ok') continue;
+      const seen = triedListOf(operation, action.value);
+      checkSeen(name, operation, seen, final);
+      points.push({ operation, at: seen.length, isChange: false });
     } else if (action.kind === 'append' && action.lists.includes(list)) {
       known.add(action.value);
       const at = places.get(action.value);
@@ -75,13 +81,7 @@ export function checkList(list: string, operations: readonly Operation[], final:
       }
     } else if (action.kind === 'read' && action.lists.includes(list) && outcome === 'ok') {
       const seen = listsOf(answer)[action.lists.indexOf(list)] ?? [];
-      const wrong = seen.findIndex((value, at) => final[at] !== value);
-      if (wrong >= 0) {
-        throw new Anomaly(
-          name,
-          `operation ${id} read ${seen[wrong]} at ${wrong}, where ${final[wrong]} is in the end`,
-        );
-      }
+      checkSeen(name, operation, seen, final);
       points.push({ operation, at: seen.length, isChange: false });
     }
   }
@@ -89,6 +89,29 @@ export function checkList(list: string, operations: readonly Operation[], final:
   if (stranger !== undefined) throw new Anomaly(name, `nobody appended ${stranger}`);
   checkRealTime(name, points);
 }
+
+/** What an operation saw of a list is the beginning of what it is in the end. */
+function checkSeen(name: string, { id }: Operation, seen: readonly string[], final: readonly string[]): void {
+  const wrong = seen.findIndex((value, at) => final[at] !== value);
+  if (wrong < 0) return;
+  throw new Anomaly(
+    name,
+    `operation ${id} read ${seen[wrong]} at ${wrong}, where ${final[wrong]} is in the end`,
+  );
+}
+
+/** The list that a dry run found, without the value that it appended. */
+function triedListOf({ id, answer }: Operation, value: string): readonly string[] {
+  const { result = null, changes = null } =
+    typeof answer === 'object' && answer !== null ? { ...EMPTY, ...answer } : EMPTY;
+  const [list = []] = listsOf([result]);
+  const items =
+    typeof changes === 'object' && changes !== null && 'items' in changes ? Number(changes.items) : 0;
+  if (list.at(-1) === value && items >= 1) return list.slice(0, -1);
+  throw new Anomaly('dry runs', `operation ${id} appended ${value}, and was told ${JSON.stringify(answer)}`);
+}
+
+const EMPTY: { readonly result?: unknown; readonly changes?: unknown } = {};
 
 /**
  * Transactions on two lists: what both have in common has the same order in both, and a read sees both or neither.

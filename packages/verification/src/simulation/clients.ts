@@ -260,8 +260,9 @@ export class Clients {
     const operation = this.begun(client, process.machine.name, collection, action);
     const { id } = operation;
     // One half of those that may be repeated have keys, the other half numbers.
-    const key = hasKey && id % 2 === 0 ? keyOf(id) : null;
-    const name = hasKey && key === null ? this.numberFor(collection, id) : null;
+    const isNamed = hasKey && action.kind !== 'dry_run';
+    const key = isNamed && id % 2 === 0 ? keyOf(id) : null;
+    const name = isNamed && key === null ? this.numberFor(collection, id) : null;
     const user = client === VISITOR ? GUEST : ADMIN;
     const code = codeOf(action, this.draw.bits());
     this.attempt(operation, process, { collection, code, key, name, user, action }, 1, done);

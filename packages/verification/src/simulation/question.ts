@@ -21,7 +21,7 @@ export interface Question {
   readonly key: Key | null;
   /** A name by numbers; not beside a key. */
   readonly name: Terms['name'];
-  /** A request about a session, in the place of the code. */
+  /** What it is for: a dry run, or a request about a session in the place of the code. */
   readonly action?: Action;
   /** The user that asks; the administrator by default. */
   readonly user?: string;
@@ -61,6 +61,7 @@ export function handle(
 ): void {
   const { root, side } = process;
   const { collection, code, key, name, action, user: userName = ADMIN } = question;
+  const dryRun = action?.kind === 'dry_run';
   // A user whose making is not committed may be another one in the end: the guest logs in when that is certain.
   const isCertain = userName === ADMIN || process.session(ROOT_GROUP)?.hasUncommitted === false;
   const user = isCertain ? root?.usersByName.get(userName) : undefined;
@@ -86,7 +87,7 @@ export function handle(
           : { type: 'query', code, vars: null },
       format: 'json',
       client: { gone: false },
-      terms: key === null && name === null ? null : { ...ORDINARY_TERMS, key, name },
+      terms: key === null && name === null && !dryRun ? null : { ...ORDINARY_TERMS, key, name, dryRun },
     },
     respond,
   );

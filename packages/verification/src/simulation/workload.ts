@@ -84,6 +84,7 @@ export function drawAction(draw: Draw, nextValue: () => string, now: number, has
     ['recalled_task', 0.3],
     ['future', 1],
     ['other', 2.5],
+    ['dry_run', 1],
   ] as const);
   switch (kind) {
     case 'append': {
@@ -91,6 +92,7 @@ export function drawAction(draw: Draw, nextValue: () => string, now: number, has
       return { kind, lists, value: nextValue() };
     }
     case 'append_and_fail':
+    case 'dry_run':
       return { kind, list: draw.pick(LISTS), value: nextValue() };
     case 'read':
       return { kind, lists: draw.chance(0.5) ? ['l0', 'l1'] : [draw.pick(LISTS)] };
@@ -129,6 +131,8 @@ export function codeOf(action: Action, number: number): string {
     }
     case 'append_and_fail':
       return `.${action.list}.push('${action.value}'); raise('on purpose');`;
+    case 'dry_run':
+      return `${otherCode(number)} .${action.list}.push('${action.value}'); .${action.list};`;
     case 'read':
       return `[${action.lists.map((list) => `.${list}`).join(', ')}];`;
     case 'increment':
@@ -187,8 +191,12 @@ export function codeOf(action: Action, number: number): string {
     case 'session':
       return `${action.act} session ${action.session}`;
     case 'other':
-      return OTHERS[number % OTHERS.length]?.(number % 23) ?? 'nil;';
+      return otherCode(number);
   }
+}
+
+function otherCode(number: number): string {
+  return OTHERS[number % OTHERS.length]?.(number % 23) ?? 'nil;';
 }
 
 /** The next thing that is done with sessions, of which `begun` were begun before. */

@@ -13,6 +13,7 @@ import { ByteReader, ByteWriter } from '../../bytes.js';
 import type { Dirty } from '../dirty.js';
 import { effect, effectsOn } from '../effect.js';
 import { RecordKind } from '../records.js';
+import { one } from '../tally.js';
 import type { GroupPart } from './part.js';
 
 /** A change that was announced. */
@@ -116,6 +117,7 @@ export const CommitEffect = {
       () =>
         commits.delete(id),
     cost: () => NS_PER_UNDO,
+    counts: one('commits'),
   }),
   DELETE: effect<Commits, [ids: readonly number[]]>({
     code: 0x24,
@@ -131,6 +133,7 @@ export const CommitEffect = {
       };
     },
     cost: () => NS_PER_UNDO,
+    counts: (_, { length }) => ['commits', length],
   }),
 };
 

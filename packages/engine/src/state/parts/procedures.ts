@@ -13,6 +13,7 @@ import { Closure } from '../../value/closure.js';
 import type { Dirty } from '../dirty.js';
 import { effect, effectsOn } from '../effect.js';
 import { RecordKind } from '../records.js';
+import { one } from '../tally.js';
 import type { GroupPart } from './part.js';
 
 /** A procedure: a named closure in a scope. */
@@ -99,6 +100,7 @@ export const ProcedureEffect = {
       return () => (old === undefined ? procedures.delete(name) : procedures.put(old));
     },
     cost: () => NS_PER_UNDO,
+    counts: one('definitions'),
   }),
   DELETE: effect<Procedures, [procedure: Pick<Procedure, 'name'>]>({
     code: 0x21,
@@ -110,6 +112,7 @@ export const ProcedureEffect = {
       return () => (old === undefined ? undefined : procedures.put(old));
     },
     cost: () => NS_PER_UNDO,
+    counts: one('definitions'),
   }),
   /** Gives a procedure a name that is free. */
   RENAME: effect<Procedures, [from: string, to: string]>({
@@ -122,6 +125,7 @@ export const ProcedureEffect = {
     apply: (procedures, from, to) => procedures.rename(from, to),
     inverse: (procedures, from, to) => () => procedures.rename(to, from),
     cost: () => NS_PER_UNDO,
+    counts: one('definitions'),
   }),
 };
 

@@ -16,6 +16,7 @@ import type { Dirty } from '../dirty.js';
 import { committedEffect, effect, effectsOn, perform } from '../effect.js';
 import { type RoomEvent, readEvents } from '../events.js';
 import { RecordKind } from '../records.js';
+import { one } from '../tally.js';
 import type { Transaction } from '../transaction.js';
 import type { GroupPart } from './part.js';
 
@@ -185,6 +186,7 @@ export const RoomEffect = {
       for (const id of ids.toReversed()) rooms.unregister(id);
     },
     cost: (_, ids) => NS_PER_ROOM * ids.length,
+    counts: (_, { length }) => ['rooms', length],
   }),
   /** Rooms go, to which nothing refers any more. */
   REMOVE: effect<Rooms, [ids: readonly number[]]>({
@@ -204,6 +206,7 @@ export const RoomEffect = {
       };
     },
     cost: (_, ids) => NS_PER_ROOM * ids.length,
+    counts: (_, { length }) => ['rooms', length],
   }),
   /** The name must be free; null for none. */
   NAME: effect<Rooms, [id: number, name: string | null]>({
@@ -220,6 +223,7 @@ export const RoomEffect = {
       return () => rooms.rename(room, name);
     },
     cost: () => NS_PER_NAME,
+    counts: one('rooms'),
   }),
   /** Events, which alter no state. */
   EVENTS: committedEffect<Rooms, [events: Uint8Array]>({

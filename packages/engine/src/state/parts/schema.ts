@@ -27,6 +27,7 @@ import { bringBack } from '../migrate.js';
 import { placesOf } from '../places.js';
 import { RecordKind } from '../records.js';
 import type { Store } from '../store.js';
+import { one } from '../tally.js';
 import { NS_PER_PROPERTY, NS_PER_THING } from '../transaction/undo-costs.js';
 import type { Charge, Transaction } from '../transaction.js';
 import type { GroupPart } from './part.js';
@@ -189,6 +190,7 @@ export const SchemaEffect = {
     apply: (store, { id, state }) => putType(store, id, state),
     inverse: (store, { id, state }) => backTo(store, id, state),
     cost: ({ schema }, { id }) => nsOfType(schema, id),
+    counts: one('definitions'),
   }),
   /** Deletes a type, whose instances become plain things; or gives a deleted type another name. */
   DROP_TYPE: effect<Store, [id: number, name: string, charge?: Charge], DroppedType>({
@@ -209,6 +211,7 @@ export const SchemaEffect = {
     },
     cost: ({ schema }, id) =>
       nsOfType(schema, id) + NS_PER_TYPE + NS_PER_INSTANCE * schema.type(id).instances.size,
+    counts: one('definitions'),
   }),
   /** A new or changed enum. */
   PUT_ENUM: effect<Store, [put: Put<EnumState>]>({
@@ -218,6 +221,7 @@ export const SchemaEffect = {
     apply: (store, { id, state }) => store.setEnum(id, state),
     inverse: (store, { id }) => enumBack(store, id),
     cost: ({ schema }, { id }) => nsOfEnum(schema, id),
+    counts: one('definitions'),
   }),
   DROP_ENUM: effect<Store, [id: number, name: string]>({
     code: 0x13,
@@ -226,6 +230,7 @@ export const SchemaEffect = {
     apply: (store, id, name) => store.setEnum(id, { gone: name }),
     inverse: enumBack,
     cost: ({ schema }, id) => nsOfEnum(schema, id),
+    counts: one('definitions'),
   }),
   /** A plain thing becomes an instance of a type, or an instance plain. */
   CONVERT: effect<Store, [thing: Thing, type: Type | null]>({
@@ -245,6 +250,7 @@ export const SchemaEffect = {
       return () => store.unconvert(thing, places);
     },
     cost: (_, { slots }) => NS_PER_THING + NS_PER_PROPERTY * slots.length,
+    counts: one('things_retyped'),
   }),
 };
 

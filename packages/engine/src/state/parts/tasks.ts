@@ -22,6 +22,7 @@ import type { Dirty } from '../dirty.js';
 import { effect, effectsOn, perform } from '../effect.js';
 import { RecordKind } from '../records.js';
 import type { Store } from '../store.js';
+import { one } from '../tally.js';
 import type { Transaction } from '../transaction.js';
 import { type References, readValue, writeValue } from '../value-codec.js';
 import type { GroupPart } from './part.js';
@@ -198,6 +199,7 @@ const TaskEffect = {
       return () => (before === undefined ? tasks.delete(id) : tasks.put(before));
     },
     cost: () => NS_PER_UNDO,
+    counts: one('tasks'),
   }),
   DELETE: effect<Tasks, [id: number]>({
     code: 0x26,
@@ -209,6 +211,7 @@ const TaskEffect = {
       return () => before !== undefined && tasks.put(before);
     },
     cost: () => NS_PER_UNDO,
+    counts: one('tasks'),
   }),
   SCHEDULE: effect<Tasks, [id: number, schedule: Schedule]>({
     code: 0x27,
@@ -226,6 +229,7 @@ const TaskEffect = {
       return () => before !== undefined && tasks.put(before);
     },
     cost: () => NS_PER_UNDO,
+    counts: one('tasks'),
   }),
 };
 

@@ -3,6 +3,7 @@ import type { List } from '../../value/containers.js';
 import { writeEffect } from '../effect.js';
 import { beginAppends, ThingEffect, writeAppendedThings } from '../effects.js';
 import type { Store } from '../store.js';
+import type { Tally } from '../tally.js';
 import type { Appended } from './storing.js';
 
 /** Items of one effect at most: their number is one byte, which is there before the items. */
@@ -51,6 +52,12 @@ export class AppendRun {
   note(): void {
     this.count += 1;
     this.step.added += 1;
+  }
+
+  /** Counts what the effects do. */
+  countIn(tally: Tally): void {
+    tally.add(['items', this.count]);
+    if (this.isOfNew) tally.add(ThingEffect.NEW_THINGS.counts(this.store, this.base, this.count));
   }
 
   /** Completes the effects. */

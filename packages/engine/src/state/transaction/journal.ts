@@ -6,6 +6,7 @@ import type { Thing } from '../../value/thing.js';
 import type { Value } from '../../value/value.js';
 import type { Undo } from '../effect.js';
 import type { Store } from '../store.js';
+import type { Tally } from '../tally.js';
 import type { AppendRun } from './append-run.js';
 import { NS_PER_UNDO } from './undo-costs.js';
 
@@ -35,6 +36,8 @@ export class Journal {
   private detached: Set<List | ThingSet> | null = null;
   /** Whether the query may change nothing for a while, whatever it is. */
   private frozen = false;
+  /** Counts what a dry run changes, which is taken back at its end; null for any other query. */
+  tally: Tally | null = null;
   /** Sets, and indexes of keys, whose order comes right again when everything is taken back. */
   private ordered: Set<object> | null = null;
 
@@ -172,7 +175,9 @@ export class Journal {
 
   /** What is appended next is another effect. */
   protected endRun(): void {
-    this.run?.end(this.written);
+    if (this.run === null) return;
+    this.run.end(this.written);
+    if (this.tally !== null) this.run.countIn(this.tally);
     this.run = null;
   }
 }

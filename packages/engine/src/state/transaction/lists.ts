@@ -39,6 +39,7 @@ export class ListChanges extends Storing {
     this.storeItems(items);
     const { length } = this.effects;
     writeEffect(this.effects, ThingEffect.SPLICE, list, start, count, items);
+    this.tally?.add(ThingEffect.SPLICE.counts(store, list, start, count, items));
     this.countWritten(length);
     const isAppended = start === list.length;
     const ns = ThingEffect.SPLICE.cost(store, list, start, count, items);
@@ -105,6 +106,7 @@ export class ListChanges extends Storing {
     this.storeItems([value]);
     const { length } = this.effects;
     writeEffect(this.effects, ThingEffect.SPLICE, list, start, 0, [value]);
+    this.tally?.add(['items', 1]);
     this.countWritten(length);
     store.append(list, value);
     this.undoAppend(store, list, start, 1);

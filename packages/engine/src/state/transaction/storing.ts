@@ -110,6 +110,7 @@ export class Storing extends Journal {
     const end = store.nextId;
     if (rooms.length > 0) this.storeRooms(store, rooms);
     writeEffect(this.effects, ThingEffect.NEW_THINGS, base, end - base);
+    this.tally?.add(ThingEffect.NEW_THINGS.counts(store, base, end - base));
     for (let id = base; id < end; id++) this.adopt(store, store.thingOfId(id));
   }
 
@@ -122,6 +123,7 @@ export class Storing extends Journal {
     const store = this.needStore();
     this.undoStoring(store);
     writeEffect(this.effects, ThingEffect.NEW_THINGS, store.nextId, 1);
+    this.tally?.add(ThingEffect.NEW_THINGS.counts(store, store.nextId, 1));
     this.register(store, thing);
     this.adopt(store, thing);
   }
@@ -153,6 +155,7 @@ export class Storing extends Journal {
       this.count(UNITS_PER_PROPERTY);
     }
     writeEffect(this.effects, RoomEffect.PUT, ids);
+    this.tally?.add(RoomEffect.PUT.counts(store.rooms, ids));
   }
 
   /** A room that was stored before this change, and is no more, becomes one that never was: it may not have its name again. */

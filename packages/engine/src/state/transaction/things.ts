@@ -207,6 +207,7 @@ export class ThingChanges extends SetChanges {
     const { length } = effects;
     effects.u8(ThingEffect.SET.code);
     ThingEffect.SET.write(effects, thing, key, own);
+    this.tally?.add(ThingEffect.SET.counts(store, thing, key, own));
     this.countWritten(length);
     return store;
   }

@@ -428,6 +428,28 @@ describe('connections', () => {
   });
 });
 
+describe('Althing-Dry-Run', () => {
+  const options = { headers: { 'Althing-Dry-Run': 'true', 'Idempotency-Key': 'tried' } };
+
+  test('lets a query or a procedure be tried out', async () => {
+    await node.value('//stuff', '.tried = 1;');
+    for (let i = 0; i < 2; i++) {
+      const answer = await node.query('//stuff', '.tried += 1;', undefined, options);
+      expect(answer.json).toEqual({ result: 2, changes: { properties: 1 } });
+    }
+    expect((await node.run('//stuff', 'set_x', [7], options)).json).toEqual({
+      result: 7,
+      changes: { properties: 1 },
+    });
+    expect(await node.value('//stuff', '.tried;')).toBe(1);
+  });
+
+  test('is refused to everything else', async () => {
+    for (const path of ['/@export/stuff', '/@import/copy', '/@session'])
+      expect((await node.post(path, path === '/@session' ? '{}' : 'x', options)).verdict).toBe('400 -53');
+  });
+});
+
 describe('Althing-Read-Only', () => {
   const ask = async (code: string, value: string): Promise<string> =>
     (await node.query('//stuff', code, undefined, { headers: { 'Althing-Read-Only': value } })).verdict;

@@ -152,6 +152,10 @@ export class HeaderReader {
         // A second one must not lift what the first one demands: together they are neither true nor false.
         into.terms.readOnly = joined(into.terms.readOnly, value.toLowerCase());
         break;
+      case 'althing-dry-run':
+        into.terms ??= noTerms();
+        into.terms.dryRun = joined(into.terms.dryRun, value.toLowerCase());
+        break;
       default:
     }
   };

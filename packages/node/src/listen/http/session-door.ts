@@ -22,7 +22,7 @@ import {
 import type { FailedReply, Reply, Request, Respond, SessionBody } from '../../groups/request.js';
 import { parseAuthorization } from '../auth/credentials.js';
 import type { Exchange } from './exchange.js';
-import { AUTHENTICATE, badRequest, INTERNAL, type Refuse, UNAUTHORIZED } from './refusals.js';
+import { AUTHENTICATE, badRequest, INTERNAL, NO_DRY_RUN, type Refuse, UNAUTHORIZED } from './refusals.js';
 import { statusOf } from './reply.js';
 
 /** A request about a session. */
@@ -54,6 +54,7 @@ export class SessionDoor {
     const { handle, refuse, onDefect } = this.options;
     try {
       assertEmpty(body, exchange.format);
+      if (exchange.terms?.dryRun === 'true') throw NO_DRY_RUN;
       const { key, ask } = this.askOf(call, user);
       const request: Request<SessionBody> = {
         scope: exchange.scope,

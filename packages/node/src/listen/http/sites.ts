@@ -91,7 +91,7 @@ export const PREFLIGHT: readonly (readonly [string, string])[] = [
   ['Access-Control-Allow-Methods', 'POST, DELETE'],
   [
     'Access-Control-Allow-Headers',
-    'Authorization, Content-Type, Consistency, Idempotency-Key, X-Request-Id, Althing-Min-Index, Althing-Read-Only, Althing-Request',
+    'Authorization, Content-Type, Consistency, Idempotency-Key, X-Request-Id, Althing-Dry-Run, Althing-Min-Index, Althing-Read-Only, Althing-Request',
   ],
   ['Access-Control-Max-Age', '600'],
 ];

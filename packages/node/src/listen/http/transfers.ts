@@ -17,7 +17,7 @@ import { problemOf, type TermHeaders } from '../shared/terms.js';
 import type { Exchange } from './exchange.js';
 import type { Transfer } from './path.js';
 import type { Pieces } from './pieces.js';
-import { badRequest } from './refusals.js';
+import { badRequest, NO_DRY_RUN } from './refusals.js';
 import type { Upload } from './upload.js';
 
 /** Why a transfer can't be made on the terms of its request; null when it can. */
@@ -25,6 +25,7 @@ export function refusalBy(terms: TermHeaders | null, user: User): QueryError | n
   if (terms === null) return null;
   const problem = problemOf(terms);
   if (problem !== null) return badRequest(problem);
+  if (terms.dryRun === 'true') return NO_DRY_RUN;
   return terms.readOnly === 'true' ? refusalOf(user, Privilege.GRANT, '@thingsdb', true) : null;
 }
 

@@ -4,7 +4,8 @@
  *   AUTH  := [user, password] / token
  *   QUERY := [scope, code, vars?, options?]       ; anything but a map as vars: none
  *   RUN   := [scope, procedure, args?, options?]
- *   options := {request?: str, key?: str, min_index?: int, consistency?: str, timeout_ms?: int, read_only?: bool}
+ *   options := {request?: str, key?: str, min_index?: int, consistency?: str, timeout_ms?: int, read_only?: bool,
+ *               dry_run?: bool}
  *
  * Further elements, and what follows behind the array, are passed over. Values are not read here, see `requests/body.ts`.
  */
@@ -211,6 +212,9 @@ function readOptions(reader: MsgpackReader, named: Buffer): PackedOptions | null
         break;
       case 'read_only':
         headers.readOnly = String(boolOf(reader, key));
+        break;
+      case 'dry_run':
+        headers.dryRun = String(boolOf(reader, key));
         break;
       case 'timeout_ms':
         timeoutMs = wholeOf(reader, key, 1, TIMEOUT_MAX_MS);

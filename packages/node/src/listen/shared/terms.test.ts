@@ -41,6 +41,7 @@ describe('headers with terms', () => {
     [{ request: 'c.1.1', key: 'k' }, 'not by both'],
     [{ readOnly: '' }, 'Althing-Read-Only'],
     [{ readOnly: 'yes' }, 'Althing-Read-Only'],
+    [{ dryRun: 'yes' }, 'Althing-Dry-Run'],
     [{ readOnly: 'true, false' }, 'Althing-Read-Only'],
   ])('%j is refused', (headers, name) => {
     expect(problemOf({ ...none, ...headers })).toContain(name);
@@ -53,6 +54,12 @@ describe('headers with terms', () => {
       key: null,
       name: null,
       readOnly: false,
+      dryRun: false,
+    });
+    // A dry run makes nothing that a name could find again.
+    expect(termsOf({ ...none, dryRun: 'true', key: 'k' }, Buffer.from('x'), 'json')).toMatchObject({
+      dryRun: true,
+      key: null,
     });
     expect(termsOf({ ...none, readOnly: 'true' }, Buffer.from('x'), 'json').readOnly).toBe(true);
     expect(termsOf({ ...none, request: 'c-1.12.7' }, Buffer.from('x'), 'json')).toMatchObject({

@@ -8,6 +8,7 @@
  *                                         a number that rises by one with each of its requests to a scope, from 1 on; and the
  *                                         lowest number of a request that it may still repeat
  *   Althing-Read-Only: true | false       whether it runs as if its user had neither CHANGE nor GRANT
+ *   Althing-Dry-Run: true | false         whether it is only tried out. Its name does not count then: it may be repeated freely
  */
 import { createHash } from 'node:crypto';
 import type { Format } from '@althing/engine';
@@ -21,6 +22,7 @@ export interface TermHeaders {
   key: string | null;
   request: string | null;
   readOnly: string | null;
+  dryRun: string | null;
 }
 
 export const NO_TERMS: TermHeaders = {
@@ -29,6 +31,7 @@ export const NO_TERMS: TermHeaders = {
   key: null,
   request: null,
   readOnly: null,
+  dryRun: null,
 };
 
 /** Bytes of an Idempotency-Key at most. */
@@ -41,7 +44,14 @@ const CLIENT_LENGTH_MAX = 64;
 const OPEN_MAX = 10_000;
 
 /** The problem of the headers; null for none. */
-export function problemOf({ consistency, minIndex, key, request, readOnly }: TermHeaders): string | null {
+export function problemOf({
+  consistency,
+  minIndex,
+  key,
+  request,
+  readOnly,
+  dryRun,
+}: TermHeaders): string | null {
   if (consistency !== null && consistency !== 'stale' && consistency !== 'linearizable') {
     return 'Consistency must be linearizable or stale';
   }
@@ -52,6 +62,7 @@ export function problemOf({ consistency, minIndex, key, request, readOnly }: Ter
     return `Idempotency-Key must have 1 to ${KEY_BYTES_MAX} bytes`;
   }
   if (!isFlag(readOnly)) return 'Althing-Read-Only must be true or false';
+  if (!isFlag(dryRun)) return 'Althing-Dry-Run must be true or false';
   if (request === null) return null;
   if (key !== null) return 'a request is named by Idempotency-Key or by Althing-Request, not by both';
   const name = nameOf(request);
@@ -67,17 +78,19 @@ export function problemOf({ consistency, minIndex, key, request, readOnly }: Ter
 
 /** The terms of a request whose headers are sound. */
 export function termsOf(
-  { consistency, minIndex, key, request, readOnly }: TermHeaders,
+  { consistency, minIndex, key, request, readOnly, dryRun }: TermHeaders,
   body: Uint8Array,
   format: Format,
 ): Terms {
-  const name = request === null ? null : nameOf(request);
+  const isDryRun = dryRun === 'true';
+  const name = request === null || isDryRun ? null : nameOf(request);
   return {
     stale: consistency === 'stale',
     minIndex: minIndex === null ? 0 : indexOf(minIndex),
-    key: key === null ? null : { key, body: hashOf(body, format) },
+    key: key === null || isDryRun ? null : { key, body: hashOf(body, format) },
     name: name === null ? null : { ...name, body: hashOf(body, format) },
     readOnly: readOnly === 'true',
+    dryRun: isDryRun,
   };
 }
 

@@ -1,0 +1,62 @@
+/** What a dry run counts: how many of what a query would have changed. */
+
+/** The categories, in the order in which they are told. */
+const CATEGORIES = [
+  'things_added',
+  'things_removed',
+  /** Things that became instances of a type, or plain, or were restricted. */
+  'things_retyped',
+  /** Properties set, renamed or deleted. */
+  'properties',
+  /** Items that came into lists, or went. */
+  'items',
+  /** Members that came into sets, or went. */
+  'members',
+  /** Types, enums and procedures. */
+  'definitions',
+  'tasks',
+  'rooms',
+  /** Events that clients would be told of. */
+  'events',
+  /** Collections that would be filled from a dump. */
+  'imports',
+  /** Entries of commit histories. */
+  'commits',
+  /** Users, with their passwords, tokens and sessions. */
+  'users',
+  /** Privileges and whitelists. */
+  'access',
+  'collections',
+  /** Nodes, and invitations of nodes. */
+  'nodes',
+  'modules',
+  'settings',
+] as const;
+
+export type Category = (typeof CATEGORIES)[number];
+
+/** So many of a category. */
+export type Counted = readonly [category: Category, count: number];
+
+/** How an effect counts that is one of a category each time. */
+export function one(category: Category): () => Counted {
+  const counted: Counted = [category, 1];
+  return () => counted;
+}
+
+/** Counts the steps of one query: a property that is set twice counts twice. */
+export class Tally {
+  private readonly counts = new Map<Category, number>();
+
+  add([category, count]: Counted): void {
+    if (count > 0) this.counts.set(category, (this.counts.get(category) ?? 0) + count);
+  }
+
+  /** All that is not 0. */
+  entries(): readonly Counted[] {
+    return CATEGORIES.flatMap((category) => {
+      const count = this.counts.get(category);
+      return count === undefined ? [] : [[category, count] as const];
+    });
+  }
+}
