@@ -24,12 +24,14 @@ COPY packages/engine/package.json packages/engine/
 COPY packages/storage/package.json packages/storage/
 COPY packages/node/package.json packages/node/
 COPY packages/client/package.json packages/client/
+COPY packages/console/package.json packages/console/
 COPY packages/cli/package.json packages/cli/
 COPY packages/verification/package.json packages/verification/
 RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.base.json ./
 COPY packages/ packages/
-RUN node packages/language/generator/main.mjs && npx tsc -b packages/cli && node packages/cli/generator/bundle.mjs
+RUN node packages/language/generator/main.mjs && npx tsc -b packages/cli packages/console/web \
+  && node packages/console/generator/main.mjs && node packages/cli/generator/bundle.mjs
 RUN npm prune --omit=dev --ignore-scripts
 COPY deploy/docker/ deploy/docker/
 RUN node deploy/docker/sbom.mjs > sbom.cdx.json && node deploy/docker/trim.mjs /app

@@ -11,13 +11,13 @@ const LINES_MAX = 450;
 /** Up to so many lines less, a reason may stay: files become a little shorter and longer all the time. */
 const SLACK = 50;
 const REASON = /^(?:\/\/.*\n)*\/\*\*(?:(?!\*\/)[\s\S])*?\n \* Long because: \S.{15,}/;
-const CODE = /\.(?:ts|mjs)$/;
+const CODE = /\.(?:tsx?|mjs)$/;
 const EXEMPT = /\.test\.ts$|\.generated\.ts$|(?:^|\/)(?:dist|node_modules|bundle)\//;
 
 function sources() {
   const packages = readdirSync(join(ROOT, 'packages')).flatMap((name) =>
     readdirSync(join(ROOT, 'packages', name))
-      .filter((folder) => folder === 'src' || folder === 'generator')
+      .filter((folder) => ['src', 'generator', 'web'].includes(folder))
       .map((folder) => join(ROOT, 'packages', name, folder)),
   );
   return [...packages, join(ROOT, 'scripts'), join(ROOT, 'deploy')].flatMap((folder) =>

@@ -324,7 +324,7 @@ function projectPackages(): Package[] {
       devDependencies: keysOf(manifest.devDependencies),
       references: referencesOf(folder),
       files: trackedFiles()
-        .filter((path) => path.startsWith(`${folder}/`) && /\.(ts|mts|mjs|js)$/.test(path))
+        .filter((path) => path.startsWith(`${folder}/`) && /\.(tsx?|mts|mjs|js)$/.test(path))
         .flatMap((path) => textOf(path))
         .map(({ path, text }) => ({ path: path.slice(folder.length + 1), text })),
     };

@@ -16,6 +16,8 @@ for (const { source, target } of projects) {
   if (!existsSync(target)) continue;
   for (const entry of readdirSync(target, { withFileTypes: true, recursive: true })) {
     const path = join(entry.parentPath ?? entry.path, entry.name);
+    // What the console's build wrote.
+    if (path.startsWith(join(target, 'files'))) continue;
     const name = relative(target, path).replace(/(?:\.d\.ts|\.js)(?:\.map)?$/, '');
     if (!entry.isFile() || name === relative(target, path)) continue;
     if (!existsSync(join(source, `${name}.ts`))) rmSync(path);

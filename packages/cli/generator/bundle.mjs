@@ -3,7 +3,8 @@
  * of five hundred starts in half the time. What comes from other projects stays outside. Does nothing when the bundle is
  * as new as what it is made of. Native code that is not the known one ends the build.
  */
-import { renameSync, rmSync } from 'node:fs';
+import { cpSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { isBundleCurrent } from '../bin/bundled.js';
@@ -46,6 +47,8 @@ if (!isBundleCurrent()) {
     legalComments: 'none',
     logLevel: 'error',
   });
+  // Beside the code that reads them.
+  cpSync(`${home}../console/dist/files`, join(made, 'files'), { recursive: true });
   try {
     renameSync(target, former);
   } catch (error) {

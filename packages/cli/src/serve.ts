@@ -1,14 +1,17 @@
+import { consoleFiles } from '@althing/console';
 import { type Command, Option } from 'commander';
 import type { CommandDefinition } from './command.js';
 import { addStartOptions, begin, mend, wantedOf } from './first-start.js';
 import { type Io, tell, write, writeLast } from './io.js';
 import type {
+  Config,
   ConfigurationManner,
   FirstStart,
   LoadedConfig,
   RunningNode,
   SettingKey,
   StartNode,
+  StaticSite,
 } from './node.js';
 import { compileSooner } from './tiering.js';
 import { version, versionLine } from './version.js';
@@ -159,6 +162,7 @@ async function run(
     running = await node.startNode(loaded.config, {
       version: version(),
       signal: starting.signal,
+      ...siteOf(loaded.config.console),
       ...(first === undefined ? {} : { first }),
     });
     if (signals > 0) stop();
@@ -171,6 +175,12 @@ async function run(
     unsubscribe();
     unsubscribeReload();
   }
+}
+
+/** The files that the API serves to browsers. */
+function siteOf(console: Config['console']): { site?: StaticSite } {
+  if (console === 'off') return {};
+  return { site: { base: '/@console/', entrances: ['/', '/console'], files: consoleFiles(console) } };
 }
 
 /** An error that knows its exit code was expected and has its say in its message; any other shows where it comes from. */

@@ -7,6 +7,7 @@ import type { Identity } from './base/identity.js';
 import { SharedStatus } from './between/shared-status.js';
 import type { Config } from './config/index.js';
 import type { State } from './groups/state.js';
+import type { StaticSite } from './listen/http/static-site.js';
 import { NodeCertificates } from './listen/tls/node-certificates.js';
 import { startWait } from './operate/start/start-wait.js';
 import { Ending } from './operate/stop/ending.js';
@@ -31,6 +32,8 @@ export interface NodeParts {
   readonly identity: Identity;
   /** Gives the start up while it waits for other nodes. */
   readonly signal: AbortSignal;
+  /** Files that the API serves to browsers; null for none. */
+  readonly site: StaticSite | null;
 }
 
 /** The parts that are there as soon as the node knows its cluster. */

@@ -10,6 +10,7 @@ import { decodeIdentity, encodeIdentity, type Identity, newIdentity } from './ba
 import { PROTOCOL_VERSIONS } from './between/peer-protocol.js';
 import { type Config, ConfigurationError, checkMemory, ExitCode, processMemory } from './config/index.js';
 import { State } from './groups/state.js';
+import type { StaticSite } from './listen/http/static-site.js';
 import { Node } from './node.js';
 import { refuseDiverged } from './operate/start/diverged.js';
 import {
@@ -52,6 +53,8 @@ export interface StartOptions {
   readonly first?: FirstStart;
   /** Gives the start up while it waits for other nodes. */
   readonly signal?: AbortSignal;
+  /** Files that the API serves to browsers; default: none. */
+  readonly site?: StaticSite;
 }
 
 export type StartNode = (config: Config, options: StartOptions) => Promise<RunningNode>;
@@ -126,6 +129,7 @@ async function startInFolder(
     protocolVersions = PROTOCOL_VERSIONS,
     level = LEVEL_NEWEST,
     signal = new AbortController().signal,
+    site,
   }: StartOptions,
   folder: DataFolder,
 ): Promise<RunningNode> {
@@ -160,6 +164,7 @@ async function startInFolder(
       state,
       identity,
       signal,
+      site: site ?? null,
     });
     void node.closed.then(release);
     return node;

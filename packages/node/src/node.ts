@@ -338,7 +338,7 @@ export class Node implements RunningNode {
   }
 
   private openDoors(): Promise<Doors> {
-    const { config, log, identity } = this.parts;
+    const { config, log, identity, site } = this.parts;
     const { engine, router, rooms } = this.side;
     return Doors.open({
       config,
@@ -357,6 +357,7 @@ export class Node implements RunningNode {
       onDefect: (error) => this.side.noteDefect(error),
       certificates: this.certificates.present,
       nodeNumber: () => engine.root.members.get(identity.nodeId)?.number ?? 0,
+      site,
     });
   }
 

@@ -137,6 +137,11 @@ export const http = {
     [],
     'Origins of web pages that may use the HTTP API and `ws_port` from a browser, such as `https://app.example.com`. They get the headers for it (CORS); a request with an `Origin` that is neither listed nor the place that it is sent to gets status 403.',
   ),
+  console: setting(
+    choice('on', 'read_only', 'off'),
+    'on',
+    'The [web console](console.md), which the HTTP API serves at `/@console/`. `read_only`: its pages change nothing. `off`: nothing of it is served.',
+  ),
   max_connection_age_ms: setting(
     durationOrNone(1000, 86_400_000),
     600_000,

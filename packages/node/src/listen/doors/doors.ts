@@ -28,7 +28,7 @@ import { connectionEntries } from './connection-entries.js';
 import { NativeDoors } from './native-doors.js';
 
 export interface DoorsOptions
-  extends Pick<HttpOptions, 'transfers' | 'wait' | 'onDefect'>,
+  extends Pick<HttpOptions, 'transfers' | 'wait' | 'onDefect' | 'site'>,
     Pick<GateOptions, 'refusal' | 'stale'> {
   readonly config: Config;
   readonly engine: Engine;
@@ -134,6 +134,7 @@ export class Doors {
       connectionsPerAddressMax: config.maxConnectionsPerAddress,
       trustedProxies: config.trustedProxies,
       sites: sitesOptionsOf(config),
+      site: options.site,
     });
     this.nativeDoors = new NativeDoors(config, this.native, { log, figures });
   }

@@ -1,11 +1,13 @@
 /** Answers to requests by their head alone: whatever the body says, and it is the last on its connection. */
 import type { HttpResponse } from 'uWebSockets.js';
 import type { QueryError } from '@althing/engine';
+import { type AnswerBuffer, LONG_BYTES } from './answer-buffer.js';
 import { type Headers, write, writeHead, writeLater } from './exchange.js';
-import { ALLOW, METHOD_STATUS } from './refusals.js';
-import { errorBody, formatOf, type Heads } from './reply.js';
+import { ALLOW, BODIES_FULL, METHOD_STATUS } from './refusals.js';
+import { errorBody, formatOf, type Heads, statusOf } from './reply.js';
 import type { RequestHeaders } from './request-headers.js';
 import { corsOf, PREFLIGHT } from './sites.js';
+import type { StaticAnswer } from './static-site.js';
 
 /** Answers HEAD. A response to it has no body: its reader would take one for the next response. */
 export function refuseHeadMethod(res: HttpResponse, heads: Heads, { id }: RequestHeaders): void {
@@ -26,6 +28,24 @@ export function answerLast(res: HttpResponse, work: () => void): void {
     closed = true;
   });
   writeLater(res, () => closed, work);
+}
+
+/** Sends a file for browsers; to HEAD what would come with it. */
+export function sendFile(
+  res: HttpResponse,
+  heads: Heads,
+  buffer: AnswerBuffer,
+  { id }: RequestHeaders,
+  method: string,
+  { status, type, headers, body }: StaticAnswer,
+): void {
+  if (method === 'HEAD' || status.startsWith('304')) {
+    writeHead(res, status, heads.ofType(type, id), headers);
+    // Nothing more is read from the connection, though the client closes it: no body comes that would end it.
+    res.endWithoutBody(body.length, true);
+  } else if (body.length < LONG_BYTES || buffer.lend(body.length))
+    write(res, status, heads.ofType(type, id), body, headers, true);
+  else write(res, statusOf(BODIES_FULL), heads.of('json', id), errorBody(BODIES_FULL, 'json'), [], true);
 }
 
 /** Says why a request is refused. */

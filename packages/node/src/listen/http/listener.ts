@@ -29,7 +29,7 @@ import { Apps, hasCertificate, type SocketData } from './apps.js';
 import type { Batch } from './batch.js';
 import { Bodies } from './bodies.js';
 import { Exchange, type ExchangeParts, type Headers, write } from './exchange.js';
-import { answerLast, fail, preflight, refuseHeadMethod } from './head-answers.js';
+import { answerLast, fail, preflight, refuseHeadMethod, sendFile } from './head-answers.js';
 import type { HttpOptions } from './options.js';
 import { type Path, Paths, type Transfer } from './path.js';
 import {
@@ -50,6 +50,7 @@ import { formatOf, Heads, statusOf } from './reply.js';
 import { HeaderReader, type RequestHeaders } from './request-headers.js';
 import { isSessionMethod, SessionDoor, type SessionMethod } from './session-door.js';
 import { corsOf, Sites } from './sites.js';
+import { type StaticAnswer, StaticFiles } from './static-site.js';
 import { refusalBy, transferred } from './transfers.js';
 import { Upload } from './upload.js';
 import { WaitingInPlace } from './waiting-in-place.js';
@@ -68,6 +69,8 @@ export class HttpListener {
   private readonly addresses: AddressCounts;
   private readonly clients: ClientAddresses;
   private readonly sites: Sites;
+  /** Null where there are no files for browsers. */
+  private readonly files: StaticFiles | null;
   private port = 0;
   private readonly inPlace: WaitingInPlace;
   private readonly headerReader = new HeaderReader(new RequestIds());
@@ -87,6 +90,7 @@ export class HttpListener {
       done: (exchange) => this.finished(exchange),
     };
     this.sites = new Sites(options.sites);
+    this.files = options.site === null ? null : new StaticFiles(options.site);
     this.addresses = new AddressCounts({
       max: options.connectionsPerAddressMax,
       recount: () => systemCounts(this.port),
@@ -218,12 +222,16 @@ export class HttpListener {
     const origin = headers.origin === null ? 'own' : this.sites.kindOf(headers.origin, headers.host);
     const refuse = (error: QueryError, status?: string, more?: Headers): void =>
       this.refuseHead(res, headers, error, status, more);
+    const file = this.fileOf(req, method);
     if (headers.malformed !== null) refuse(badRequest(headers.malformed), '400 Bad Request');
     else if (this.needsCertificate && !hasCertificate(res)) refuse(NO_CERTIFICATE, '403 Forbidden');
     else if (!this.sites.serves(headers.host)) refuse(OTHER_HOST, '421 Misdirected Request');
     else if (origin === 'foreign') refuse(FOREIGN_ORIGIN, '403 Forbidden');
     else if (origin === 'listed' && headers.isPreflight) {
       answerLast(res, () => preflight(res, this.heads, headers));
+    } else if (file !== null) {
+      const { heads, answerBuffer } = this.exchangeParts;
+      answerLast(res, () => sendFile(res, heads, answerBuffer, headers, method, file));
     } else if (method === 'GET' && path.kind === 'root') {
       answerLast(res, () => write(res, '200 OK', 'text/html; charset=utf-8', WELCOME_PAGE, [], true));
     } else if (method === 'HEAD') {
@@ -236,6 +244,16 @@ export class HttpListener {
     else if (path.kind === 'scope' && !req.getQuery()) this.receivePost(res, path.scope, headers, batch);
     else if (path.kind === 'malformed') refuse(badRequest('the path is not decodable'), '400 Bad Request');
     else refuse(UNKNOWN_PATH);
+  }
+
+  /** The answer with a file for browsers; null where there is none. */
+  private fileOf(req: HttpRequest, method: string): StaticAnswer | null {
+    if (this.files === null || (method !== 'GET' && method !== 'HEAD')) return null;
+    return this.files.answer(req.getUrl(), {
+      accept: req.getHeader('accept'),
+      acceptEncoding: req.getHeader('accept-encoding'),
+      ifNoneMatch: req.getHeader('if-none-match'),
+    });
   }
 
   /** Lets a connection go on as a WebSocket. */

@@ -7,6 +7,7 @@ import type { Authenticator } from '../auth/authenticator.js';
 import type { Gate } from '../gate/gate.js';
 import type { SocketData, TlsFiles } from './apps.js';
 import type { SitesOptions } from './sites.js';
+import type { StaticSite } from './static-site.js';
 
 export interface HttpOptions {
   readonly authenticator: Authenticator;
@@ -44,6 +45,8 @@ export interface HttpOptions {
   readonly trustedProxies: readonly string[];
   /** For whom browsers may ask. */
   readonly sites: SitesOptions;
+  /** Files for browsers; null for none. */
+  readonly site: StaticSite | null;
   /** Counts refusals. */
   readonly figures: Pick<EngineMetrics, 'refused'>;
   /** Reports a defect of the node itself. */

@@ -1,4 +1,5 @@
 import { type Config, DEFAULT_PASSWORD } from '../../config/index.js';
+import type { StaticSite } from '../../listen/http/static-site.js';
 import type { Logger } from '../../telemetry/logger.js';
 
 export interface Greeting {
@@ -17,10 +18,12 @@ export interface Greeting {
   /** Of the data folder. */
   readonly path: string;
   readonly isTls: boolean;
+  /** Files for browsers; null for none. */
+  readonly site: Pick<StaticSite, 'base'> | null;
 }
 
 /** Says where everything is. */
-export function greet(log: Logger, { config, version, path, isTls }: Greeting): void {
+export function greet(log: Logger, { config, version, path, isTls, site }: Greeting): void {
   const base = baseUrl(config.bindClientAddr, isTls);
   log.info({ event: 'data', path }, `Althing ${version}: data in ${path}`);
   if (config.httpStatusPort !== 0) {
@@ -34,7 +37,10 @@ export function greet(log: Logger, { config, version, path, isTls }: Greeting): 
     log.info({ event: 'api_disabled' }, 'the HTTP API is disabled (http_api_port = 0)');
     return;
   }
-  log.info({ event: 'api', port: config.httpApiPort }, `HTTP API on ${base}:${config.httpApiPort}`);
+  const url = `${base}:${config.httpApiPort}`;
+  log.info({ event: 'api', port: config.httpApiPort }, `HTTP API on ${url}`);
+  if (site !== null)
+    log.info({ event: 'site', url: url + site.base }, `open in a browser: ${url}${site.base}`);
 }
 
 function greetNative(log: Logger, config: Greeting['config']): void {

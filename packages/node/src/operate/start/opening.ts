@@ -2,6 +2,7 @@ import type { ClusterRecord } from '../../between/cluster-record.js';
 import { Phase, type SharedStatus } from '../../between/shared-status.js';
 import { type Config, DEFAULT_PASSWORD, ExitCode, isOpen } from '../../config/index.js';
 import type { EngineSide } from '../../engine-side/engine-side.js';
+import type { StaticSite } from '../../listen/http/static-site.js';
 import type { PasswordHasher } from '../../requests/password.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { bootstrapCluster, hasDefaultPassword } from './bootstrap.js';
@@ -32,6 +33,8 @@ export interface OpeningParts {
   readonly side: EngineSide;
   readonly hasher: PasswordHasher;
   readonly isTls: boolean;
+  /** Files for browsers; null for none. */
+  readonly site: StaticSite | null;
 }
 
 /**
@@ -95,8 +98,8 @@ export class Opening {
 
   /** Tells people that the node serves, and how to use it. */
   async greet(isFirstStart: boolean): Promise<void> {
-    const { config, log, version, path, isTls, side, hasher } = this.parts;
-    const greeting = { config, version, path, isTls };
+    const { config, log, version, path, isTls, side, hasher, site } = this.parts;
+    const greeting = { config, version, path, isTls, site };
     greet(log, greeting);
     if (config.httpApiPort === 0 || isOpen(config)) return;
     if (await hasDefaultPassword(side.engine.root, hasher))

@@ -1,0 +1,57 @@
+/** Names for completion: what is known at once, and properties of paths, which are asked for and kept for a while. */
+import { AlthingError } from '@althing/client';
+import type { Catalogue } from '@althing/language';
+import { namesOf } from '../state/names.js';
+import { ask } from '../state/session.js';
+import { textsOf } from '../state/values.js';
+
+/** How long names of properties are taken for true, and how long they are waited for, in milliseconds. */
+const FRESH_MS = 10_000;
+const WAIT_MS = 150;
+/** Names of one thing at most. */
+const NAMES_MAX = 200;
+
+const keys = new Map<string, { readonly at: number; readonly names: readonly string[] | null }>();
+
+export function catalogueOf(scope: string): Catalogue {
+  const { functions, procedures, types, enums } = namesOf(scope);
+  const texts = (call: string): readonly string[] => {
+    if (call === 'run' || call.includes('procedure')) return procedures.map(({ name }) => name);
+    if (call.includes('enum')) return enums.map(({ name }) => name);
+    return call.includes('type') || call === 'wrap' ? types.map(({ name }) => name) : [];
+  };
+  return {
+    functions: functions.filter(({ scopes }) => scopes.includes(kindOf(scope))),
+    procedures,
+    types: types.map(({ name, fields }) => ({ name, fields: fields.map(([field]) => field) })),
+    enums: enums.map(({ name, members }) => ({ name, members: members.map(([member]) => member) })),
+    keys: (path) => keys.get(keyOf(scope, path))?.names ?? null,
+    texts: (call, argument) => (argument > 0 ? [] : texts(call)),
+  };
+}
+
+/** Waits a moment for the names of properties at a path; without them completion goes on as well. */
+export async function knowKeys(scope: string, path: readonly string[]): Promise<void> {
+  if (!scope.startsWith('@collection:')) return;
+  const key = keyOf(scope, path);
+  const found = keys.get(key);
+  if (found !== undefined && Date.now() - found.at < FRESH_MS) return;
+  // Nothing of it is code of somebody else: the grammar takes words alone behind a dot.
+  const code = `${path.length === 0 ? '' : `.${path.join('.')}`}.keys()[:${NAMES_MAX}];`;
+  const asking = ask(scope, code, {}, { consistency: 'stale', timeoutMs: 10 * WAIT_MS }).then(
+    (value) => keys.set(key, { at: Date.now(), names: textsOf(value) }),
+    (error: unknown) => {
+      if (!(error instanceof AlthingError)) throw error;
+      keys.set(key, { at: Date.now(), names: null });
+    },
+  );
+  await Promise.race([asking, new Promise((done) => setTimeout(done, WAIT_MS))]);
+}
+
+function keyOf(scope: string, path: readonly string[]): string {
+  return `${scope} ${path.join('.')}`;
+}
+
+function kindOf(scope: string): string {
+  return scope === '@thingsdb' ? 'thingsdb' : scope.startsWith('@node') ? 'node' : 'collection';
+}

@@ -1,0 +1,303 @@
+/**
+ * The editor. It lives in a shadow root: there CodeMirror puts its styles into style sheets that scripts make, while in the document it
+ * would write `<style>`, which the page's policy forbids.
+ */
+
+import {
+  complete,
+  contextAt,
+  FIRST_LINE,
+  type LineState,
+  type Token,
+  type TokenKind,
+  tokenizeLine,
+} from '@althing/language';
+import {
+  autocompletion,
+  type Completion,
+  type CompletionContext,
+  type CompletionResult,
+  closeBrackets,
+  closeBracketsKeymap,
+  completionKeymap,
+  insertBracket,
+} from '@codemirror/autocomplete';
+import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
+import { bracketMatching, HighlightStyle, StreamLanguage, syntaxHighlighting } from '@codemirror/language';
+import { type Diagnostic, linter, setDiagnostics } from '@codemirror/lint';
+import { highlightSelectionMatches, searchKeymap } from '@codemirror/search';
+import { EditorState } from '@codemirror/state';
+import {
+  drawSelection,
+  EditorView,
+  highlightActiveLine,
+  highlightSpecialChars,
+  keymap,
+  lineNumbers,
+  placeholder,
+} from '@codemirror/view';
+import { type Tag, tags } from '@lezer/highlight';
+import { catalogueOf, knowKeys } from './catalogue.js';
+import { formatted } from './format.js';
+import type { Mistake } from './rules.js';
+
+export interface EditorOptions {
+  readonly parent: HTMLElement;
+  readonly text: string;
+  readonly scope: () => string;
+  readonly isReadOnly?: boolean;
+  readonly changed: (text: string) => void;
+  readonly run: (selected: string | null) => void;
+  /** The mistake of a text; null for none. */
+  readonly mistakeIn: (text: string) => Mistake | null;
+}
+
+/** What the page does with an editor. */
+export interface Editor {
+  setText(text: string): void;
+  /** The selected text; null for none. */
+  selected(): string | null;
+  format(): void;
+  /** Marks a place in the text, in code points, until the text changes. */
+  mark(offset: number, length: number, message: string): void;
+  focus(): void;
+  destroy(): void;
+}
+
+/** How long nobody types before mistakes are shown, in milliseconds. */
+const LINT_MS = 200;
+
+export function makeEditor(options: EditorOptions): Editor {
+  const { parent, text, changed, run } = options;
+  const root = parent.shadowRoot ?? parent.attachShadow({ mode: 'open' });
+  const selected = (): string | null => {
+    const { from, to, empty } = view.state.selection.main;
+    return empty ? null : view.state.sliceDoc(from, to);
+  };
+  const format = (): boolean => {
+    const before = view.state.doc.toString();
+    if (options.mistakeIn(before) !== null) return true;
+    const after = formatted(before);
+    if (after !== before) view.dispatch({ changes: { from: 0, to: before.length, insert: after } });
+    return true;
+  };
+  const running = (what: () => string | null) => (): boolean => {
+    run(what());
+    return true;
+  };
+  const keys = [
+    { key: 'Mod-Enter', run: running(() => null) },
+    { key: 'Shift-Enter', run: running(selected) },
+    { key: 'Alt-Shift-f', run: format },
+  ];
+  const view = new EditorView({
+    root,
+    parent: root,
+    state: EditorState.create({
+      doc: text,
+      extensions: [
+        keymap.of(keys),
+        lineNumbers(),
+        highlightSpecialChars(),
+        history(),
+        drawSelection(),
+        bracketMatching(),
+        closeBrackets(),
+        highlightActiveLine(),
+        highlightSelectionMatches(),
+        placeholder('.guests.filter(|g| g.age >= 18)'),
+        autocompletion({ override: [(context) => completions(context, options.scope())], icons: false }),
+        linter((current) => diagnosticsOf(options.mistakeIn(current.state.doc.toString())), {
+          delay: LINT_MS,
+        }),
+        // Tab is not among them: it leaves the editor.
+        keymap.of([
+          ...closeBracketsKeymap,
+          ...defaultKeymap,
+          ...searchKeymap,
+          ...historyKeymap,
+          ...completionKeymap,
+        ]),
+        StreamLanguage.define(language),
+        syntaxHighlighting(colours),
+        look,
+        EditorView.lineWrapping,
+        EditorView.contentAttributes.of({ 'aria-label': 'Query code', spellcheck: 'false' }),
+        EditorState.readOnly.of(options.isReadOnly ?? false),
+        EditorView.domEventHandlers({ beforeinput: typeOver }),
+        EditorView.updateListener.of((update) => {
+          if (update.docChanged) changed(update.state.doc.toString());
+        }),
+      ],
+    }),
+  });
+  return {
+    selected,
+    setText: (next) => view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: next } }),
+    format: () => void format(),
+    mark: (offset, length, message) => {
+      const source = view.state.doc.toString();
+      const from = unitsOf(source, offset);
+      const to = Math.max(from + 1, unitsOf(source, offset + length));
+      const end = Math.min(to, source.length);
+      view.dispatch(
+        setDiagnostics(view.state, [{ from: Math.min(from, end), to: end, severity: 'error', message }]),
+      );
+    },
+    focus: () => view.focus(),
+    destroy: () => view.destroy(),
+  };
+}
+
+/**
+ * Replaces a selection by what is typed. Where the browser does it, it keeps the look of what was there in a style of its own, which the
+ * page's policy refuses and reports.
+ */
+function typeOver(event: InputEvent, view: EditorView): boolean {
+  const { inputType, data, isComposing } = event;
+  if (inputType !== 'insertText' || data === null || isComposing || view.state.selection.main.empty)
+    return false;
+  if (view.state.readOnly) return false;
+  event.preventDefault();
+  const { state } = view;
+  view.dispatch(
+    insertBracket(state, data) ?? state.update(state.replaceSelection(data), { userEvent: 'input.type' }),
+  );
+  return true;
+}
+
+function diagnosticsOf(mistake: Mistake | null): Diagnostic[] {
+  if (mistake === null) return [];
+  return [{ from: mistake.offset, to: mistake.offset, severity: 'error', message: mistake.message }];
+}
+
+/** UTF-16 units before a number of code points. */
+function unitsOf(text: string, codePoints: number): number {
+  let units = 0;
+  for (let left = codePoints; left > 0 && units < text.length; left--)
+    units += (text.codePointAt(units) ?? 0) > 0xffff ? 2 : 1;
+  return units;
+}
+
+async function completions(context: CompletionContext, scope: string): Promise<CompletionResult | null> {
+  const source = context.state.doc.toString();
+  const { wanted, prefix } = contextAt(source, context.pos);
+  if (wanted.kind === 'nothing' || (prefix === '' && wanted.kind === 'name' && !context.explicit))
+    return null;
+  if (wanted.kind === 'member' && wanted.receiver.kind === 'path')
+    await knowKeys(scope, wanted.receiver.path);
+  const { from, to, items } = complete(source, context.pos, catalogueOf(scope));
+  if (items.length === 0) return null;
+  const options: Completion[] = items.map(({ label, kind, detail, doc, insert }, i) => ({
+    label,
+    type: kind,
+    detail: detail === label ? '' : detail,
+    apply: insert,
+    boost: -i / 10,
+    ...(doc === '' ? {} : { info: doc }),
+  }));
+  return { from, to, options, filter: false };
+}
+
+interface ReadState {
+  line: LineState;
+  tokens: readonly Token[];
+  next: number;
+}
+
+const TAGS: Readonly<Record<TokenKind, string>> = {
+  comment: 'comment',
+  keyword: 'keyword',
+  constant: 'atom',
+  number: 'number',
+  string: 'string',
+  template: 'string',
+  regex: 'regexp',
+  name: 'variableName',
+  property: 'propertyName',
+  call: 'functionName',
+  type: 'typeName',
+  operator: 'operator',
+  bracket: 'bracket',
+  invalid: 'invalid',
+};
+
+/** The tokens of the language's own tokenizer, line by line. */
+const language = {
+  name: 'althing',
+  startState: (): ReadState => ({ line: FIRST_LINE, tokens: [], next: 0 }),
+  copyState: (state: ReadState): ReadState => ({ ...state }),
+  blankLine: (state: ReadState): void => {
+    state.line = tokenizeLine('', state.line).state;
+  },
+  tokenTable: { functionName: tags.function(tags.variableName) } satisfies Record<string, Tag>,
+  token: (
+    stream: { string: string; pos: number; sol: () => boolean; skipToEnd: () => void },
+    state: ReadState,
+  ): string | null => {
+    if (stream.sol()) {
+      const read = tokenizeLine(stream.string, state.line);
+      state.line = read.state;
+      state.tokens = read.tokens;
+      state.next = 0;
+    }
+    const token = state.tokens[state.next];
+    if (token === undefined) {
+      stream.skipToEnd();
+      return null;
+    }
+    if (token.start > stream.pos) {
+      stream.pos = token.start;
+      return null;
+    }
+    stream.pos = token.end;
+    state.next += 1;
+    return TAGS[token.kind];
+  },
+};
+
+const colours = HighlightStyle.define([
+  { tag: tags.comment, color: 'var(--quiet)', fontStyle: 'italic' },
+  { tag: [tags.keyword, tags.atom], color: 'var(--ochre)' },
+  { tag: [tags.string, tags.regexp], color: 'var(--moss)' },
+  { tag: tags.number, color: 'var(--ice)' },
+  { tag: tags.propertyName, color: 'var(--ink)' },
+  { tag: tags.function(tags.variableName), color: 'var(--ice)' },
+  { tag: tags.typeName, color: 'var(--ochre)', fontWeight: '600' },
+  { tag: [tags.operator, tags.bracket], color: 'var(--quiet)' },
+  { tag: tags.invalid, color: 'var(--red)' },
+]);
+
+const look = EditorView.theme({
+  '&': { height: '100%', color: 'var(--ink)', backgroundColor: 'var(--sheet)', fontSize: 'var(--text-code)' },
+  '&.cm-focused': { outline: '2px solid var(--ice)', outlineOffset: '-2px' },
+  '.cm-scroller': { fontFamily: 'var(--mono)', lineHeight: '1.55', overflow: 'auto' },
+  '.cm-content': { caretColor: 'var(--ink)', padding: '6px 0' },
+  '.cm-cursor': { borderLeftColor: 'var(--ink)' },
+  '.cm-gutters': { backgroundColor: 'transparent', color: 'var(--quiet)', border: '0' },
+  '.cm-activeLine, .cm-activeLineGutter': {
+    backgroundColor: 'color-mix(in srgb, var(--hover) 55%, transparent)',
+  },
+  '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': {
+    backgroundColor: 'color-mix(in srgb, var(--moss) 28%, transparent)',
+  },
+  '.cm-matchingBracket': { backgroundColor: 'var(--moss-wash)', outline: '1px solid var(--moss)' },
+  '.cm-placeholder': { color: 'var(--quiet)' },
+  '.cm-tooltip': {
+    backgroundColor: 'var(--sheet)',
+    color: 'var(--ink)',
+    border: '1px solid var(--edge)',
+    borderRadius: 'var(--corner)',
+    maxWidth: '36rem',
+  },
+  '.cm-tooltip.cm-completionInfo': { padding: '4px 8px', maxWidth: '22rem', fontFamily: 'var(--sans)' },
+  '.cm-tooltip-autocomplete > ul': { fontFamily: 'var(--mono)' },
+  '.cm-tooltip-autocomplete > ul > li[aria-selected]': {
+    backgroundColor: 'var(--moss-wash)',
+    color: 'var(--ink)',
+  },
+  '.cm-completionMatchedText': { textDecoration: 'none', fontWeight: '600' },
+  '.cm-completionDetail': { color: 'var(--quiet)', fontStyle: 'normal' },
+  '.cm-panels': { backgroundColor: 'var(--paper)', color: 'var(--ink)' },
+  '.cm-diagnostic-error': { borderLeftColor: 'var(--red)' },
+});

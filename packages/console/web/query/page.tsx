@@ -1,0 +1,271 @@
+/** The query page: tabs with code, what it would do, and what it gave. */
+import { signal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Failed, Ran } from '../results/protocol.js';
+import { askWorker } from '../results/remote.js';
+import { FailedView, ResultView } from '../results/view.js';
+import { collectionScope, collections, loadNames, namesOf } from '../state/names.js';
+import { linkTo, route } from '../state/route.js';
+import { logOut } from '../state/session.js';
+import { readOnly } from '../state/settings.js';
+import { Choice, Mark } from '../ui/parts.js';
+import type { Editor } from './codemirror.js';
+import { CodeEditor } from './editor.js';
+import { Past } from './past.js';
+import { type Verdict, verdictOn } from './rules.js';
+import { changeTab, closeTab, currentTab, openTab, remember, type Tab, tabs } from './tabs.js';
+import { valuesOf } from './variables.js';
+import { VariablesForm } from './variables-form.js';
+
+/** How the last run of a tab ended; it outlives the page that shows it. */
+type Outcome =
+  | { readonly kind: 'running' }
+  | { readonly kind: 'refused'; readonly message: string }
+  | { readonly kind: 'ended'; readonly run: number; readonly ended: Ran | Failed };
+
+const outcomes = signal<ReadonlyMap<string, Outcome>>(new Map());
+let runs = 0;
+
+export function QueryPage(): JSX.Element {
+  useLink();
+  const tab = tabs.value.find(({ id }) => id === currentTab.value) ?? tabs.value[0];
+  return (
+    <div class="page query">
+      <h1 class="hidden-text">Query</h1>
+      <TabBar />
+      {tab === undefined ? null : <TabPage key={tab.id} tab={tab} />}
+    </div>
+  );
+}
+
+/** A link may fill the editor (`#/q?scope=..&code=..`); it never runs anything. */
+function useLink(): void {
+  const { options } = route.value;
+  const code = options.get('code');
+  useEffect(() => {
+    if (code === null) return;
+    openTab(options.get('scope') ?? '', code);
+    location.replace(linkTo(['q']));
+  }, [code, options]);
+}
+
+function TabBar(): JSX.Element {
+  return (
+    <div class="tabs">
+      <div role="tablist" aria-label="Queries">
+        {tabs.value.map((tab) => (
+          <button
+            key={tab.id}
+            type="button"
+            role="tab"
+            id={`tab-${tab.id}`}
+            aria-controls="query"
+            aria-selected={tab.id === currentTab.value}
+            onClick={() => {
+              currentTab.value = tab.id;
+            }}
+          >
+            {titleOf(tab)}
+          </button>
+        ))}
+      </div>
+      <button type="button" class="plain" aria-label="New query" onClick={() => openTab(defaultScope(), '')}>
+        +
+      </button>
+    </div>
+  );
+}
+
+function titleOf({ code }: Tab): string {
+  const line =
+    code
+      .split('\n')
+      .find((each) => each.trim() !== '')
+      ?.trim() ?? '';
+  return line === '' ? 'New query' : line.length > 24 ? `${line.slice(0, 23)}…` : line;
+}
+
+function defaultScope(): string {
+  const last = tabs.value.find(({ id }) => id === currentTab.value)?.scope ?? '';
+  if (last !== '') return last;
+  const [first] = collections.value ?? [];
+  return first === undefined ? '@thingsdb' : collectionScope(first);
+}
+
+function TabPage({ tab }: { readonly tab: Tab }): JSX.Element {
+  const scope = tab.scope === '' ? defaultScope() : tab.scope;
+  const editor = useRef<Editor | null>(null);
+  const [side, show] = useState<'code' | 'result'>('code');
+  const names = namesOf(scope);
+  const verdict = verdictOn(tab.code, scope, names.functions);
+  const outcome = outcomes.value.get(tab.id);
+  const run = async (selected: string | null): Promise<void> => {
+    const code = selected ?? tab.code;
+    if (code.trim() === '' || outcome?.kind === 'running') return;
+    const ended = await runIn(tab, scope, code, verdictOn(code, scope, names.functions));
+    if (ended !== null) show('result');
+    if (ended?.ok === false && ended.at !== null && ended.procedure === null && selected === null)
+      editor.current?.mark(ended.at.offset, ended.at.length, `${ended.name}: ${ended.message}`);
+  };
+  return (
+    <div class="bench" id="query" role="tabpanel" aria-labelledby={`tab-${tab.id}`}>
+      <div class="row bar">
+        <ScopeChoice scope={scope} choose={(next) => changeTab(tab.id, { scope: next })} />
+        <VerdictMark verdict={verdict} />
+        <span class="grow" />
+        <button type="button" class="plain" onClick={() => editor.current?.format()}>
+          Format
+        </button>
+        <button type="button" class="plain" onClick={() => void run(editor.current?.selected() ?? null)}>
+          Run selection
+        </button>
+        {outcome?.kind === 'running' ? (
+          <button type="button" onClick={() => void askWorker({ kind: 'cancel', result: tab.id })}>
+            Stop
+          </button>
+        ) : (
+          <button
+            type="button"
+            class="main"
+            disabled={verdict.kind === 'empty'}
+            onClick={() => void run(null)}
+          >
+            Run
+          </button>
+        )}
+        <button type="button" class="plain" aria-label="Close this query" onClick={() => close(tab)}>
+          ✕
+        </button>
+      </div>
+      <div class="sides">
+        <Choice
+          label="Show"
+          value={side}
+          options={[
+            ['code', 'Code'],
+            ['result', 'Result'],
+          ]}
+          choose={show}
+        />
+      </div>
+      <div class={side === 'code' ? 'side shown' : 'side'}>
+        <CodeEditor
+          id={tab.id}
+          text={tab.code}
+          scope={() => scope}
+          changed={(code) => changeTab(tab.id, { code })}
+          run={(selected) => void run(selected)}
+          mistakeIn={(text) => {
+            const found = verdictOn(text, scope, []);
+            return found.kind === 'mistake' ? found.mistake : null;
+          }}
+          handle={(handle) => {
+            editor.current = handle;
+          }}
+        />
+        <VariablesForm variables={tab.variables} change={(variables) => changeTab(tab.id, { variables })} />
+        <Past code={tab.code} scope={scope} open={(past) => openTab(past.scope, past.code)} />
+      </div>
+      <div class={side === 'result' ? 'side shown' : 'side'} aria-live="polite">
+        <OutcomeView tab={tab} scope={scope} outcome={outcome} />
+      </div>
+    </div>
+  );
+}
+
+function close(tab: Tab): void {
+  void askWorker({ kind: 'forget', result: tab.id });
+  closeTab(tab.id);
+}
+
+/** Null when it was not sent. */
+async function runIn(tab: Tab, scope: string, code: string, verdict: Verdict): Promise<Ran | Failed | null> {
+  const tell = (outcome: Outcome): void => {
+    outcomes.value = new Map(outcomes.value).set(tab.id, outcome);
+  };
+  if (readOnly.value && verdict.kind === 'changes') {
+    tell({
+      kind: 'refused',
+      message: 'The console is read-only, and this may change something: it was not sent.',
+    });
+    return null;
+  }
+  try {
+    const vars = valuesOf(tab.variables);
+    tell({ kind: 'running' });
+    remember(scope, code);
+    const ended = await askWorker({ kind: 'run', result: tab.id, scope, code, vars, procedure: null });
+    tell({ kind: 'ended', run: ++runs, ended });
+    if (!ended.ok && ended.name === 'auth_err')
+      logOut('The login is not valid any more. Log in again: your text is kept.');
+    // Types, procedures and collections may have come with it.
+    if (ended.ok && verdict.kind === 'changes') void loadNames(scope);
+    return ended;
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    tell({ kind: 'refused', message: error.message });
+    return null;
+  }
+}
+
+function OutcomeView({
+  tab,
+  scope,
+  outcome,
+}: {
+  readonly tab: Tab;
+  readonly scope: string;
+  readonly outcome: Outcome | undefined;
+}): JSX.Element {
+  if (outcome === undefined) {
+    return (
+      <p class="empty">
+        What the last statement gives is shown here. Ctrl Enter runs the query, Shift Enter what is selected.
+      </p>
+    );
+  }
+  if (outcome.kind === 'running') return <p class="quiet busy">Running …</p>;
+  if (outcome.kind === 'refused') return <p class="notice warn">{outcome.message}</p>;
+  const { ended, run } = outcome;
+  if (!ended.ok) return <FailedView failed={ended} />;
+  const name = /^@collection:(.*)$/.exec(scope)?.[1];
+  const linkToThing = name === undefined ? null : (id: bigint) => linkTo(['c', name, 'data', id]);
+  return <ResultView result={tab.id} run={run} ran={ended} linkToThing={linkToThing} />;
+}
+
+function ScopeChoice({
+  scope,
+  choose,
+}: {
+  readonly scope: string;
+  readonly choose: (scope: string) => void;
+}): JSX.Element {
+  const known = (collections.value ?? []).map(collectionScope);
+  const all = [...known, '@thingsdb', '@node'];
+  return (
+    <label class="row">
+      <span class="quiet">Scope</span>
+      <select value={scope} onChange={(event) => choose(event.currentTarget.value)}>
+        {(all.includes(scope) ? all : [scope, ...all]).map((each) => (
+          <option key={each} value={each}>
+            {each.replace(/^@collection:/, '')}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function VerdictMark({ verdict }: { readonly verdict: Verdict }): JSX.Element | null {
+  switch (verdict.kind) {
+    case 'empty':
+      return null;
+    case 'mistake':
+      return <Mark kind="bad">does not parse</Mark>;
+    case 'reads':
+      return <Mark kind="good">reads only</Mark>;
+    case 'changes':
+      return <Mark kind="warn">may change</Mark>;
+  }
+}

@@ -1,0 +1,86 @@
+/** What was run before, and what was saved under a name. Both stay in this browser. */
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { timeText } from '../state/texts.js';
+import { type Past as Entry, past, save, saved, unsave } from './tabs.js';
+
+/** Entries that are listed; a search finds the others. */
+const LISTED_MAX = 50;
+
+interface Props {
+  readonly code: string;
+  readonly scope: string;
+  readonly open: (past: Entry) => void;
+}
+
+export function Past({ code, scope, open }: Props): JSX.Element {
+  const [name, setName] = useState('');
+  const [wanted, want] = useState('');
+  const fits = (each: Entry): boolean =>
+    `${each.name ?? ''} ${each.code}`.toLowerCase().includes(wanted.toLowerCase());
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    if (name.trim() === '') return;
+    save(name.trim(), scope, code);
+    setName('');
+  };
+  return (
+    <details class="past">
+      <summary>History and saved queries</summary>
+      <div class="stack">
+        <form class="row" onSubmit={submit}>
+          <input
+            aria-label="Save this query as"
+            placeholder="save this query as"
+            value={name}
+            onInput={(event) => setName(event.currentTarget.value)}
+          />
+          <button type="submit">Save</button>
+          <input
+            aria-label="Search"
+            placeholder="search"
+            type="search"
+            value={wanted}
+            onInput={(event) => want(event.currentTarget.value)}
+          />
+        </form>
+        <List entries={saved.value.filter(fits)} open={open} />
+        <List entries={past.value.filter(fits).slice(0, LISTED_MAX)} open={open} />
+      </div>
+    </details>
+  );
+}
+
+function List({
+  entries,
+  open,
+}: {
+  readonly entries: readonly Entry[];
+  readonly open: (past: Entry) => void;
+}): JSX.Element {
+  return (
+    <ul class="plain-list">
+      {entries.map((entry) => (
+        <li key={`${entry.name} ${entry.at} ${entry.code}`} class="row far">
+          <button type="button" class="link mono" onClick={() => open(entry)}>
+            {entry.name === null ? '' : `${entry.name}: `}
+            {entry.code.slice(0, 120)}
+          </button>
+          <span class="row quiet num">
+            {entry.scope.replace(/^@collection:/, '')} {timeText(entry.at / 1000)}
+            {entry.name === null ? null : (
+              <button
+                type="button"
+                class="plain"
+                aria-label={`Forget ${entry.name}`}
+                onClick={() => unsave(entry.name)}
+              >
+                ✕
+              </button>
+            )}
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}

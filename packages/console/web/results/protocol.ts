@@ -1,0 +1,113 @@
+/** What the page and the worker that holds results say to each other. */
+import type { ChangeOutcome, CodePlace, Credentials, WireValue } from '@althing/client';
+
+/** Items of a list, or rows of a table, that are shown at a time. */
+export const PAGE = 100;
+
+/** Characters of a text that are shown before somebody asks for all. */
+export const PREVIEW = 200;
+
+export type Question =
+  /** The worker asks by itself, so that no answer, however large, keeps the page waiting. */
+  | { readonly kind: 'login'; readonly credentials: Credentials | null; readonly readOnly: boolean }
+  | {
+      readonly kind: 'run';
+      readonly result: string;
+      readonly scope: string;
+      readonly code: string;
+      readonly vars: ReadonlyMap<string, WireValue>;
+      /** The name of a procedure to run by its arguments, in place of code. */
+      readonly procedure: string | null;
+    }
+  | { readonly kind: 'cancel'; readonly result: string }
+  | {
+      readonly kind: 'items';
+      readonly result: string;
+      readonly path: readonly number[];
+      readonly from: number;
+    }
+  | { readonly kind: 'table'; readonly result: string; readonly from: number }
+  | { readonly kind: 'raw'; readonly result: string; readonly from: number }
+  | { readonly kind: 'text'; readonly result: string; readonly path: readonly number[] }
+  | { readonly kind: 'file'; readonly result: string; readonly format: FileFormat }
+  | { readonly kind: 'forget'; readonly result: string };
+
+export type FileFormat = 'json' | 'csv' | 'msgpack';
+
+/** A value as far as it is shown at once. */
+export interface Shown {
+  /** As the language calls it; a map that has an id is a thing. */
+  readonly type: 'nil' | 'bool' | 'int' | 'float' | 'str' | 'bytes' | 'list' | 'thing';
+  readonly text: string;
+  /** Whether the text goes on. */
+  readonly isCut: boolean;
+  /** Items or properties; 0 for a value that has none. */
+  readonly size: number;
+  /** The id of a thing; null for none. */
+  readonly id: bigint | null;
+}
+
+/** How a run ended well. */
+export interface Ran {
+  readonly ok: true;
+  readonly root: Shown;
+  readonly ms: number;
+  readonly bytes: number;
+  readonly node: string;
+  readonly attempts: number;
+}
+
+/** How a run failed. */
+export interface Failed {
+  readonly ok: false;
+  readonly ms: number;
+  readonly name: string;
+  readonly message: string;
+  readonly outcome: ChangeOutcome | 'not_sent';
+  readonly at: CodePlace | null;
+  readonly procedure: string | null;
+  readonly node: string;
+}
+
+export interface Items {
+  readonly total: number;
+  /** With the key or the index of each. */
+  readonly items: readonly { readonly key: string; readonly value: Shown }[];
+}
+
+export interface TablePage {
+  readonly total: number;
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly (Shown | null)[])[];
+}
+
+export interface RawPage {
+  readonly text: string;
+  /** Characters of the whole. */
+  readonly total: number;
+}
+
+export interface Answers {
+  readonly login: null;
+  readonly run: Ran | Failed;
+  readonly cancel: null;
+  readonly items: Items;
+  readonly table: TablePage;
+  readonly raw: RawPage;
+  readonly text: string;
+  readonly file: Blob;
+  readonly forget: null;
+}
+
+/** A message to the worker, and the one back. */
+export interface Asked {
+  readonly number: number;
+  readonly question: Question;
+}
+
+export interface Answered {
+  readonly number: number;
+  readonly answer: Answers[keyof Answers] | null;
+  /** A defect of the worker; null for none. */
+  readonly defect: string | null;
+}

@@ -1,0 +1,344 @@
+/** A result as a tree, a table, or raw text; the worker has it, and gives what is shown. */
+import type { JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { bytesText, durationText } from '../state/texts.js';
+import { Choice, Scroll } from '../ui/parts.js';
+import {
+  type Failed,
+  type FileFormat,
+  type Items,
+  PAGE,
+  type Ran,
+  type RawPage,
+  type Shown,
+  type TablePage,
+} from './protocol.js';
+import { askWorker } from './remote.js';
+
+type View = 'tree' | 'table' | 'raw';
+
+/** Counts runs, so that what is shown of an earlier one is asked for again. */
+export interface ResultProps {
+  readonly result: string;
+  readonly run: number;
+  readonly ran: Ran;
+  /** Where a thing is shown; null where there are no pages for it. */
+  readonly linkToThing: ((id: bigint) => string) | null;
+}
+
+export function ResultView({ result, run, ran, linkToThing }: ResultProps): JSX.Element {
+  const [view, choose] = useState<View>('tree');
+  const { root, ms, bytes, node, attempts } = ran;
+  return (
+    <div class="result">
+      <div class="row far">
+        <p class="quiet num" role="status">
+          {durationText(ms / 1000)}, {bytesText(bytes)}
+          {node === '' ? '' : `, from ${new URL(node).host}`}
+          {attempts > 1 ? `, at the ${attempts}th attempt` : ''}
+        </p>
+        <div class="row">
+          <Choice
+            label="Show the result as"
+            value={view}
+            options={[
+              ['tree', 'Tree'],
+              ['table', 'Table'],
+              ['raw', 'Raw'],
+            ]}
+            choose={choose}
+          />
+          <Download result={result} />
+        </div>
+      </div>
+      {view === 'tree' ? <Tree key={run} result={result} root={root} linkToThing={linkToThing} /> : null}
+      {view === 'table' ? <TableView key={run} result={result} linkToThing={linkToThing} /> : null}
+      {view === 'raw' ? <RawView key={run} result={result} /> : null}
+    </div>
+  );
+}
+
+export function FailedView({ failed }: { readonly failed: Failed }): JSX.Element {
+  const { name, message, outcome, at, procedure } = failed;
+  const place =
+    at === null
+      ? ''
+      : `Line ${at.line}, column ${at.column}${procedure === null ? '' : ` of the procedure ${procedure}`}. `;
+  const became = {
+    none: 'Nothing was changed.',
+    made: 'The change was made; only its answer is lost.',
+    unknown: 'It is not known whether the change was made: look before you run it again.',
+    not_sent: 'It was not sent.',
+  }[outcome];
+  return (
+    <div class="notice bad" role="alert">
+      <strong>{name}</strong> {message}
+      <p>
+        {place}
+        {became}
+      </p>
+    </div>
+  );
+}
+
+const FORMATS: readonly FileFormat[] = ['json', 'csv', 'msgpack'];
+
+function Download({ result }: { readonly result: string }): JSX.Element {
+  const save = async (format: FileFormat): Promise<void> => {
+    const blob = await askWorker({ kind: 'file', result, format });
+    const link = document.createElement('a');
+    link.href = URL.createObjectURL(blob);
+    link.download = `result.${format}`;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+  };
+  return (
+    <select
+      aria-label="Save the result as a file"
+      value=""
+      onChange={(event) => {
+        const format = FORMATS.find((each) => each === event.currentTarget.value);
+        event.currentTarget.value = '';
+        if (format !== undefined) void save(format);
+      }}
+    >
+      <option value="">Save as …</option>
+      <option value="json">JSON</option>
+      <option value="csv">CSV</option>
+      <option value="msgpack">MessagePack</option>
+    </select>
+  );
+}
+
+interface TreeProps {
+  readonly result: string;
+  readonly linkToThing: ((id: bigint) => string) | null;
+}
+
+function Tree({ result, root, linkToThing }: TreeProps & { readonly root: Shown }): JSX.Element {
+  return (
+    <Scroll label="Result as a tree">
+      <div class="tree mono">
+        {root.size > 0 ? (
+          <>
+            <ValueCell value={root} linkToThing={linkToThing} result={result} path={[]} />
+            <Branch result={result} path={[]} linkToThing={linkToThing} />
+          </>
+        ) : (
+          <ValueCell value={root} linkToThing={linkToThing} result={result} path={[]} />
+        )}
+      </div>
+    </Scroll>
+  );
+}
+
+function Branch({
+  result,
+  path,
+  linkToThing,
+}: TreeProps & { readonly path: readonly number[] }): JSX.Element {
+  const [items, set] = useState<Items | null>(null);
+  const more = async (from: number): Promise<void> => {
+    const next = await askWorker({ kind: 'items', result, path, from });
+    set((before) =>
+      from === 0 || before === null ? next : { ...next, items: [...before.items, ...next.items] },
+    );
+  };
+  useEffect(() => void more(0), []);
+  if (items === null) return <ul />;
+  const left = items.total - items.items.length;
+  return (
+    <ul>
+      {items.items.map(({ key, value }, i) => (
+        <Leaf
+          key={key}
+          name={key}
+          value={value}
+          result={result}
+          path={[...path, i]}
+          linkToThing={linkToThing}
+        />
+      ))}
+      {left > 0 ? (
+        <li>
+          <button type="button" class="link" onClick={() => void more(items.items.length)}>
+            {Math.min(PAGE, left)} more of {left}
+          </button>
+        </li>
+      ) : null}
+    </ul>
+  );
+}
+
+interface LeafProps extends TreeProps {
+  readonly name: string;
+  readonly value: Shown;
+  readonly path: readonly number[];
+}
+
+function Leaf({ name, value, result, path, linkToThing }: LeafProps): JSX.Element {
+  const [isOpen, open] = useState(false);
+  const label = (
+    <>
+      <span class="key">{name}</span>{' '}
+      <ValueCell value={value} linkToThing={linkToThing} result={result} path={path} />
+    </>
+  );
+  if (value.size === 0) return <li>{label}</li>;
+  return (
+    <li>
+      <button
+        type="button"
+        class="twist"
+        aria-expanded={isOpen}
+        aria-label={`${isOpen ? 'Close' : 'Open'} ${name}`}
+        onClick={() => open(!isOpen)}
+      >
+        {isOpen ? '▾' : '▸'}
+      </button>
+      {label}
+      {isOpen ? <Branch result={result} path={path} linkToThing={linkToThing} /> : null}
+    </li>
+  );
+}
+
+interface ValueProps {
+  readonly value: Shown;
+  readonly linkToThing: ((id: bigint) => string) | null;
+  /** Where the whole of a cut text is. */
+  readonly result?: string;
+  readonly path?: readonly number[];
+}
+
+export function ValueCell({ value, linkToThing, result, path }: ValueProps): JSX.Element {
+  const [whole, set] = useState<string | null>(null);
+  const { type, text, isCut, id } = value;
+  const content =
+    type === 'str'
+      ? JSON.stringify(whole ?? text)
+          .slice(1, -1)
+          .replaceAll('\\"', '"')
+      : (whole ?? text);
+  const shown = (
+    <span class={`value ${type}`}>
+      {type === 'str' ? <span class="quote">"</span> : null}
+      {type === 'list' ? <span class="kind">list </span> : null}
+      {type === 'thing' && id === null ? <span class="kind">thing </span> : null}
+      {content}
+      {type === 'str' && (!isCut || whole !== null) ? <span class="quote">"</span> : null}
+      {type === 'bytes' ? <span class="kind"> bytes</span> : null}
+    </span>
+  );
+  const load = async (): Promise<void> => {
+    if (result !== undefined && path !== undefined) set(await askWorker({ kind: 'text', result, path }));
+  };
+  return (
+    <>
+      {id !== null && linkToThing !== null ? <a href={linkToThing(id)}>{shown}</a> : shown}
+      {isCut && whole === null && result !== undefined ? (
+        <button type="button" class="link" onClick={() => void load()}>
+          … all
+        </button>
+      ) : isCut && whole === null ? (
+        '…'
+      ) : null}
+    </>
+  );
+}
+
+function TableView({ result, linkToThing }: TreeProps): JSX.Element {
+  const [from, go] = useState(0);
+  const [page, set] = useState<TablePage | null>(null);
+  useEffect(() => void askWorker({ kind: 'table', result, from }).then(set), [result, from]);
+  if (page === null) return <p class="quiet">Reading …</p>;
+  return (
+    <>
+      <Scroll label="Result as a table">
+        <table class="mono">
+          <thead>
+            <tr>
+              <th class="end">row</th>
+              {page.columns.map((column) => (
+                <th key={column}>{column}</th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {page.rows.map((row, i) => (
+              <tr key={from + i}>
+                <td class="end quiet">{from + i}</td>
+                {row.map((cell, column) => (
+                  <td key={page.columns[column]} class="value">
+                    {cell === null ? null : <ValueCell value={cell} linkToThing={linkToThing} />}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scroll>
+      <Pager from={from} total={page.total} go={go} />
+    </>
+  );
+}
+
+/** Goes from hundred to hundred. */
+export function Pager({
+  from,
+  total,
+  go,
+}: {
+  readonly from: number;
+  readonly total: number;
+  readonly go: (from: number) => void;
+}): JSX.Element | null {
+  if (total <= PAGE) return null;
+  return (
+    <div class="row num">
+      <button type="button" disabled={from === 0} onClick={() => go(Math.max(0, from - PAGE))}>
+        Before
+      </button>
+      <span>
+        {from} to {Math.min(total, from + PAGE) - 1} of {total}
+      </span>
+      <button type="button" disabled={from + PAGE >= total} onClick={() => go(from + PAGE)}>
+        Next
+      </button>
+      <button
+        type="button"
+        disabled={from + PAGE >= total}
+        onClick={() => go(Math.floor((total - 1) / PAGE) * PAGE)}
+      >
+        Last
+      </button>
+    </div>
+  );
+}
+
+function RawView({ result }: { readonly result: string }): JSX.Element {
+  const [from, go] = useState(0);
+  const [page, set] = useState<RawPage | null>(null);
+  useEffect(() => void askWorker({ kind: 'raw', result, from }).then(set), [result, from]);
+  if (page === null) return <p class="quiet">Reading …</p>;
+  const { text, total } = page;
+  return (
+    <>
+      <Scroll label="Result as text">
+        <pre>{text}</pre>
+      </Scroll>
+      {total > text.length ? (
+        <div class="row num">
+          <button type="button" disabled={from === 0} onClick={() => go(Math.max(0, from - text.length))}>
+            Before
+          </button>
+          <span>
+            characters {from} to {from + text.length} of {total}
+          </span>
+          <button type="button" disabled={from + text.length >= total} onClick={() => go(from + text.length)}>
+            Next
+          </button>
+        </div>
+      ) : null}
+    </>
+  );
+}

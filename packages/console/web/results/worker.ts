@@ -1,0 +1,179 @@
+/**
+ * Runs queries and holds their results, beside the page: it asks for the hundred rows that it shows. Taking an answer of 20 MB apart
+ * takes a while, in which the page must go on.
+ */
+import {
+  AlthingError,
+  connect,
+  type Database,
+  type HookAnswer,
+  type HookCall,
+  QueryError,
+  showValue,
+  type WireValue,
+} from '@althing/client';
+import type { Answered, Answers, Asked, Failed, Question, Ran, RawPage } from './protocol.js';
+import { fileOf, itemsAt, scalarText, shown, tableOf, valueAt } from './show.js';
+
+/** The part of a worker's global scope that is used; the types of the page do not have it. */
+interface WorkerScope {
+  onmessage: ((event: MessageEvent<Asked>) => void) | null;
+  postMessage(message: Answered): void;
+}
+
+/** Characters of raw text at a time. */
+const RAW_PAGE = 50_000;
+const API = '../';
+const TIMEOUT_MS = 10 * 60_000;
+
+class Results {
+  private db: Database | null = null;
+  private readOnly = false;
+  private readonly values = new Map<string, WireValue>();
+  private readonly raw = new Map<string, string>();
+  private readonly running = new Map<string, AbortController>();
+  private readonly told = new WeakMap<HookCall, HookAnswer>();
+  /** The call that was begun last. */
+  private call: HookCall | null = null;
+
+  async answer(question: Question): Promise<Answers[keyof Answers]> {
+    switch (question.kind) {
+      case 'login':
+        return this.login(question);
+      case 'run':
+        return this.run(question);
+      case 'cancel':
+        this.running.get(question.result)?.abort();
+        return null;
+      case 'items':
+        return itemsAt(this.at(question), question.from);
+      case 'table':
+        return tableOf(this.valueOf(question.result), question.from);
+      case 'raw':
+        return this.rawOf(question.result, question.from);
+      case 'text':
+        return scalarText(this.at(question));
+      case 'file':
+        return fileOf(this.valueOf(question.result), question.format);
+      case 'forget':
+        this.values.delete(question.result);
+        this.raw.delete(question.result);
+        return null;
+    }
+  }
+
+  private async login({ credentials, readOnly }: Question & { kind: 'login' }): Promise<null> {
+    await this.db?.$close();
+    this.readOnly = readOnly;
+    this.db =
+      credentials === null
+        ? null
+        : connect(API, {
+            credentials: () => credentials,
+            timeoutMs: TIMEOUT_MS,
+            attemptTimeoutMs: TIMEOUT_MS,
+            hooks: {
+              request: (call) => {
+                this.call = call;
+                return this.readOnly ? { 'Althing-Read-Only': 'true' } : undefined;
+              },
+              answer: (call, answer) => this.told.set(call, answer),
+            },
+          });
+    return null;
+  }
+
+  private async run({
+    result,
+    scope,
+    code,
+    vars,
+    procedure,
+  }: Question & { kind: 'run' }): Promise<Ran | Failed> {
+    const { db } = this;
+    if (db === null) throw new Error('the worker was not told who asks');
+    const controller = new AbortController();
+    this.running.set(result, controller);
+    const begun = performance.now();
+    const options = { exact: true, signal: controller.signal };
+    const where = db.$scope(scope).with(options);
+    const asked =
+      procedure === null
+        ? where.query<WireValue>(code, vars)
+        : where.call(procedure, Object.fromEntries(vars)).then(wireOf);
+    // The hook was told of it within the call.
+    const { call } = this;
+    try {
+      const value = await asked;
+      this.values.set(result, value);
+      this.raw.delete(result);
+      const { bytes = 0, node = null, attempts = 1 } = this.answerTo(call) ?? {};
+      return {
+        ok: true,
+        root: shown(value),
+        ms: performance.now() - begun,
+        bytes,
+        node: node ?? '',
+        attempts,
+      };
+    } catch (error) {
+      if (!(error instanceof AlthingError)) throw error;
+      const { at = null, procedure: within = null } = error instanceof QueryError ? error : {};
+      const { name, message, outcome } = error;
+      const node = this.answerTo(call)?.node ?? '';
+      return {
+        ok: false,
+        ms: performance.now() - begun,
+        name,
+        message,
+        outcome,
+        at,
+        procedure: within,
+        node,
+      };
+    } finally {
+      if (this.running.get(result) === controller) this.running.delete(result);
+    }
+  }
+
+  private answerTo(call: HookCall | null): HookAnswer | undefined {
+    return call === null ? undefined : this.told.get(call);
+  }
+
+  private rawOf(result: string, from: number): RawPage {
+    let text = this.raw.get(result);
+    if (text === undefined) {
+      text = showValue(this.valueOf(result));
+      this.raw.set(result, text);
+    }
+    return { text: text.slice(from, from + RAW_PAGE), total: text.length };
+  }
+
+  private at({ result, path }: { readonly result: string; readonly path: readonly number[] }): WireValue {
+    return valueAt(this.valueOf(result), path);
+  }
+
+  private valueOf(result: string): WireValue {
+    return this.values.get(result) ?? null;
+  }
+}
+
+/** What a procedure gives comes exactly, as what a query does. */
+function wireOf(value: unknown): WireValue {
+  if (isWire(value)) return value;
+  throw new Error('the client gave no exact value');
+}
+
+function isWire(value: unknown): value is WireValue {
+  return value === null || ['boolean', 'bigint', 'number', 'string', 'object'].includes(typeof value);
+}
+
+declare const self: WorkerScope;
+
+const results = new Results();
+self.onmessage = ({ data: { number, question } }) => {
+  results.answer(question).then(
+    (answer) => self.postMessage({ number, answer, defect: null }),
+    (error: unknown) => self.postMessage({ number, answer: null, defect: String(error) }),
+  );
+};

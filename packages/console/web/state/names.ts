@@ -1,0 +1,178 @@
+/** What the pages know of scopes: collections, functions, procedures, types, enums. Each is asked for when it is first needed. */
+
+import { AlthingError, isWireMap, type WireValue } from '@althing/client';
+import type { FunctionInfo } from '@althing/language';
+import { signal } from '@preact/signals';
+import { ask } from './session.js';
+import { at, itemsOf, listAt, textAt, textsOf } from './values.js';
+
+export interface Names {
+  readonly functions: readonly FunctionInfo[];
+  readonly procedures: readonly ProcedureInfo[];
+  readonly types: readonly TypeInfo[];
+  readonly enums: readonly EnumInfo[];
+}
+
+export interface ProcedureInfo {
+  readonly name: string;
+  readonly doc: string;
+  readonly definition: string;
+  readonly arguments: readonly string[];
+  /** Whether a call may change something. */
+  readonly changes: boolean;
+}
+
+export interface TypeInfo {
+  readonly name: string;
+  readonly fields: readonly (readonly [name: string, definition: string])[];
+  readonly methods: readonly string[];
+  readonly relations: readonly { readonly field: string; readonly type: string; readonly inverse: string }[];
+}
+
+export interface EnumInfo {
+  readonly name: string;
+  readonly members: readonly (readonly [name: string, value: WireValue])[];
+  readonly byDefault: string;
+}
+
+const NOTHING: Names = { functions: [], procedures: [], types: [], enums: [] };
+
+/** Names of the collections that the user may know of; null before they are known. */
+export const collections = signal<readonly string[] | null>(null);
+
+const known = signal<ReadonlyMap<string, Names>>(new Map());
+const asked = new Map<string, Promise<Names>>();
+
+/** The scope of a collection, as the node calls it. */
+export function collectionScope(name: string): string {
+  return `@collection:${name}`;
+}
+
+export async function loadCollections(): Promise<void> {
+  try {
+    const list = itemsOf(await ask('@thingsdb', 'collections_info();'));
+    collections.value = list.map((each) => textAt(each, 'name')).sort();
+  } catch (error) {
+    if (!(error instanceof AlthingError)) throw error;
+    collections.value ??= [];
+  }
+}
+
+/** What is known of a scope now; asks for it when that is nothing. */
+export function namesOf(scope: string): Names {
+  if (!asked.has(scope)) void loadNames(scope);
+  return known.value.get(scope) ?? NOTHING;
+}
+
+/** Asks for the names of a scope again. What a user may not see is empty. */
+export function loadNames(scope: string): Promise<Names> {
+  const isNode = scope.startsWith('@node');
+  const isCollection = scope.startsWith('@collection:');
+  const list = async (wanted: boolean, code: string): Promise<readonly WireValue[]> => {
+    if (!wanted) return [];
+    try {
+      return itemsOf(await ask(scope, code));
+    } catch (error) {
+      if (error instanceof AlthingError) return [];
+      throw error;
+    }
+  };
+  const loading = Promise.all([
+    known.peek().get(scope)?.functions.length ? [] : list(true, 'functions_info();'),
+    list(!isNode, 'procedures_info();'),
+    list(isCollection, 'types_info();'),
+    list(isCollection, 'enums_info();'),
+  ]).then(([functions, procedures, types, enums]): Names => {
+    const before = known.peek().get(scope) ?? NOTHING;
+    const names = {
+      functions: functions.length === 0 ? before.functions : functions.map(functionInfo),
+      procedures: procedures.map(procedureInfo),
+      types: types.map(typeInfo),
+      enums: enums.map(enumInfo),
+    };
+    known.value = new Map(known.peek()).set(scope, names);
+    return names;
+  });
+  asked.set(scope, loading);
+  loading.catch(() => asked.delete(scope));
+  return loading;
+}
+
+/** The names of a scope, asked for at most once. */
+export function namesWhenKnown(scope: string): Promise<Names> {
+  return asked.get(scope) ?? loadNames(scope);
+}
+
+/** Forgets everything, with the login. */
+export function forgetNames(): void {
+  known.value = new Map();
+  asked.clear();
+  collections.value = null;
+}
+
+/** Whether the node's language has a function, so that what it lacks is hidden. */
+export function hasFunction(names: Names, name: string): boolean {
+  return names.functions.some((each) => each.on === null && each.name === name);
+}
+
+function functionInfo(value: WireValue): FunctionInfo {
+  const on = at(value, 'on');
+  const rest = at(value, 'rest');
+  const changes = at(value, 'changes');
+  return {
+    name: textAt(value, 'name'),
+    on: on === null ? null : textsOf(on),
+    params: listAt(value, 'params').map((param) => ({
+      name: textAt(param, 'name'),
+      type: textAt(param, 'type'),
+      optional: at(param, 'optional') === true,
+    })),
+    rest: isWireMap(rest) ? { name: textAt(rest, 'name'), type: textAt(rest, 'type') } : null,
+    doc: textAt(value, 'doc'),
+    scopes: textsOf(at(value, 'scopes')),
+    changes: typeof changes === 'string' ? changes : null,
+  };
+}
+
+function procedureInfo(value: WireValue): ProcedureInfo {
+  return {
+    name: textAt(value, 'name'),
+    doc: textAt(value, 'doc'),
+    definition: textAt(value, 'definition'),
+    arguments: textsOf(at(value, 'arguments')),
+    changes: at(value, 'with_side_effects') === true,
+  };
+}
+
+function typeInfo(value: WireValue): TypeInfo {
+  const relations = at(value, 'relations');
+  return {
+    name: textAt(value, 'name'),
+    fields: listAt(value, 'fields').map((field) => pairOf(field)),
+    methods: isWireMap(at(value, 'methods')) ? keysOf(at(value, 'methods')) : [],
+    relations: keysOf(relations).map((field) => {
+      const found = at(relations, field);
+      return { field, type: textAt(found, 'type'), inverse: textAt(found, 'property') };
+    }),
+  };
+}
+
+function enumInfo(value: WireValue): EnumInfo {
+  return {
+    name: textAt(value, 'name'),
+    members: listAt(value, 'members').map((member) => {
+      const [name, own = null] = itemsOf(member);
+      return [String(name), own] as const;
+    }),
+    byDefault: textAt(value, 'default'),
+  };
+}
+
+function pairOf(value: WireValue): readonly [string, string] {
+  const [first, second] = itemsOf(value);
+  return [String(first), String(second)];
+}
+
+function keysOf(value: WireValue | undefined): string[] {
+  return isWireMap(value) ? [...value.keys()] : [];
+}

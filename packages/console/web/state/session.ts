@@ -1,0 +1,177 @@
+/** Who is logged in, and how the pages ask the node. Passwords and tokens stay in memory. */
+
+import {
+  AlthingError,
+  AuthErr,
+  type CallOptions,
+  type Credentials,
+  connect,
+  type Database,
+  type WireValue,
+} from '@althing/client';
+import { computed, signal } from '@preact/signals';
+import { forgetNames } from './names.js';
+import { readOnly } from './settings.js';
+import { listAt, textAt } from './values.js';
+
+export type Privilege = 'QUERY' | 'CHANGE' | 'GRANT' | 'JOIN' | 'RUN';
+
+interface LoggedIn {
+  readonly db: Database;
+  readonly credentials: Credentials;
+  readonly user: string;
+  /** Privileges by scope, as `user_info()` tells them; null where the user may not know. */
+  readonly access: ReadonlyMap<string, ReadonlySet<Privilege>> | null;
+}
+
+/** A refused login. */
+export class LoginError extends Error {}
+
+const current = signal<LoggedIn | null>(null);
+
+/** Whether the pages are to be seen; a locked console keeps all its text. */
+export const isLoggedIn = computed(() => current.value !== null);
+export const userName = computed(() => current.value?.user ?? '');
+/** The reason why the console was locked; null before, and while it is not. */
+export const lockReason = signal<string | null>(null);
+/** The node that answered last. */
+export const nodeName = signal('');
+
+/** The API lies beside the console, whatever stands before both in the address. */
+export const API = '../';
+
+/** The longest time without input, in milliseconds. */
+const IDLE_MS = 30 * 60_000;
+
+/** @throws LoginError with the reason, for people */
+export async function logIn(credentials: Credentials): Promise<void> {
+  const db = connect(API, {
+    credentials: () => credentials,
+    hooks: {
+      request: () => (readOnly.value ? READ_ONLY : undefined),
+      answer: (_, { node }) => {
+        if (node !== null) nodeName.value ||= new URL(node).host;
+      },
+    },
+  });
+  try {
+    const info = await whoAmI(db);
+    const access = info === null ? null : accessOf(info);
+    const user = info === null ? nameOf(credentials) : textAt(info, 'name');
+    current.value = { db, credentials, user, access };
+    lockReason.value = null;
+    lastInput = Date.now();
+  } catch (error) {
+    await db.$close();
+    if (error instanceof AuthErr)
+      throw new LoginError('No such user and password, or the token is not known.');
+    throw new LoginError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** Forgets the credentials. */
+export function logOut(reason: string | null = null): void {
+  const before = current.value;
+  if (before === null) return;
+  lockReason.value = reason;
+  current.value = null;
+  forgetNames();
+  void before.db.$close();
+}
+
+/** For the worker that runs queries, which asks by itself. */
+export function credentialsNow(): Credentials | null {
+  return current.value?.credentials ?? null;
+}
+
+/** Whether the user has a privilege on a scope such as `@collection:stuff`; true where that is not known: then the node says it. */
+export function may(privilege: Privilege, scope: string): boolean {
+  const access = current.value?.access;
+  if (access === undefined || access === null) return current.value !== null;
+  return access.get(scope)?.has(privilege) ?? false;
+}
+
+/** Whether something may be changed there: by the user, and by the switch of the frame. */
+export function mayChange(scope: string): boolean {
+  return !readOnly.value && may('CHANGE', scope);
+}
+
+/**
+ * Runs code in a scope, and gives the exact value.
+ *
+ * @throws AlthingError
+ */
+export async function ask(
+  scope: string,
+  code: string,
+  vars: Readonly<Record<string, WireValue>> = {},
+  options: CallOptions = {},
+): Promise<WireValue> {
+  const now = current.value;
+  if (now === null) throw new LoginError('Nobody is logged in.');
+  try {
+    return await now.db
+      .$scope(scope)
+      .with({ ...options, exact: true })
+      .query<WireValue>(code, vars);
+  } catch (error) {
+    noteRefusal(error);
+    throw error;
+  }
+}
+
+/** The connection itself, for rooms. */
+export function database(): Database {
+  const now = current.value;
+  if (now === null) throw new LoginError('Nobody is logged in.');
+  return now.db;
+}
+
+/** A login that is refused meanwhile locks the console. */
+export function noteRefusal(error: unknown): void {
+  if (error instanceof AuthErr)
+    logOut('The login is not valid any more. Log in again to go on where you were.');
+}
+
+const READ_ONLY = { 'Althing-Read-Only': 'true' } as const;
+
+/** Null for a user who may not even know that. */
+async function whoAmI(db: Database): Promise<WireValue> {
+  try {
+    return await db.$root.with({ exact: true, timeoutMs: 10_000 }).query<WireValue>('user_info();');
+  } catch (error) {
+    if (error instanceof AlthingError && error.name === 'forbidden_err') return null;
+    throw error;
+  }
+}
+
+function nameOf(credentials: Credentials): string {
+  return 'user' in credentials ? credentials.user : 'a token';
+}
+
+const ALL: readonly Privilege[] = ['QUERY', 'CHANGE', 'GRANT', 'JOIN', 'RUN'];
+
+/** Privileges by scope, from `user_info()`: `FULL`, `USER`, or names with `|` between them. */
+export function accessOf(info: WireValue): ReadonlyMap<string, ReadonlySet<Privilege>> {
+  return new Map(
+    listAt(info, 'access').map((each) => [textAt(each, 'scope'), privilegesOf(textAt(each, 'privileges'))]),
+  );
+}
+
+export function privilegesOf(text: string): ReadonlySet<Privilege> {
+  const words = text.split('|').map((word) => word.trim());
+  return new Set(
+    ALL.filter(
+      (each) =>
+        words.includes('FULL') || words.includes(each) || (each !== 'GRANT' && words.includes('USER')),
+    ),
+  );
+}
+
+let lastInput = Date.now();
+for (const kind of ['pointerdown', 'keydown'] as const)
+  addEventListener(kind, () => (lastInput = Date.now()), true);
+setInterval(() => {
+  if (isLoggedIn.value && Date.now() - lastInput > IDLE_MS)
+    logOut('Locked after 30 minutes without input. Nothing of what you wrote is lost.');
+}, 10_000);

@@ -1,0 +1,49 @@
+/** Settings of this browser, and what the page says of itself. */
+import { effect, signal } from '@preact/signals';
+
+export type Theme = 'system' | 'light' | 'dark';
+
+const PREFIX = 'althing.console.';
+
+/** The text that is kept under a name; null for none, or where the browser keeps nothing. */
+export function kept(name: string): string | null {
+  try {
+    return localStorage.getItem(PREFIX + name);
+  } catch {
+    return null;
+  }
+}
+
+/** Keeps a text under a name; null forgets it. A browser that keeps nothing is no failure. */
+export function keep(name: string, text: string | null): void {
+  try {
+    if (text === null) localStorage.removeItem(PREFIX + name);
+    else localStorage.setItem(PREFIX + name, text);
+  } catch {
+    // Private windows, or full: the text lives as long as the page.
+  }
+}
+
+/** What a `<meta>` of the page says. */
+export function pageSays(name: string): string {
+  return document.querySelector(`meta[name="${name}"]`)?.getAttribute('content') ?? '';
+}
+
+/** Whether the node serves a console that changes nothing (`console = read_only`). */
+export const isReadOnlyForGood = pageSays('althing-console') === 'read_only';
+
+/** Whether this page refuses to change anything. */
+export const readOnly = signal(isReadOnlyForGood || kept('readOnly') === 'yes');
+
+const keptTheme = kept('theme');
+export const theme = signal<Theme>(keptTheme === 'light' || keptTheme === 'dark' ? keptTheme : 'system');
+
+effect(() => {
+  const { value } = theme;
+  document.documentElement.dataset.theme = value;
+  keep('theme', value === 'system' ? null : value);
+});
+
+effect(() => {
+  if (!isReadOnlyForGood) keep('readOnly', readOnly.value ? 'yes' : null);
+});

@@ -1,0 +1,114 @@
+/** The web console of a node in a real browser, and everything that goes wrong in it. */
+import { existsSync } from 'node:fs';
+import axe from 'axe-core';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+
+/** Debian's browser; the variable names another one. */
+export const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
+
+/** Why no browser can be started; null when one can. */
+export const browserLack: string | null = existsSync(CHROMIUM) ? null : 'chromium is not installed';
+
+/** A text in the place of the problems that a page reports by itself. */
+const REPORTED = 'althing-test:';
+
+export function startBrowser(): Promise<Browser> {
+  return chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
+}
+
+export interface Window {
+  readonly width: number;
+  readonly height: number;
+}
+
+export const WIDE: Window = { width: 1280, height: 800 };
+export const NARROW: Window = { width: 360, height: 740 };
+
+export class OpenedConsole {
+  /** What must not happen on any page: errors, violations of the policy, requests to others. */
+  readonly problems: string[] = [];
+  readonly page: Page;
+  private readonly context: BrowserContext;
+  private readonly url: string;
+
+  static async open(browser: Browser, url: string, window = WIDE): Promise<OpenedConsole> {
+    const context = await browser.newContext({ viewport: window });
+    const opened = new OpenedConsole(context, await context.newPage(), url);
+    await opened.watch();
+    return opened;
+  }
+
+  private constructor(context: BrowserContext, page: Page, url: string) {
+    this.context = context;
+    this.page = page;
+    this.url = url;
+    page.setDefaultTimeout(60_000);
+  }
+
+  /** Opens the login. */
+  async visit(path = '/'): Promise<void> {
+    await this.page.goto(this.url + path);
+  }
+
+  async logIn(
+    credentials: { readonly user: string; readonly password: string } | { readonly token: string },
+  ): Promise<void> {
+    const { page } = this;
+    if ('token' in credentials) {
+      await page.getByRole('button', { name: 'Token' }).click();
+      await page.getByLabel('Token', { exact: true }).fill(credentials.token);
+    } else {
+      await page.getByLabel('User', { exact: true }).fill(credentials.user);
+      await page.getByLabel('Password').fill(credentials.password);
+    }
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByRole('main', { name: 'Page' }).waitFor();
+  }
+
+  /** Goes to a place of the console without loading it again. */
+  async go(hash: string): Promise<void> {
+    await this.page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
+  }
+
+  /** Puts code into the editor, in the place of what is there. */
+  async write(code: string): Promise<void> {
+    const editor = this.page.locator('.cm-content').first();
+    await editor.click();
+    await this.page.keyboard.press('ControlOrMeta+a');
+    await this.page.keyboard.insertText(code);
+  }
+
+  async run(code: string): Promise<void> {
+    await this.write(code);
+    await this.page.getByRole('button', { name: 'Run', exact: true }).click();
+  }
+
+  /** What axe finds wrong, one line each. */
+  async barriers(): Promise<string[]> {
+    await this.page.evaluate(axe.source);
+    const found: string =
+      await this.page.evaluate(`axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
+      JSON.stringify(violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html, any }) => html.slice(0, 160) + ' ' + any.map(({ message }) => message).join()).join(' | '))))`);
+    const list: unknown = JSON.parse(found);
+    return Array.isArray(list) ? list.map(String) : [found];
+  }
+
+  close(): Promise<void> {
+    return this.context.close();
+  }
+
+  private async watch(): Promise<void> {
+    const { page, problems, url } = this;
+    await this.context.addInitScript(`document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) =>
+      console.warn('${REPORTED} ' + violatedDirective + ' ' + blockedURI))`);
+    page.on('pageerror', (error) => problems.push(`error: ${error.message}`));
+    page.on('console', (message) => {
+      if (message.text().startsWith(REPORTED)) problems.push(message.text());
+    });
+    page.on('request', (request) => {
+      const to = request.url();
+      if (!to.startsWith(url) && !to.startsWith('data:') && !to.startsWith('blob:'))
+        problems.push(`asked ${to}`);
+    });
+  }
+}
