@@ -5,18 +5,19 @@ import { inUse } from '../run/dispatch.js';
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import { CollectionGroup } from '../state/collection-group.js';
-import { type Dump, NoDumpError, readDump } from '../state/dump.js';
+import { type Dump, dumpOf, NoDumpError, readDump } from '../state/dump.js';
 import { perform } from '../state/effect.js';
 import { ProcedureEffect } from '../state/parts/procedures.js';
 import { readTasks, TaskEditor } from '../state/parts/tasks.js';
 import { TransferEffect } from '../state/transfer.js';
+import { looksLikeThingsdbDump, NoThingsdbDumpError, readThingsdbDump } from '../thingsdb/dump.js';
 import type { Bytes } from '../value/scalars.js';
 import type { Thing } from '../value/thing.js';
 
 /** Whole collections. */
 export const IMPORT: readonly Entry[] = [
   func('import', {
-    doc: 'Fills an empty collection with what a dump holds, ids included; what is too large for a query is moved by the commands export and import.',
+    doc: 'Fills an empty collection with what a dump holds, ids included, also one of ThingsDB; what is too large for a query is moved by the commands export and import.',
     changes: CHANGES_COLLECTION,
     params: [p.bytes('dump'), p.optional(p.thing('options'))],
     run: (rt, bytes, options) => {
@@ -26,7 +27,8 @@ export const IMPORT: readonly Entry[] = [
       if (!transaction.writable) throw operationError('import() needs a query that makes a change');
       const occupied = group.contents();
       if (occupied !== null) throw operationError(`import() needs an empty collection: ${occupied}`);
-      if (group.store.root.locked) throw inUse('root of the collection');
+      const { root } = group.store;
+      if (root.locked || [...rt.symbols.values()].includes(root)) throw inUse('root of the collection');
       rt.assertUpgraded('imports');
       const { contents, procedures, tasks } = read(rt, bytes);
       if (procedures.length > rt.quotas.procedures) {
@@ -76,12 +78,14 @@ function missing(id: number): never {
 }
 
 /** @throws QueryError bad_data_err for a damaged dump, value_err for what is none, and the errors of limits */
-function read(rt: Runtime, bytes: Bytes): Dump {
+function read(rt: Runtime, { data }: Bytes): Dump {
+  const charge = (units: number): void => rt.charge(units);
   try {
-    return readDump(bytes.data, (units) => rt.charge(units));
+    if (!looksLikeThingsdbDump(data[0] ?? 0)) return readDump(data, charge);
+    return dumpOf(readThingsdbDump(data, charge), charge);
   } catch (error) {
     if (error instanceof QueryError && error.fatal) throw error;
-    if (error instanceof NoDumpError) throw valueError(error.message);
+    if (error instanceof NoDumpError || error instanceof NoThingsdbDumpError) throw valueError(error.message);
     // Whatever is wrong: nobody but a dump that was made up or damaged brings it about.
     const why = error instanceof Error || error instanceof QueryError ? error.message : String(error);
     throw badDataError(`the dump can not be read: ${why}`);

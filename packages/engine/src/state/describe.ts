@@ -78,14 +78,8 @@ export function thingLine(
 
 /** The things of a collection, all of them in memory, by their ids. */
 export function allThings({ store }: CollectionGroup): Thing[] {
-  const things: Thing[] = [];
-  for (let id = 1; id < store.nextId; id++) {
-    const thing = store.find(id);
-    if (thing !== undefined) {
-      store.load(thing);
-      things.push(thing);
-    }
-  }
+  const things = [...store.all()];
+  for (const thing of things) store.load(thing);
   return things;
 }
 

@@ -41,6 +41,17 @@ export interface Dump {
 /** Bytes that are no dump, or one that this version does not read. */
 export class NoDumpError extends Error {}
 
+/** What a dump of a collection would hold. */
+export function dumpOf({ store, procedures, tasks }: CollectionGroup, charge: Charge): Dump {
+  const out = new ByteWriter();
+  writeTasks(out, tasks.list());
+  return {
+    contents: writeContents(store, charge),
+    procedures: [...procedures.byName.values()],
+    tasks: out.take(),
+  };
+}
+
 /** Writes a collection. Brings all of it into memory. */
 export function writeDump(
   { store, procedures, tasks }: CollectionGroup,

@@ -101,6 +101,24 @@ export class ThingMemory implements Loader {
     return this.thingOfId(id);
   }
 
+  /**
+   * All stored things, by rising ids.
+   *
+   * @param charge told of each id that may be one of them
+   */
+  *all(charge: (units: number) => void = () => {}): Generator<Thing, void, undefined> {
+    if (this.table.size === this.thingCount) {
+      // Nothing is elsewhere. Ids may be far apart.
+      yield* this.table.inOrder();
+      return;
+    }
+    for (let id = 1; id < this.nextId; id++) {
+      charge(1);
+      const thing = this.find(id);
+      if (thing !== undefined) yield thing;
+    }
+  }
+
   /** Brings the properties of a thing into memory. Every access to a thing that may be stored starts here. */
   load(thing: Thing): void {
     if ((thing.bits & ThingBit.LOADED) !== 0) {

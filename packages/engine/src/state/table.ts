@@ -71,6 +71,13 @@ export class ThingTable {
     return page;
   }
 
+  /** All things that are in memory, by rising ids. */
+  *inOrder(): Generator<Thing, void, undefined> {
+    for (const number of this.pageNumbers().sort((a, b) => a - b)) {
+      for (const thing of this.inPage(number)) if (thing !== undefined) yield thing;
+    }
+  }
+
   /** Numbers of the pages in use; `inPage` gives their things. For walks in slices. */
   pageNumbers(): number[] {
     return [...this.pages.keys()];

@@ -118,22 +118,21 @@ function writeStates<State extends object>(
 }
 
 /**
- * Takes up what `writeTypes` wrote, in a collection that has no types.
+ * Takes up what `writeTypes` wrote, in a collection that has no types: what it knows of deleted ones is replaced.
  *
  * @returns the way back
  */
 export function readTypes(input: ByteReader, store: Store): () => void {
   const { schema } = store;
   const { nextType } = schema;
-  const ids = readStates(input, TYPES_MAX, () => {
+  const before = readStates<TypeState>(input, TYPES_MAX, (take) => {
     const { id, state } = readType(input, store);
-    assertNew(id, TYPES_MAX, schema.stateOfType(id));
+    take(id, schema.stateOfType(id));
     putType(store, id, state);
-    return id;
   });
   return () => {
-    for (const id of ids) {
-      schema.setType(id, undefined);
+    for (const [id, state] of before) {
+      schema.setType(id, state);
       store.changedTypes.add(id);
     }
     schema.nextType = nextType;
@@ -148,26 +147,40 @@ export function readTypes(input: ByteReader, store: Store): () => void {
 export function readEnums(input: ByteReader, store: Store): () => void {
   const { schema } = store;
   const { nextEnum } = schema;
-  const ids = readStates(input, ENUMS_MAX, () => {
+  const before = readStates<EnumState>(input, ENUMS_MAX, (take) => {
     const { id, state } = readEnum(input, store);
-    assertNew(id, ENUMS_MAX, schema.stateOfEnum(id));
+    take(id, schema.stateOfEnum(id));
     store.setEnum(id, state);
-    return id;
   });
   return () => {
-    for (const id of ids) store.setEnum(id, undefined);
+    for (const [id, state] of before) store.setEnum(id, state);
     schema.nextEnum = nextEnum;
   };
 }
 
-function readStates(input: ByteReader, max: number, read: () => number): number[] {
+/**
+ * Reads types or enums.
+ *
+ * @param read tells `take` of each, with what was known of its id
+ * @returns what was known
+ */
+function readStates<State extends TypeState | EnumState>(
+  input: ByteReader,
+  max: number,
+  read: (take: (id: number, before: State) => void) => void,
+): Map<number, State> {
   const count = input.varint();
   if (count > max) throw new FormatError(`${count} types or enums`);
-  return Array.from({ length: count }, read);
-}
-
-function assertNew(id: number, max: number, state: object | undefined): void {
-  if (id >= max || state !== undefined) throw new FormatError(`the id ${id} of a type or enum can not be`);
+  const known = new Map<number, State>();
+  for (let left = count; left > 0; left--) {
+    read((id, before) => {
+      const isThere = before !== undefined && !('gone' in before);
+      if (id >= max || isThere || known.has(id))
+        throw new FormatError(`the id ${id} of a type or enum can not be`);
+      known.set(id, before);
+    });
+  }
+  return known;
 }
 
 /** What a query pays whenever a type changes, and for each of its fields and methods; and for each member of an enum. */
