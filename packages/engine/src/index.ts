@@ -76,6 +76,7 @@ export type {
   HistoryMark,
   HistorySeries,
   LevelEntry,
+  MemberPosition,
   MetricsHistory,
   ModuleLook,
   ModulesView,

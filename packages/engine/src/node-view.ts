@@ -99,6 +99,16 @@ export interface NodeEntry {
   readonly stream: string | null;
 }
 
+/** A member as the leader of a group knows it. */
+export interface MemberPosition {
+  /** Its number. */
+  readonly node: number;
+  /** Index up to which its log is known to hold what the leader's does, durably. */
+  readonly match: number;
+  /** How it is sent entries: `probe` while it is found out what it has, `replicate`, or `snapshot`. */
+  readonly state: string;
+}
+
 /** An element of `groups_info()`: one Raft group as this node knows it. */
 export interface GroupEntry {
   readonly scope: string;
@@ -110,6 +120,12 @@ export interface GroupEntry {
   /** Numbers of the members that vote, and of those that only listen. */
   readonly voters: readonly number[];
   readonly learners: readonly number[];
+  /** The Raft term, and the log: what is known to be committed, and the last entry. Null where the log is not open. */
+  readonly term: number | null;
+  readonly commit: number | null;
+  readonly last: number | null;
+  /** On the leader, the other members; null on others. */
+  readonly members: readonly MemberPosition[] | null;
 }
 
 /** What `level_info()` tells of the level of the cluster, see `admin/level.ts`. */
@@ -299,7 +315,8 @@ export interface NodeView {
   readonly modules?: ModulesView | undefined;
   info(): NodeInfo;
   nodes(): readonly NodeEntry[];
-  groups(): readonly GroupEntry[];
+  /** Null where the node has to find out first how far its logs are: the call ends with `positions` then. */
+  groups(): readonly GroupEntry[] | null;
   level(): ClusterEntry;
   counters(): NodeCounters;
   /** What ran longest of late comes first, and there is a limit to how many there are. */

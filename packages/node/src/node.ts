@@ -285,6 +285,7 @@ export class Node implements RunningNode {
       engine: () => this.side.engine,
       members: () => this.side.members,
       groups: () => this.side.scopes.sessions.all,
+      positions: () => this.side.positions.present,
       storedIndex: (group) => state.storedIndex(group),
       phase: () => this.status.phase,
       connections: () => this.doors?.connections ?? 0,

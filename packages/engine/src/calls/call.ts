@@ -87,7 +87,7 @@ export type TaskOutcome =
       /** Null when there was none. */
       readonly run: TaskRun | null;
     }
-  | Extract<Outcome, { readonly kind: 'more' | 'hash' | 'behind' | 'slice_over' }>;
+  | Extract<Outcome, { readonly kind: 'more' | 'hash' | 'behind' | 'positions' | 'slice_over' }>;
 
 /** How a call with futures goes on. */
 export interface ResumeOptions {
@@ -148,7 +148,9 @@ export type Outcome =
   /** The call changed nothing; it can be run again with the hash of this password. */
   | { readonly kind: 'hash'; readonly password: string }
   /** The call changed nothing; it can be run again once this node has all that was acknowledged in this collection, or in the root scope (0). */
-  | { readonly kind: 'behind'; readonly collection: number };
+  | { readonly kind: 'behind'; readonly collection: number }
+  /** The call changed nothing; it can be run again once the node has found out how far the logs of its groups are. */
+  | { readonly kind: 'positions' };
 
 /** A request to a module. */
 export interface ModuleAsk {
@@ -161,7 +163,10 @@ export interface ModuleAsk {
 }
 
 /** How a call that did not end well goes on, if at all. */
-export type Failure = Extract<Outcome, { readonly kind: 'error' | 'hash' | 'behind' | 'slice_over' }>;
+export type Failure = Extract<
+  Outcome,
+  { readonly kind: 'error' | 'hash' | 'behind' | 'positions' | 'slice_over' }
+>;
 
 export const NEEDS_CHANGE: Outcome = { kind: 'needs_change' };
 

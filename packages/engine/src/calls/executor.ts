@@ -15,7 +15,7 @@ import { MsgpackWriter } from '../pack/msgpack-writer.js';
 import { MSGPACK_NESTING_MAX, type PackOptions, pack, type Sink } from '../pack/walk.js';
 import { type Format, type WireOptions, wireOptions } from '../pack/wire-values.js';
 import { computeIn } from '../run/computed.js';
-import { type Freshness, GroupNeeded, HashNeeded, NO_IDS } from '../run/execution.js';
+import { type Freshness, GroupNeeded, HashNeeded, NO_IDS, PositionsNeeded } from '../run/execution.js';
 import type { QueryLimits } from '../run/limits.js';
 import { SliceOver } from '../run/meter.js';
 import type { Runtime } from '../run/runtime.js';
@@ -218,6 +218,7 @@ export class Executor {
       return { kind: 'error', error };
     }
     if (error instanceof HashNeeded) return { kind: 'hash', password: error.password };
+    if (error instanceof PositionsNeeded) return { kind: 'positions' };
     if (error instanceof GroupNeeded) return { kind: 'behind', collection: error.collection };
     if (error instanceof RangeError && error.message.includes('call stack')) {
       this.stops.depth += 1;

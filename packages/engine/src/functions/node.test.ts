@@ -135,6 +135,10 @@ describe('what is known of nodes', () => {
       applied: 7,
       voters: [0, 2],
       learners: [3],
+      term: 4,
+      commit: 8,
+      last: 9,
+      members: [{ node: 2, match: 7, state: 'replicate' }],
     });
   });
 

@@ -16,6 +16,7 @@ import {
 } from '../node-view.js';
 import { MsgpackWriter } from '../pack/msgpack-writer.js';
 import { CHANGES_ROOT, type Entry, func, In, OPERATE } from '../run/builtin.js';
+import { PositionsNeeded } from '../run/execution.js';
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import { List } from '../value/containers.js';
@@ -35,9 +36,13 @@ export const NODES: readonly Entry[] = [
     run: (rt) => new List(rt.node.nodes().map((entry) => nodeEntry(entry))),
   }),
   func('groups_info', {
-    doc: 'What this node knows of the Raft groups: who leads them, who votes, how far its own state is.',
+    doc: 'What this node knows of the Raft groups: who leads them, who votes, how far its state and its log are, and on a leader how far each member is.',
     in: In.NODE,
-    run: (rt) => new List(rt.node.groups().map((entry) => groupEntry(entry))),
+    run: (rt) => {
+      const groups = rt.node.groups();
+      if (groups === null) throw new PositionsNeeded();
+      return new List(groups.map((entry) => groupEntry(entry)));
+    },
   }),
   func('level_info', {
     doc: 'The level of the cluster, the highest that this node knows, the nodes that are not known to know that too, and warnings about how this node is set up.',
@@ -270,7 +275,7 @@ function nodeEntry(entry: NodeEntry): MpData {
 
 function groupEntry(entry: GroupEntry): MpData {
   const out = new MsgpackWriter();
-  out.beginMap(6);
+  out.beginMap(10);
   out.key('scope');
   out.str(entry.scope);
   out.key('role');
@@ -285,7 +290,32 @@ function groupEntry(entry: GroupEntry): MpData {
     out.beginArray(entry[key].length);
     for (const number of entry[key]) out.int(number);
   }
+  for (const key of ['term', 'commit', 'last'] as const) {
+    const value = entry[key];
+    out.key(key);
+    if (value === null) out.nil();
+    else out.int(value);
+  }
+  writeMembers(out, entry.members);
   return new MpData(out.out.take());
+}
+
+function writeMembers(out: MsgpackWriter, members: GroupEntry['members']): void {
+  out.key('members');
+  if (members === null) {
+    out.nil();
+    return;
+  }
+  out.beginArray(members.length);
+  for (const { node, match, state } of members) {
+    out.beginMap(3);
+    out.key('node');
+    out.int(node);
+    out.key('match');
+    out.int(match);
+    out.key('state');
+    out.str(state);
+  }
 }
 
 function levelEntry({ level, known, waitsFor, warnings }: ClusterEntry): MpData {

@@ -77,6 +77,9 @@ export interface Quotas {
   readonly sessions: SessionLimits;
 }
 
+/** Thrown by a query that tells how far the logs of the groups are: the node has to find out first, and the query is run again then. */
+export class PositionsNeeded {}
+
 /**
  * Thrown by a query that sets a password. Hashing takes tens of milliseconds, so it is done elsewhere, and the query,
  * which has changed nothing, is run again with the hash.

@@ -32,7 +32,15 @@ export class FakeNode implements NodeView {
 
   groups() {
     return [
-      { scope: '@thingsdb', role: 'follower', leader: 2, applied: 7, voters: [0, 2], learners: [3] } as const,
+      {
+        scope: '@thingsdb',
+        role: 'follower',
+        leader: 2,
+        applied: 7,
+        voters: [0, 2],
+        learners: [3],
+        ...POSITION,
+      } as const,
     ];
   }
 
@@ -139,5 +147,7 @@ function figures(): RunFigures {
   both.note({ isOk: false, ranMs: 4, waitedMs: 0, thingsRead: 1, coldReads: 0, at: 0 });
   return both;
 }
+
+const POSITION = { term: 4, commit: 8, last: 9, members: [{ node: 2, match: 7, state: 'replicate' }] };
 
 const LOOK: ModuleLook = { status: 'running', file: 'X/x', manifest: null, tasks: 0, restarts: 0 };

@@ -61,6 +61,8 @@ export type Command =
   | { readonly kind: 'peers'; readonly peers: readonly PeerAddress[] }
   /** Format of segments in which the log may be written from now on: the level of the cluster allows it. */
   | { readonly kind: 'log_format'; readonly format: number }
+  /** Asks how far the logs are: `positions` tells it. */
+  | { readonly kind: 'describe_groups' }
   /** Sends a message to the engine side of another node: there it is `called`. */
   | {
       readonly kind: 'call';
@@ -184,6 +186,18 @@ export type JoinAnswer =
   | { readonly kind: 'redirect'; readonly host: string; readonly port: number }
   | { readonly kind: 'wait' | 'refused'; readonly reason: string }
   | { readonly kind: 'removed' };
+
+/** How far the log of a group is. */
+export interface GroupPosition {
+  readonly group: GroupId;
+  readonly term: number;
+  readonly commit: number;
+  readonly last: number;
+  /** On the leader, the other members; null on others. */
+  readonly members:
+    | readonly { readonly node: NodeId; readonly match: number; readonly state: string }[]
+    | null;
+}
 
 export interface CommittedEntry extends LogPosition {
   readonly payload: Uint8Array;
@@ -309,6 +323,8 @@ export type Event =
       readonly event: string;
       readonly message: string;
     }
+  /** How far the logs of all groups are that are open. */
+  | { readonly kind: 'positions'; readonly groups: readonly GroupPosition[] }
   /** The room on the disk is another one than before. */
   | { readonly kind: 'disk'; readonly level: DiskLevel; readonly freeBytes: number }
   /** The cluster has removed this node. */

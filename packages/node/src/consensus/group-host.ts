@@ -8,6 +8,7 @@ import { exitCodeOf } from './exit-code.js';
 import type { GroupContext, Observation } from './group-context.js';
 import type { GroupNow } from './group-figures.js';
 import { GroupOpening } from './group-opening.js';
+import { positionOf } from './group-position.js';
 import { Handover } from './handover.js';
 import { Hearing } from './hearing.js';
 import { LogWriter } from './log-writer.js';
@@ -289,6 +290,9 @@ export class GroupHost {
         return;
       case 'hand_over':
         this.handover.start(command);
+        return;
+      case 'describe_groups':
+        this.options.emit({ kind: 'positions', groups: [...this.groups.values()].map(positionOf) });
         return;
       case 'change_membership':
         this.changeMembership(command);

@@ -4,6 +4,7 @@ import { type NodeEvent, ROOT_GROUP } from '../between/protocol.js';
 import { Calls } from '../calls/calls.js';
 import { Rooms } from '../events/rooms.js';
 import type { GroupSession } from '../groups/group-session.js';
+import { Positions } from '../groups/positions.js';
 import { Members } from '../members/members.js';
 import { Router } from '../requests/router.js';
 import { Tasks } from '../requests/tasks.js';
@@ -27,6 +28,7 @@ export class EngineSide {
   readonly rooms: Rooms;
   readonly scopes: Scopes;
   readonly disk: DiskKeeper;
+  readonly positions: Positions;
   private readonly reports: EngineReports;
   private lastId = 0;
 
@@ -54,6 +56,7 @@ export class EngineSide {
       clock,
       firstId: settings.incarnation * CALLS_PER_MS,
     });
+    this.positions = new Positions(line, clock);
     this.router = this.makeRouter(settings, ports);
     this.tasks = this.makeTasks(ports);
     this.rooms = this.makeRooms(settings, ports);
@@ -82,6 +85,9 @@ export class EngineSide {
       case 'called':
       case 'returned':
         this.calls.handle(event);
+        return;
+      case 'positions':
+        this.positions.tell(event.groups);
         return;
       case 'given_back':
         this.scopes.snapshots.takeBack(event.buffer);
@@ -122,6 +128,7 @@ export class EngineSide {
       nodeId: settings.nodeId,
       incarnation: settings.incarnation,
       calls: this.calls,
+      positions: this.positions,
       alone: () => this.scopes.sessions.alone,
       session: (target) => this.scopes.sessions.of(target),
       waitMs: settings.requestTimeoutMs,

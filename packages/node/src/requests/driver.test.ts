@@ -37,6 +37,7 @@ beforeEach(async () => {
       new Promise((resolve, reject) => passwords.push({ resolve, reject: () => reject(new Error('full')) })),
     session: (group) => node.sessions.ofGroup(group),
     askModule: (_ask, answer) => sent.push(answer),
+    positions: { ask: (done) => done() },
     scheduler: new Scheduler({
       now: clock.now,
       delay: clock.after,

@@ -19,19 +19,21 @@ import {
 import type { Clock } from '../base/clock.js';
 import type { GroupId } from '../between/protocol.js';
 import type { GroupSession } from '../groups/group-session.js';
+import type { Positions } from '../groups/positions.js';
 import { programOf } from './checks.js';
 import { confirm } from './confirm.js';
 import { type Answer, type FuturesEnd, type FuturesOwner, ProposedParts } from './proposed-parts.js';
-import { failed, nodeError, TOO_SLOW } from './replies.js';
+import { failed, nodeError } from './replies.js';
 import { CONFIRMING, HASHING, type PendingRequest, type Prerequisites, QUEUED } from './request.js';
 import { SLOW_MS } from './run-costs.js';
-import type { Scheduler, Work } from './scheduler.js';
+import type { Scheduler } from './scheduler.js';
+import { workOf } from './work.js';
 
 /** A call goes on with its futures. */
 export type PendingFutures = Extract<Outcome, { readonly kind: 'more' }>;
 
 /** A call that changed nothing can run again once it has what it lacks. */
-type Lack = Extract<Outcome, { readonly kind: 'hash' | 'behind' }>;
+type Lack = Extract<Outcome, { readonly kind: 'hash' | 'behind' | 'positions' }>;
 
 /** Sends a request to a module; `answer` is called once, at once or later. */
 export type AskModule = (ask: ModuleAsk, answer: (answer: ModuleAnswer) => void) => void;
@@ -44,6 +46,8 @@ export interface DriverOptions {
   readonly session: (group: GroupId) => GroupSession | undefined;
   /** Sends a request to a module of this node; by default there are none. */
   readonly askModule?: AskModule | undefined;
+  /** How far the logs are. */
+  readonly positions: Pick<Positions, 'ask'>;
   readonly scheduler: Scheduler;
   readonly clock: Pick<Clock, 'now' | 'after'>;
   /** Counts a run of a client's code, with its milliseconds. */
@@ -113,7 +117,8 @@ export class Driver {
         pending.owner.advance(pending);
         return null;
       case 'hash':
-        pending.become(HASHING);
+      case 'positions':
+        pending.become(outcome.kind === 'hash' ? HASHING : CONFIRMING);
         this.provide(
           outcome,
           pending,
@@ -171,7 +176,11 @@ export class Driver {
     goOn: () => void,
     failed: (error: QueryError) => void,
   ): void {
-    const { hash, session, clock } = this.options;
+    const { hash, session, clock, positions } = this.options;
+    if (lack.kind === 'positions') {
+      positions.ask(goOn);
+      return;
+    }
     if (lack.kind === 'hash') {
       const hashed = (made: PasswordHash): void => {
         to.addHash(lack.password, made);
@@ -261,6 +270,7 @@ export class Driver {
         return;
       case 'hash':
       case 'behind':
+      case 'positions':
         this.provide(
           outcome,
           owner.prerequisites,
@@ -350,24 +360,6 @@ export class Driver {
     if (owner.isRequest) this.requests -= 1;
     owner.finished(end, parts);
   }
-}
-
-/** The turn of a request that waits for it. */
-function workOf(pending: PendingRequest, program: object | null, knownMs?: number): Work {
-  const { request, owner } = pending;
-  return {
-    userId: request.user.id,
-    program,
-    canStop: true,
-    ...(knownMs === undefined ? {} : { knownMs }),
-    gone: () => pending.isAnswered || (request.client.gone && pending.doubt === 'none'),
-    run: (sliceMs) => {
-      pending.sliceMs = sliceMs;
-      owner.advance(pending);
-      pending.sliceMs = 0;
-    },
-    expire: () => owner.refuse(pending, failed(TOO_SLOW)),
-  };
 }
 
 /** A call whose futures run. */

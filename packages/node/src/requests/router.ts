@@ -7,7 +7,7 @@ import type { FailedReply, ProgramBody, Request, Respond } from '../groups/reque
 import type { EngineMetrics } from '../telemetry/engine-metrics.js';
 import { decodeBody } from './body.js';
 import { Checks, dependsOnState, isLong, parsingMs, StaleRefusal } from './checks.js';
-import { type AskModule, Driver } from './driver.js';
+import { type AskModule, Driver, type DriverOptions } from './driver.js';
 import { Forwarder } from './forward.js';
 import { decodeForwarded, isShorterThan } from './forwarded-body.js';
 import { HeldPrograms } from './held-programs.js';
@@ -34,6 +34,7 @@ export interface RouterOptions {
   /** Which start of this node this is: later ones have larger numbers. */
   readonly incarnation: number;
   readonly calls: Calls;
+  readonly positions: DriverOptions['positions'];
   /** Whether this node is its whole cluster, for certain. */
   readonly alone: () => boolean;
   /** The session of a target's group; undefined for a collection that is not open on this node. */
@@ -92,7 +93,7 @@ export class Router implements RequestOwner {
   constructor(options: RouterOptions) {
     this.options = options;
     const { engine, clock, nodeId, incarnation, calls, alone, waitMs } = options;
-    const { askModule, figures, hasher, changed, restore } = options;
+    const { askModule, figures, hasher, changed, restore, positions } = options;
     const { sequences } = this;
     const session = (group: GroupId): GroupSession | undefined => this.sessionOf(group);
     this.nodeId = nodeId;
@@ -113,6 +114,7 @@ export class Router implements RequestOwner {
       hash: (password, saltKey) => hasher.hash(password, saltKey),
       session,
       askModule,
+      positions,
       scheduler: this.scheduler,
       clock,
       ...(figures === undefined ? {} : { ran: (ms) => figures.ran(ms) }),

@@ -249,6 +249,7 @@ export class Tasks implements RunningTaskHost {
     switch (outcome.kind) {
       case 'hash':
       case 'behind':
+      case 'positions':
         driver.provide(
           outcome,
           prerequisites,

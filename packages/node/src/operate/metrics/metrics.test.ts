@@ -164,6 +164,18 @@ describe('a node', () => {
     expect(samples.get('process_resident_memory_bytes')).toBeGreaterThan(10_000_000);
   });
 
+  test('tells how far the logs of its groups are', async () => {
+    await node.value('//stuff', '.x = 1;');
+    const groups = await node.value(
+      '/n',
+      'groups_info().map(|g| { g = g.load(); [g.scope, g.term > 0, g.commit > 0, g.last >= g.commit, g.applied <= g.last, g.members]; });',
+    );
+    expect(groups).toEqual([
+      ['@thingsdb', true, true, true, true, []],
+      ['@collection:stuff', true, true, true, true, []],
+    ]);
+  });
+
   test('tells who is connected, what they asked, and what of it is not answered', async () => {
     for (let i = 0; i < 5; i++) await node.value('//stuff', `.counter = ${i};`);
     const shapes = await node.value('/n', 'queries_info().map(|q| q.load().query);');

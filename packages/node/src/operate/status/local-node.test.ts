@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { membershipOf } from 'raft-ts';
 import { Phase } from '../../between/shared-status.js';
+import type { Positions } from '../../groups/positions.js';
 import { memberOf, rootOf } from '../../members/testing.js';
 import { Counters } from '../../requests/counters.js';
 import { type GroupLook, LocalNode } from './local-node.js';
@@ -9,6 +10,7 @@ const SECRET = 'a secret of sixteen or more';
 
 let groups: GroupLook[];
 let stored: Map<number, number>;
+let positions: Positions['present'];
 let log: { level: string };
 let phase: Phase;
 let secret: string | undefined;
@@ -25,6 +27,12 @@ beforeEach(() => {
     [0, 8],
     [2, 20],
   ]);
+  const members = [
+    { node: 102, match: 20, state: 'replicate' },
+    // One that was removed meanwhile.
+    { node: 999, match: 1, state: 'probe' },
+  ];
+  positions = new Map([[2, { group: 2, term: 3, commit: 31, last: 33, members }]]);
   log = { level: 'info' };
   phase = Phase.READY;
   secret = SECRET;
@@ -64,6 +72,7 @@ beforeEach(() => {
       removalProblem: () => 'no',
     }),
     groups: () => groups,
+    positions: () => positions,
     storedIndex: (group) => stored.get(group) ?? 0,
     phase: () => phase,
     connections: () => 4,
@@ -131,10 +140,33 @@ describe('node_info', () => {
 
 describe('groups_info', () => {
   test('tells role, leader and voters by the numbers of members', () => {
+    const unknown = { term: null, commit: null, last: null, members: null };
+    const members = [{ node: 2, match: 20, state: 'replicate' }];
     expect(node.groups()).toEqual([
-      { scope: '@thingsdb', role: 'follower', leader: 0, applied: 10, voters: [0, 1], learners: [] },
-      { scope: '@collection:stuff', role: 'leader', leader: 1, applied: 30, voters: [0, 1], learners: [2] },
+      {
+        scope: '@thingsdb',
+        role: 'follower',
+        leader: 0,
+        applied: 10,
+        voters: [0, 1],
+        learners: [],
+        ...unknown,
+      },
+      {
+        scope: '@collection:stuff',
+        role: 'leader',
+        leader: 1,
+        applied: 30,
+        voters: [0, 1],
+        learners: [2],
+        ...{ term: 3, commit: 31, last: 33, members },
+      },
     ]);
+  });
+
+  test('has to find out first how far the logs are', () => {
+    positions = null;
+    expect(node.groups()).toBeNull();
   });
 
   test('tells when there is no leader, and when this node only listens', () => {

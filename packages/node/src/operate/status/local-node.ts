@@ -21,9 +21,10 @@ import {
 } from '@althing/engine';
 import { isVoter, type Membership } from 'raft-ts';
 import type { Clock } from '../../base/clock.js';
-import { type GroupId, type NodeId, ROOT_GROUP } from '../../between/protocol.js';
+import { type GroupId, type GroupPosition, type NodeId, ROOT_GROUP } from '../../between/protocol.js';
 import { Phase } from '../../between/shared-status.js';
 import type { Config } from '../../config/index.js';
+import type { Positions } from '../../groups/positions.js';
 import type { Hello, MemberStatus } from '../../members/hello.js';
 import type { Members } from '../../members/members.js';
 import type { Overview } from '../../members/overview.js';
@@ -71,6 +72,8 @@ export interface LocalNodeOptions {
       })
     | null;
   readonly groups: () => Iterable<GroupLook>;
+  /** How far their logs are; null where that has to be found out first. */
+  readonly positions: () => Positions['present'];
   /** Index of the last log entry that is durable in the state of a group. */
   readonly storedIndex: (group: GroupId) => number;
   readonly phase: () => Phase;
@@ -166,8 +169,10 @@ export class LocalNode implements NodeView {
     return this.options.members()?.overview.entries() ?? [];
   }
 
-  groups(): readonly GroupEntry[] {
-    return Array.from(this.options.groups(), (group) => this.entryOf(group));
+  groups(): readonly GroupEntry[] | null {
+    const positions = this.options.positions();
+    if (positions === null) return null;
+    return Array.from(this.options.groups(), (group) => this.entryOf(group, positions.get(group.id)));
   }
 
   level(): ClusterEntry {
@@ -254,7 +259,10 @@ export class LocalNode implements NodeView {
     return { status: statusOf(this.options.phase()), committed, stored, zone: this.options.config.zone };
   }
 
-  private entryOf({ id, leading, leader, membership, appliedIndex }: GroupLook): GroupEntry {
+  private entryOf(
+    { id, leading, leader, membership, appliedIndex }: GroupLook,
+    position: GroupPosition | undefined,
+  ): GroupEntry {
     const { nodeId } = this.options;
     const { root } = this.options.engine();
     const leads = leading ? nodeId : leader;
@@ -268,6 +276,14 @@ export class LocalNode implements NodeView {
       applied: appliedIndex,
       voters: numbersOf(membership.voters),
       learners: numbersOf(membership.learners),
+      term: position?.term ?? null,
+      commit: position?.commit ?? null,
+      last: position?.last ?? null,
+      members:
+        position?.members?.flatMap(({ node, ...rest }) => {
+          const number = root.members.get(node)?.number;
+          return number === undefined ? [] : [{ node: number, ...rest }];
+        }) ?? null,
     };
   }
 }

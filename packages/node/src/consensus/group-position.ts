@@ -1,0 +1,14 @@
+import type { GroupPosition } from '../between/protocol.js';
+import type { RaftGroup } from './raft-group.js';
+
+/** How far the log of a group is. */
+export function positionOf(group: Pick<RaftGroup, 'id' | 'status'>): GroupPosition {
+  const { role, term, commitIndex, lastIndex, peers } = group.status();
+  return {
+    group: group.id,
+    term,
+    commit: commitIndex,
+    last: lastIndex,
+    members: role === 'leader' ? peers.map(({ node, match, state }) => ({ node, match, state })) : null,
+  };
+}
