@@ -88,9 +88,9 @@ describe('passwords', () => {
     const header = basic('admin', 'pass');
     expect(authenticator.known(header)).toBeNull();
     expect(await login(header)).toMatchObject({ kind: 'user', user: { name: 'admin' } });
-    expect(authenticator.known(header)?.name).toBe('admin');
+    expect(authenticator.known(header)?.user.name).toBe('admin');
     clock.now += 60_000;
-    expect(authenticator.known(header)?.name).toBe('admin');
+    expect(authenticator.known(header)?.user.name).toBe('admin');
     clock.now += 1;
     expect(authenticator.known(header)).toBeNull();
     expect(hasher.checks).toBe(1);
@@ -114,7 +114,7 @@ describe('passwords', () => {
       const header = basic('admin', 'pass');
       await parts.login(header);
       expect(parts.authenticator.known(header)).not.toBeNull();
-      expect(parts.authenticator.remembered(header)?.name).toBe('admin');
+      expect(parts.authenticator.remembered(header)?.user.name).toBe('admin');
       end(parts);
       expect(parts.authenticator.remembered(header)).toBeNull();
       expect(parts.authenticator.known(header)).toBeNull();
@@ -125,11 +125,11 @@ describe('passwords', () => {
     const { authenticator, login, change, hasher } = setUp();
     const header = basic('admin', 'pass');
     await login(header);
-    expect(authenticator.known(header)?.name).toBe('admin');
+    expect(authenticator.known(header)?.user.name).toBe('admin');
     change({ password: hashOf('pass') });
     expect(authenticator.known(header)).toBeNull();
     await login(header);
-    expect(authenticator.known(header)?.name).toBe('admin');
+    expect(authenticator.known(header)?.user.name).toBe('admin');
     expect(hasher.checks).toBe(2);
   });
 
@@ -139,7 +139,7 @@ describe('passwords', () => {
     await login(header);
     const { recent } = authenticator as unknown as { recent: ReadonlyMap<string, unknown> };
     for (let second = 1; second <= 2; second++) {
-      for (let i = 0; i < 3; i++) expect(authenticator.known(header)?.name).toBe('admin');
+      for (let i = 0; i < 3; i++) expect(authenticator.known(header)?.user.name).toBe('admin');
       expect([...recent.keys()]).toEqual([header]);
       expect(delays).toHaveLength(second);
       expect(delays.at(-1)?.ms).toBe(1000);
@@ -155,7 +155,7 @@ describe('passwords', () => {
       root.putUser({ id: 10 + i, name: `user${i}`, createdAt: 0, password: hashOf('pass'), tokens: [] });
       const header = basic(`user${i}`, 'pass');
       await login(header);
-      expect(authenticator.known(header)?.name).toBe(`user${i}`);
+      expect(authenticator.known(header)?.user.name).toBe(`user${i}`);
       expect(recent.size).toBeLessThanOrEqual(1000);
       expect(recent.has(header)).toBe(true);
     }
@@ -174,7 +174,7 @@ describe('passwords', () => {
     const { authenticator, login, change } = setUp();
     await login(basic('admin', 'pass'));
     change({ tokens: [tokenOf(KEY)] });
-    expect(authenticator.known(basic('admin', 'pass'))?.tokens).toHaveLength(1);
+    expect(authenticator.known(basic('admin', 'pass'))?.user.tokens).toHaveLength(1);
   });
 
   test('that change while they are checked do not let anybody in', async () => {
@@ -235,7 +235,7 @@ describe('tokens', () => {
   test.each(['Bearer', 'bearer', 'Token', 'TOKEN'])('%s KEY is known at once', (scheme) => {
     const { authenticator, change, hasher } = setUp();
     change({ tokens: [tokenOf(KEY)] });
-    expect(authenticator.known(`${scheme} ${KEY}`)?.name).toBe('admin');
+    expect(authenticator.known(`${scheme} ${KEY}`)?.user.name).toBe('admin');
     expect(hasher.checks).toBe(0);
   });
 
@@ -260,8 +260,8 @@ describe('tokens', () => {
 
   test('one that was used before is looked at again whenever users change, and at its end', () => {
     const { authenticator, change, clock } = setUp();
-    const known = (): number | undefined => authenticator.known(`Bearer ${KEY}`, () => HERE)?.createdAt;
-    const remembered = (): number | undefined => authenticator.remembered(`Bearer ${KEY}`)?.createdAt;
+    const known = (): number | undefined => authenticator.known(`Bearer ${KEY}`, () => HERE)?.user.createdAt;
+    const remembered = (): number | undefined => authenticator.remembered(`Bearer ${KEY}`)?.user.createdAt;
     change({ tokens: [tokenOf(KEY, 1000)] });
     clock.now = 900_000;
     expect(remembered()).toBeUndefined();
@@ -417,19 +417,27 @@ describe('sessions', () => {
     root.sessions.set(1, [session()]);
     for (const now of [1_000_000, 1_999_999]) {
       clock.now = now;
-      expect(authenticator.known(header)?.name).toBe('admin');
-      expect(authenticator.remembered(header)?.name).toBe('admin');
+      expect(authenticator.known(header)?.user.name).toBe('admin');
+      expect(authenticator.remembered(header)?.user.name).toBe('admin');
     }
     clock.now = 2_000_000;
     expect([authenticator.known(header), authenticator.remembered(header)]).toEqual([null, null]);
     root.sessions.set(1, [session({ expiresAt: 3_000_000 })]);
-    expect(authenticator.known(header)?.name).toBe('admin');
+    expect(authenticator.known(header)?.user.name).toBe('admin');
+  });
+
+  test('tell whether they may change nothing', () => {
+    const { authenticator, root } = setUp();
+    for (const readOnly of [true, false]) {
+      root.sessions.set(1, [session({ readOnly })]);
+      expect(authenticator.known(`Bearer ${SESSION}`)?.readOnly).toBe(readOnly);
+    }
   });
 
   test('are known no more at once when they end, or their user is gone', () => {
     const { authenticator, root } = setUp();
     root.sessions.set(1, [session()]);
-    expect(authenticator.known(`token ${SESSION}`)?.name).toBe('admin');
+    expect(authenticator.known(`token ${SESSION}`)?.user.name).toBe('admin');
     root.sessions.set(1, []);
     expect(authenticator.known(`token ${SESSION}`)).toBeNull();
     root.sessions.set(1, [session()]);

@@ -13,9 +13,16 @@ import type { LoginEvent } from '../../telemetry/audit-log.js';
 import type { Backoff } from './backoff.js';
 import { type Credentials, parseAuthorization } from './credentials.js';
 
+/** The user that sends requests, and how. */
+export interface Principal {
+  readonly user: User;
+  /** Whether its requests may change nothing: by a session that was begun so. */
+  readonly readOnly: boolean;
+}
+
 /** The outcome of a login. */
 export type Login =
-  | { readonly kind: 'user'; readonly user: User }
+  | ({ readonly kind: 'user' } & Principal)
   | { readonly kind: 'refused' }
   /** The credentials are unknown here, and others who may know them can't be asked. */
   | { readonly kind: 'unsure' }
@@ -73,8 +80,7 @@ const RECENT_MS = 1000;
 const RECENT_MAX = 1000;
 
 /** The user that a key belongs to. */
-interface Found {
-  readonly user: User;
+interface Found extends Principal {
   /** Null for a session: that it was begun is told by the change that it is. */
   readonly token: Token | null;
   /** Unix milliseconds from which on it is no more; null for never. */
@@ -115,23 +121,27 @@ export class Authenticator {
     this.options = options;
   }
 
-  /** The user of a header that came before, which is remembered as it is; null where `known` has to tell. */
-  remembered(header: string): User | null {
+  /** Who sends a header that came before, which is remembered as it is; null where `known` has to tell. */
+  remembered(header: string): Principal | null {
     if (header.length <= TOKEN_HEADER_LENGTH_MAX) {
       const found = this.rememberedToken(header);
-      if (found !== undefined) return this.isExpired(found) ? null : found.user;
+      if (found !== undefined) return this.isExpired(found) ? null : found;
     }
     const entry = this.recent.get(header);
     return entry === undefined ? null : this.userOf(entry);
   }
 
   /**
-   * The user of a header when that can be told at once, else null: then `login` tells.
+   * Who sends a header when that can be told at once, else null: then `login` tells.
    *
    * @param address of the client, asked for when a token is used for the first time
    * @param transport how the client speaks to the node
    */
-  known(header: string, address?: () => string, transport: LoginEvent['transport'] = 'http'): User | null {
+  known(
+    header: string,
+    address?: () => string,
+    transport: LoginEvent['transport'] = 'http',
+  ): Principal | null {
     const remembered = this.remembered(header);
     if (remembered !== null) return remembered;
     const scheme = header.length <= TOKEN_HEADER_LENGTH_MAX ? TOKEN_SCHEME.exec(header) : null;
@@ -141,18 +151,18 @@ export class Authenticator {
       const { user, token } = found;
       if (token === null || this.usedTokens.has(token)) this.rememberToken(header, found);
       else if (address !== undefined) this.tellToken(user, token, address(), transport);
-      return found.user;
+      return found;
     }
     const entry = this.verifiedBy(header);
     return entry === undefined ? null : this.userOf(entry);
   }
 
-  /** The user of a verified password; null when that is out of date, or the user is another one now. */
-  private userOf({ userId, name, password, until }: Verified): User | null {
+  /** Who has a verified password; null when that is out of date, or the user is another one now. */
+  private userOf({ userId, name, password, until }: Verified): Principal | null {
     if (this.options.now() > until) return null;
     const user = this.options.root.users.get(userId);
     if (user === undefined || user.name !== name) return null;
-    return user.password === password ? user : null;
+    return user.password === password ? { user, readOnly: false } : null;
   }
 
   /**
@@ -259,14 +269,14 @@ export class Authenticator {
     failed: () => void,
   ): Promise<Login> {
     const { backoff, root, freshen } = this.options;
-    let user: User | null;
+    let found: Principal | null;
     try {
       // As it is before the check: what comes while the hash is computed is not in its outcome.
       const version = root.accessVersion;
-      user = await this.check(credentials, address);
-      if (user === null) {
+      found = await this.check(credentials, address);
+      if (found === null) {
         if (!(await freshen())) return UNSURE;
-        if (root.accessVersion !== version) user = await this.check(credentials, address);
+        if (root.accessVersion !== version) found = await this.check(credentials, address);
       }
     } catch (error) {
       if (error instanceof TooManyLoginsError) return BUSY;
@@ -274,14 +284,15 @@ export class Authenticator {
     } finally {
       for (const key of keys) backoff.checked(key);
     }
-    if (user === null) {
+    if (found === null) {
       failed();
       return this.refusal(keys);
     }
     // The address is not forgiven: others may share it, or one good account cover the search for another.
     if (credentials.kind === 'password') backoff.succeeded(userKey(networkOf(address), credentials.name));
+    const { user, readOnly } = found;
     this.remember(header, credentials, user);
-    return { kind: 'user', user };
+    return { kind: 'user', user, readOnly };
   }
 
   /** Answers all failed logins at once, from now on: nothing must wait for them any more. */
@@ -307,8 +318,8 @@ export class Authenticator {
     });
   }
 
-  private async check(credentials: Credentials, address: string): Promise<User | null> {
-    if (credentials.kind === 'token') return this.tokenOf(credentials.key)?.user ?? null;
+  private async check(credentials: Credentials, address: string): Promise<Principal | null> {
+    if (credentials.kind === 'token') return this.tokenOf(credentials.key);
     const { root, hasher, backoff } = this.options;
     const user = root.usersByName.get(credentials.name);
     const network = networkOf(address);
@@ -317,7 +328,7 @@ export class Authenticator {
     if (!matches || user === undefined || credentials.password === this.options.refusedPassword) return null;
     // The user may have changed while the hash was computed.
     const now = root.users.get(user.id);
-    return now?.password === user.password ? now : null;
+    return now?.password === user.password ? { user: now, readOnly: false } : null;
   }
 
   private tokenOf(key: string): Found | null {
@@ -329,7 +340,7 @@ export class Authenticator {
     const { user, token } = found;
     // A token counts to the end of the second in which it expires.
     const expiresAt = token.expiresAt === null ? null : (token.expiresAt + 1) * 1000;
-    const known = { user, token, expiresAt };
+    const known = { user, readOnly: false, token, expiresAt };
     return this.isExpired(known) ? null : known;
   }
 
@@ -338,7 +349,8 @@ export class Authenticator {
     const found = sessions.byHashOfKey(keyHash);
     const user = found === undefined ? undefined : users.get(found.userId);
     if (found === undefined || user === undefined) return null;
-    const known = { user, token: null, expiresAt: found.session.expiresAt };
+    const { readOnly, expiresAt } = found.session;
+    const known = { user, readOnly, token: null, expiresAt };
     return this.isExpired(known) ? null : known;
   }
 

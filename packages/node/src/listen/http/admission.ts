@@ -54,9 +54,9 @@ export class Admission {
       this.options.refuse(exchange, UNAUTHORIZED, '401 Unauthorized', AUTHENTICATE);
       return;
     }
-    const user = this.options.authenticator.remembered(authorization);
-    if (user !== null) {
-      exchange.user = user;
+    const principal = this.options.authenticator.remembered(authorization);
+    if (principal !== null) {
+      exchange.identify(principal);
       this.assertServable(exchange, headers, format);
     } else this.login(exchange, res, authorization, headers, format);
   }
@@ -70,9 +70,9 @@ export class Admission {
     format: Format | null,
   ): void {
     const { authenticator, clients, gate } = this.options;
-    const user = authenticator.known(authorization, () => clients.of(res, headers.forwardedFor));
-    if (user !== null) {
-      exchange.user = user;
+    const principal = authenticator.known(authorization, () => clients.of(res, headers.forwardedFor));
+    if (principal !== null) {
+      exchange.identify(principal);
       this.assertServable(exchange, headers, format);
       return;
     }
@@ -90,7 +90,7 @@ export class Admission {
     if (login.kind !== 'user') {
       refuseLogin(login.kind, (...answer) => this.options.refuse(exchange, ...answer));
     } else {
-      exchange.welcome(login.user, this.options.gate.memory);
+      exchange.welcome(login, this.options.gate.memory);
       const { complete } = this.options;
       if (this.assertServable(exchange, headers, format) && exchange.body !== null) complete(exchange);
     }

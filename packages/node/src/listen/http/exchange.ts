@@ -1,9 +1,10 @@
 import type { HttpResponse } from 'uWebSockets.js';
 import { ErrorCode, type Format, QueryError, type ScopeName, type User } from '@althing/engine';
 import type { ChangeOutcome, Reply } from '../../groups/request.js';
+import type { Principal } from '../auth/authenticator.js';
 import type { ByteBudget, Bytes } from '../limits/byte-budget.js';
 import type { ClientAddresses } from '../limits/client-addresses.js';
-import type { TermHeaders } from '../shared/terms.js';
+import { NO_TERMS, type TermHeaders } from '../shared/terms.js';
 import { type AnswerBuffer, LONG_BYTES, type Unsent } from './answer-buffer.js';
 import type { Batch } from './batch.js';
 import { BodyBuffer } from './body-buffer.js';
@@ -32,7 +33,7 @@ export class Exchange {
   readonly scope: ScopeName;
   readonly format: Format;
   /** Headers that say how the request is to be carried out; null for none. */
-  readonly terms: TermHeaders | null;
+  terms: TermHeaders | null;
   /** The name of the request, which its answer tells. */
   readonly id: string;
   /** To be called when the client goes away. */
@@ -162,9 +163,15 @@ export class Exchange {
     this.res.pause();
   }
 
-  /** The sender is known: what came of the body counts against another budget, and the rest may come. */
-  welcome(user: User, budget: ByteBudget): void {
+  /** The sender is known: the requests of some may change nothing, whatever their headers say. */
+  identify({ user, readOnly }: Principal): void {
     this.user = user;
+    if (readOnly) this.terms = { ...(this.terms ?? NO_TERMS), readOnly: 'true' };
+  }
+
+  /** The sender is known: what came of the body counts against another budget, and the rest may come. */
+  welcome(principal: Principal, budget: ByteBudget): void {
+    this.identify(principal);
     this.share = null;
     this.buffer?.moveTo(budget);
     if (!this.isPaused || this.closed) return;

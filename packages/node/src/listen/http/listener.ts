@@ -350,16 +350,19 @@ export class HttpListener {
     const { authorization } = headers;
     const address = (): string => this.clients.of(res, headers.forwardedFor);
     const { stale } = this.gate;
-    const user =
+    const principal =
       authorization === null || stale !== null ? null : authenticator.known(authorization, address);
-    const upload = new Upload(res, user === null ? this.gate.strangers.shareOf(networkOf(address())) : null);
+    const upload = new Upload(
+      res,
+      principal === null ? this.gate.strangers.shareOf(networkOf(address())) : null,
+    );
     exchange.onGone = () => upload.drop();
     res.onAborted(() => exchange.abort());
     if (stale !== null) {
       upload.forget();
       this.refuse(exchange, stale);
-    } else if (user !== null) {
-      this.transfer(exchange, { kind: 'user', user }, transfer, upload);
+    } else if (principal !== null) {
+      this.transfer(exchange, { kind: 'user', ...principal }, transfer, upload);
     } else if (authorization === null) {
       this.transfer(exchange, { kind: 'refused' }, transfer, upload);
     } else {
@@ -382,6 +385,7 @@ export class HttpListener {
       return;
     }
     upload.welcome();
+    exchange.identify(login);
     const refusal = this.gate.refusal ?? refusalBy(exchange.terms, login.user);
     if (refusal !== null) refuse(refusal);
     else {

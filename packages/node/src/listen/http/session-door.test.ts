@@ -1,8 +1,10 @@
 /** Sessions of users, at the nodes of a cluster. */
+import { SocketClient } from '@althing/client';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import {
   type Answer,
   basic,
+  FREE_PORT,
   RealCluster,
   type RealNode,
   type RequestOptions,
@@ -13,7 +15,11 @@ import {
 let cluster: RealCluster;
 
 beforeAll(async () => {
-  cluster = await RealCluster.start(3, { drain_delay_ms: 0, login_backoff_ms: 0 });
+  cluster = await RealCluster.start(3, {
+    drain_delay_ms: 0,
+    login_backoff_ms: 0,
+    listen_client_port: FREE_PORT,
+  });
   await newUser('ann');
 });
 afterAll(() => cluster.stop());
@@ -124,11 +130,62 @@ describe('a session', () => {
   });
 });
 
+describe('a read-only session', () => {
+  const READ_ONLY = '{"read_only": true}';
+
+  test('of one who may do everything changes nothing, at any node, and can be renewed and ended', async () => {
+    await cluster.node(1).value('/t', `set_password('admin', '${PASSWORD}');`);
+    const answer = await ask(cluster.node(1), 'POST', basic('admin', PASSWORD), READ_ONLY);
+    const { token } = sessionOf(answer);
+    const authorization = bearer(token);
+    const lenient = { authorization, headers: { 'Althing-Read-Only': 'false' } };
+    for (const node of cluster.nodes) {
+      expect((await node.query('//stuff', '.len();', undefined, { authorization })).status).toBe(200);
+      for (const options of [{ authorization }, lenient]) {
+        expect((await node.query('//stuff', '.x = 1;', undefined, options)).verdict).toBe('403 -55');
+        expect((await node.query('/t', "new_user('eve');", undefined, options)).verdict).toBe('403 -55');
+      }
+      expect((await node.query('/n', "set_log_level('error');", undefined, { authorization })).verdict).toBe(
+        '403 -55',
+      );
+      expect((await node.post('/@export/stuff', '', { authorization })).verdict).toBe('403 -55');
+    }
+    expect((await ask(cluster.node(2), 'POST', authorization)).status).toBe(200);
+    expect((await ask(cluster.node(2), 'POST', authorization, '{"read_only": false}')).verdict).toBe(
+      '400 -53',
+    );
+    expect((await ask(cluster.node(3), 'DELETE', authorization)).status).toBe(200);
+  });
+
+  test('over a socket changes nothing either', async () => {
+    const body = Buffer.from('81a9726561645f6f6e6c79c3', 'hex');
+    const contentType = 'application/msgpack';
+    const answer = await cluster
+      .node(1)
+      .post('/@session', body, { authorization: basic('admin', PASSWORD), contentType });
+    const session = unpacked(answer.body);
+    if (typeof session !== 'object' || session === null || !('token' in session))
+      throw new Error('no session');
+    const { token } = session;
+    const socket = await SocketClient.connect({ host: '127.0.0.1', port: cluster.node(2).nativePort });
+    try {
+      await socket.login(String(token));
+      await expect(socket.query('//stuff', '.x = 1;')).rejects.toMatchObject({ code: -55 });
+      await expect(socket.query('//stuff', '1;', null, { readOnly: false })).resolves.toBe(1n);
+      await expect(socket.query('//stuff', '.x = 1;', null, { readOnly: false })).rejects.toMatchObject({
+        code: -55,
+      });
+    } finally {
+      socket.close();
+    }
+  });
+});
+
 describe('what is no request for a session', () => {
   const wrong = (authorization: string | null, method = 'POST', body = '', more: RequestOptions = {}) =>
     ask(cluster.node(3), method, authorization, body, more);
 
-  test.each(['{"a": 1}', '[]', 'null', '{', '{}{}', 'x'.repeat(2000), `{${' '.repeat(2000)}}`])(
+  test.each(['{"a": 1}', '{"read_only": 1}', '[]', 'null', '{', '{}{}', `{${' '.repeat(2000)}}`])(
     'the body %.20s is refused',
     async (body) => {
       expect((await wrong(basic('ann', PASSWORD), 'POST', body)).verdict).toBe('400 -53');

@@ -1,7 +1,8 @@
 /**
  * Sessions over the API:
  *
- *   POST /@session     with a password or a token: begins a session; with that of a session: renews it;
+ *   POST /@session     with a password or a token: begins a session, read-only for the body {"read_only": true};
+ *                      with the token of a session: renews it;
  *                      answer: {"token": ..., "user": ..., "expires_at": Unix seconds}
  *   DELETE /@session   with the token of a session: ends it; answer: nil
  *
@@ -12,10 +13,12 @@ import {
   type Format,
   keyHash,
   keyText,
+  MsgpackReader,
   MsgpackWriter,
   QueryError,
   SESSION_KEY_PREFIX,
   type SessionAsk,
+  ShapeTree,
   TOKEN_LENGTH,
   type User,
 } from '@althing/engine';
@@ -53,9 +56,8 @@ export class SessionDoor {
   carryOut(exchange: Exchange, call: SessionCall, user: User, body: Buffer): void {
     const { handle, refuse, onDefect } = this.options;
     try {
-      assertEmpty(body, exchange.format);
       if (exchange.terms?.dryRun === 'true') throw NO_DRY_RUN;
-      const { key, ask } = this.askOf(call, user);
+      const { key, ask } = this.askOf(call, user, readOnlyIn(body, exchange.format));
       const request: Request<SessionBody> = {
         scope: exchange.scope,
         user,
@@ -76,10 +78,16 @@ export class SessionDoor {
   }
 
   /** @throws QueryError bad_data_err for what can't be ended */
-  private askOf({ method, authorization }: SessionCall, user: User): { key: string; ask: SessionAsk } {
+  private askOf(
+    { method, authorization }: SessionCall,
+    user: User,
+    readOnly: boolean | null,
+  ): { key: string; ask: SessionAsk } {
     const credentials = parseAuthorization(authorization);
     if (credentials?.kind === 'token' && credentials.key.startsWith(SESSION_KEY_PREFIX)) {
       const { key } = credentials;
+      // It stays as it was begun.
+      if (readOnly !== null) throw BAD_BODY;
       return { key, ask: { act: method === 'POST' ? 'renew' : 'end', hash: keyHash(key) } };
     }
     if (method === 'DELETE') throw NO_SESSION;
@@ -87,7 +95,7 @@ export class SessionDoor {
     // The password was removed a moment ago.
     if (proof === undefined) throw UNAUTHORIZED;
     const key = SESSION_KEY_PREFIX + keyText(this.options.randomBytes(TOKEN_LENGTH));
-    return { key, ask: { act: 'begin', hash: keyHash(key), proof, readOnly: false } };
+    return { key, ask: { act: 'begin', hash: keyHash(key), proof, readOnly: readOnly === true } };
   }
 
   private fail(exchange: Exchange, reply: FailedReply): void {
@@ -100,25 +108,50 @@ export class SessionDoor {
 }
 
 /**
- * A body may be left out, or be a map without anything: what is not known is refused, so that nobody relies on it.
+ * What a body says of a session that is to begin. It may be left out; a key that is not known is refused, so that nobody relies on it.
  *
+ * @returns null where it says nothing
  * @throws QueryError bad_data_err
  */
-function assertEmpty(body: Buffer, format: Format): void {
-  const isEmpty =
-    format === 'json'
-      ? /^\s*(?:\{\s*\})?\s*$/.test(body.toString('latin1', 0, BODY_BYTES_MAX + 1))
-      : isEmptyMap(body);
-  if (!isEmpty || body.length > BODY_BYTES_MAX) throw BAD_BODY;
+function readOnlyIn(body: Buffer, format: Format): boolean | null {
+  if (body.length > BODY_BYTES_MAX) throw BAD_BODY;
+  if (body.length === 0) return null;
+  const fields = format === 'json' ? jsonFields(body) : msgpackFields(body);
+  let readOnly: boolean | null = null;
+  for (const [key, value] of fields) {
+    if (key !== 'read_only' || typeof value !== 'boolean') throw BAD_BODY;
+    readOnly = value;
+  }
+  return readOnly;
 }
 
-function isEmptyMap(body: Buffer): boolean {
-  return body.length === 0 || (body.length === 1 && body[0] === 0x80);
+function jsonFields(body: Buffer): readonly (readonly [unknown, unknown])[] {
+  let value: unknown;
+  try {
+    value = JSON.parse(body.toString());
+  } catch {
+    throw BAD_BODY;
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw BAD_BODY;
+  return Object.entries(value);
+}
+
+/** @throws QueryError */
+function msgpackFields(body: Buffer): readonly (readonly [unknown, unknown])[] {
+  const reader = new MsgpackReader(body, new ShapeTree(), 1);
+  const count = reader.mapSize();
+  if (count === null) throw BAD_BODY;
+  const fields: [unknown, unknown][] = [];
+  for (let i = 0; i < count; i++) fields.push([reader.str(), reader.value()]);
+  reader.end();
+  return fields;
 }
 
 const BODY_BYTES_MAX = 1024;
 
-const BAD_BODY = badRequest('the body of a request to /@session has to be an empty map, or none');
+const BAD_BODY = badRequest(
+  'the body of a request to /@session has to be {"read_only": true} or false, where a session begins, or an empty map, or none',
+);
 
 function nilIn(format: Format): string | Uint8Array {
   return format === 'json' ? 'null' : Uint8Array.of(0xc0);

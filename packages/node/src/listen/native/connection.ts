@@ -328,7 +328,7 @@ export class Connection implements PackageSink, Client, Listener {
     };
     const { address, transport } = this.wire;
     const known = authenticator.known(authorization, () => address, transport);
-    if (known !== null) end({ kind: 'user', user: known });
+    if (known !== null) end({ kind: 'user', ...known });
     else authenticator.login(authorization, address, { done: end, transport });
   }
 
@@ -360,7 +360,7 @@ export class Connection implements PackageSink, Client, Listener {
       readMs: begun === 0 ? 0 : performance.now() - begun,
       format: 'msgpack',
       client: this,
-      terms: options?.terms ?? null,
+      terms: this.session?.termsFor(options?.terms ?? null) ?? null,
       ...(options === null || options.timeoutMs === null ? {} : { waitMs: options.timeoutMs }),
       ...(scope.kind === 'thingsdb' ? this.session?.ownPassword : null),
       id: host.ids.idOf(null),

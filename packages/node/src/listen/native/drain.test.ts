@@ -26,7 +26,7 @@ test.each([PackageType.JOIN, PackageType.LEAVE, PackageType.EMIT, PackageType.QU
       authenticator: {
         known: () => null,
         login: (_header, _address, { done }) => {
-          const end = (): void => done({ kind: 'user', user: USER });
+          const end = (): void => done({ kind: 'user', user: USER, readOnly: false });
           if (logins++ === 0) end();
           else open.push(end);
         },

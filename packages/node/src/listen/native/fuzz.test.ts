@@ -206,7 +206,13 @@ function stand(isAsync: boolean, answer: Uint8Array = Buffer.of(2)): Stand {
     authenticator: {
       known: () => null,
       login: (header, _address, { done }) =>
-        later(() => done(header === `Bearer ${TOKEN}` ? { kind: 'user', user: USER } : { kind: 'refused' })),
+        later(() =>
+          done(
+            header === `Bearer ${TOKEN}`
+              ? { kind: 'user', user: USER, readOnly: false }
+              : { kind: 'refused' },
+          ),
+        ),
     },
     root: {
       users: new Map([[1, USER]]),

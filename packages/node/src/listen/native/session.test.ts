@@ -1,6 +1,7 @@
 import { ErrorCode, keyHash, QueryError, RootGroup, type User, type UserSession } from '@althing/engine';
 import { describe, expect, test } from '@jest/globals';
 import { newSaltKey } from '../../base/password-salts.js';
+import { ORDINARY_TERMS } from '../../groups/request.js';
 import { MiniCluster } from '../../testing/index.js';
 import { Session } from './session.js';
 
@@ -77,17 +78,17 @@ describe.each([
 
 describe('a login by a session', () => {
   const KEY = 'ses_AAAAAAAAAAAAAAAAAAAAAA';
-  const session = (expiresAt: number): UserSession => ({
+  const session = (expiresAt: number, readOnly = false): UserSession => ({
     hash: keyHash(KEY),
     proof: new Uint8Array(),
     createdAt: 0,
     expiresAt,
-    readOnly: false,
+    readOnly,
   });
-  const begin = () => {
+  const begin = (readOnly = false) => {
     const root = new RootGroup();
     root.putUser({ id: 1, name: 'ann', createdAt: 0, password: null, tokens: [] });
-    root.sessions.set(1, [session(1000)]);
+    root.sessions.set(1, [session(1000, readOnly)]);
     return { root, login: Session.of(root, root.usersByName.get('ann') as User, `Bearer ${KEY}`) };
   };
   const isIn = (login: Session, now: number): boolean => !(login.check(now) instanceof QueryError);
@@ -104,5 +105,13 @@ describe('a login by a session', () => {
     const { root, login } = begin();
     root.sessions.set(1, []);
     expect(isIn(login, 0)).toBe(false);
+  });
+
+  test('that is read-only makes every request so, whatever it asks for', () => {
+    const { login } = begin(true);
+    expect(login.termsFor(null)).toEqual({ ...ORDINARY_TERMS, readOnly: true });
+    const terms = { ...ORDINARY_TERMS, minIndex: 7 };
+    expect(login.termsFor(terms)).toEqual({ ...terms, readOnly: true });
+    expect([begin().login.termsFor(null), begin().login.termsFor(terms)]).toEqual([null, terms]);
   });
 });

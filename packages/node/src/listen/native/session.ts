@@ -6,8 +6,10 @@ import {
   type RootGroup,
   SESSION_KEY_PREFIX,
   type User,
+  type UserSession,
 } from '@althing/engine';
 import { isSaltOf, newSaltKey } from '../../base/password-salts.js';
+import { ORDINARY_TERMS, type Terms } from '../../groups/request.js';
 
 /** The part of the root state by which logins are judged. */
 export interface SessionRoot extends Pick<RootGroup, 'users' | 'accessVersion' | 'isLoading'> {
@@ -35,6 +37,7 @@ export class Session {
   private readonly root: SessionRoot;
   private user: User;
   private readonly credential: Credential;
+  private readonly readOnly: boolean;
   /** Unix milliseconds from which on it is over; null for never. */
   private expiresAt: number | null;
   /** The version of users, tokens and sessions at which it was looked at last. */
@@ -54,6 +57,8 @@ export class Session {
     this.root = root;
     this.user = user;
     this.credential = credentialOf(user, key);
+    // One that is gone already ends with the first request.
+    this.readOnly = this.sessionIn(root)?.readOnly ?? false;
     this.expiresAt = this.expiryIn(user);
     this.version = root.accessVersion;
   }
@@ -62,6 +67,11 @@ export class Session {
   get ownPassword(): { readonly saltKey: Uint8Array } | null {
     const { credential } = this;
     return credential.kind === 'password' ? { saltKey: credential.saltKey } : null;
+  }
+
+  /** The terms of a request of this connection: what a read-only session asks for may change nothing, whatever its options say. */
+  termsFor(terms: Terms | null): Terms | null {
+    return this.readOnly ? { ...(terms ?? ORDINARY_TERMS), readOnly: true } : terms;
   }
 
   get userId(): number {
@@ -99,11 +109,17 @@ export class Session {
     return isSame(password.hash, user.password.hash) || isSaltOf(user.password.salt, saltKey);
   }
 
+  private sessionIn({ sessions }: SessionRoot): UserSession | null {
+    const { credential } = this;
+    if (credential.kind !== 'session') return null;
+    return sessions.byHashOfKey(credential.hash)?.session ?? null;
+  }
+
   private expiryIn({ tokens }: User): number | null {
     const { credential } = this;
     if (credential.kind === 'password') return null;
     if (credential.kind === 'session') {
-      return this.root.sessions.byHashOfKey(credential.hash)?.session.expiresAt ?? 0;
+      return this.sessionIn(this.root)?.expiresAt ?? 0;
     }
     const expiresAt = tokens.find(({ hash }) => isSame(hash, credential.hash))?.expiresAt ?? null;
     return expiresAt === null ? null : (expiresAt + 1) * 1000;

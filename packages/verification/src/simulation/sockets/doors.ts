@@ -47,7 +47,10 @@ export class Doors {
     this.listener = new NativeListener({
       // Who logs in is believed: passwords and tokens are not what is simulated.
       authenticator: {
-        known: (authorization) => userOf(root, authorization),
+        known: (authorization) => {
+          const user = userOf(root, authorization);
+          return user === null ? null : { user, readOnly: false };
+        },
         login: (_authorization, _address, { done }) => done({ kind: 'refused' }),
       },
       root,
