@@ -105,6 +105,19 @@ export interface Terms {
   readonly readOnly: boolean;
   /** Whether it is only tried out: it is answered with its result and the number of its changes, which are taken back. It has no name. */
   readonly dryRun: boolean;
+  /** Whether its answer says how long it took. */
+  readonly timing?: boolean;
+}
+
+/** How long a request took, in milliseconds. */
+export interface Timing {
+  /** Until its code ran, and between two of its runs: its turn, other nodes, a password. */
+  readonly queueMs: number;
+  readonly runMs: number;
+  /** Until what it changed, or saw, was committed. */
+  readonly commitMs: number;
+  /** Until the answer of the node that carried it out, where that is another one; 0 otherwise, and the others are 0 then. */
+  readonly forwardMs: number;
 }
 
 /** The terms of a request that asks for nothing special. */
@@ -135,7 +148,7 @@ export interface Client {
 export type ChangeOutcome = 'none' | 'unknown' | 'made';
 
 /** The answer to a request. */
-export type Reply =
+export type Reply = (
   | {
       readonly ok: true;
       readonly result: string | Uint8Array;
@@ -168,7 +181,11 @@ export type Reply =
       readonly sealed?: boolean;
       /** Whether the group's leadership was lost before there was an answer: another attempt may get one. */
       readonly lost?: boolean;
-    };
+    }
+) & {
+  /** Where it was asked for. */
+  readonly timing?: Timing;
+};
 
 export type FailedReply = Extract<Reply, { readonly ok: false }>;
 

@@ -96,7 +96,7 @@ export class Driver {
     const outcome = engine.run(pending.looksElsewhere ? { ...limited, fresh: pending } : limited);
     this.ranAt = clock.now();
     const ms = this.ranAt - pending.attemptedAt;
-    pending.noteRun(call, ms);
+    pending.noteRun(call, ms, this.ranAt);
     if (store !== null) pending.noteReads(store.hits - hits, store.misses - misses);
     ran?.(ms);
     if (outcome.kind === 'slice_over') {

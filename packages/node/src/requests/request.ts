@@ -200,6 +200,10 @@ export class PendingRequest extends Prerequisites {
   ranCall: Call | null = null;
   /** Milliseconds that it ran. */
   ranMs = 0;
+  /** When its code ran last, where somebody wants to know, monotonic milliseconds; 0 where it did not. */
+  ranUntil = 0;
+  /** Whether it was sent on to another node. */
+  wasSent = false;
   /** Things that it read, and those of them that were read from the disk. */
   thingsRead = 0;
   coldReads = 0;
@@ -253,6 +257,7 @@ export class PendingRequest extends Prerequisites {
   /** Takes it to another state. */
   become(state: RequestState): void {
     assert(NEXT[this.present.kind].has(state.kind), 'a request goes from each state to certain others');
+    if (state === SENT) this.wasSent = true;
     this.present = state;
   }
 
@@ -277,8 +282,9 @@ export class PendingRequest extends Prerequisites {
     return this.uncertainty;
   }
 
-  /** A call ran for it, for so many milliseconds. */
-  noteRun(call: Call, ms: number): void {
+  /** A call ran for it, for so many milliseconds until now. */
+  noteRun(call: Call, ms: number, now: number): void {
+    if (this.request.terms?.timing === true) this.ranUntil = now;
     this.ranCall = call;
     this.ranMs += ms;
   }

@@ -26,6 +26,7 @@ import { routeCall, routeToLeader, routeToState, versionOf } from './route.js';
 import { Scheduler } from './scheduler.js';
 import { Sequences } from './sequences.js';
 import { reportSlow, type SlowReports } from './slow-reports.js';
+import { timed } from './timing.js';
 
 export interface RouterOptions {
   readonly engine: Engine;
@@ -194,7 +195,7 @@ export class Router implements RequestOwner {
     const deadline = begun + Math.min(request.waitMs ?? waitMs, waitMs);
     const pending = new PendingRequest(this, request, begun, deadline, (end, now) => {
       if (slow !== undefined) reportSlow(slow, pending, begun, clock.now);
-      respond(replyAtEnd(end), now);
+      respond(timed(replyAtEnd(end), pending, clock, now), now);
     });
     this.begin(pending, begun);
     return FOR_CONSENSUS.has(pending.state.kind);

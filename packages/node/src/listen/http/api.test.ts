@@ -450,6 +450,24 @@ describe('Althing-Dry-Run', () => {
   });
 });
 
+describe('Althing-Timing', () => {
+  const timing = async (code: string, value: string | null): Promise<string | undefined> => {
+    const headers = value === null ? {} : { 'Althing-Timing': value };
+    return (await node.query('//stuff', code, undefined, { headers })).headers.get('server-timing');
+  };
+
+  test('lets the answer say how long its request took, also where it failed', async () => {
+    const parts = /^queue;dur=\d+\.\d{3}, run;dur=\d+\.\d{3}, commit;dur=\d+\.\d{3}$/;
+    for (const code of ['.timed = 1;', '.timed;', '.timed = 1 / 0;', 'nonsense(']) {
+      expect(await timing(code, '1')).toMatch(parts);
+    }
+    const commit = Number(/commit;dur=(.*)$/.exec((await timing('.timed = 2;', '1')) ?? '')?.[1]);
+    expect(commit).toBeGreaterThan(0);
+    expect(await timing('.timed;', null)).toBeUndefined();
+    expect(await timing('.timed;', 'yes')).toBeUndefined();
+  });
+});
+
 describe('Althing-Read-Only', () => {
   const ask = async (code: string, value: string): Promise<string> =>
     (await node.query('//stuff', code, undefined, { headers: { 'Althing-Read-Only': value } })).verdict;

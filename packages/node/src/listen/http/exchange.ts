@@ -1,6 +1,6 @@
 import type { HttpResponse } from 'uWebSockets.js';
 import { ErrorCode, type Format, QueryError, type ScopeName, type User } from '@althing/engine';
-import type { ChangeOutcome, Reply } from '../../groups/request.js';
+import type { ChangeOutcome, Reply, Timing } from '../../groups/request.js';
 import type { Principal } from '../auth/authenticator.js';
 import type { ByteBudget, Bytes } from '../limits/byte-budget.js';
 import type { ClientAddresses } from '../limits/client-addresses.js';
@@ -240,11 +240,12 @@ export class Exchange {
   }
 
   reply(reply: Reply): void {
-    const { index = 0 } = reply;
+    const { index = 0, timing } = reply;
+    const more = timing === undefined ? NO_HEADERS : [timingHeader(timing)];
     if (reply.ok) {
-      const headers = reply.stale === true ? STALE : NO_HEADERS;
+      const headers = reply.stale === true ? [...STALE, ...more] : more;
       this.send('200 OK', reply.result, headers, false, index, reply.outcome);
-    } else this.sendError(reply.error, statusOfReply(reply), NO_HEADERS, false, index, reply.outcome);
+    } else this.sendError(reply.error, statusOfReply(reply), more, false, index, reply.outcome);
   }
 
   /** Answers a request that was not carried out, unless `outcome` says something else. */
@@ -394,6 +395,13 @@ const OUTBOX_FULL = new QueryError(
 const NO_HEADERS: Headers = [];
 
 const STALE: Headers = [['Althing-Consistency', 'stale']];
+
+/** W3C Server Timing: milliseconds. */
+function timingHeader({ queueMs, runMs, commitMs, forwardMs }: Timing): readonly [string, string] {
+  const named = forwardMs > 0 ? { forward: forwardMs } : { queue: queueMs, run: runMs, commit: commitMs };
+  const parts = Object.entries(named).map(([name, ms]) => `${name};dur=${ms.toFixed(3)}`);
+  return ['Server-Timing', parts.join(', ')];
+}
 
 const CLOSE = ['Connection', 'close'] as const;
 

@@ -147,6 +147,10 @@ export class HeaderReader {
         into.terms ??= noTerms();
         into.terms.request = value;
         break;
+      case 'althing-timing':
+        into.terms ??= noTerms();
+        into.terms.timing = value;
+        break;
       case 'althing-read-only':
         into.terms ??= noTerms();
         // A second one must not lift what the first one demands: together they are neither true nor false.

@@ -91,12 +91,12 @@ export const PREFLIGHT: readonly (readonly [string, string])[] = [
   ['Access-Control-Allow-Methods', 'POST, DELETE'],
   [
     'Access-Control-Allow-Headers',
-    'Authorization, Content-Type, Consistency, Idempotency-Key, X-Request-Id, Althing-Dry-Run, Althing-Min-Index, Althing-Read-Only, Althing-Request',
+    'Authorization, Content-Type, Consistency, Idempotency-Key, X-Request-Id, Althing-Dry-Run, Althing-Min-Index, Althing-Read-Only, Althing-Request, Althing-Timing',
   ],
   ['Access-Control-Max-Age', '600'],
 ];
 
-const EXPOSED = 'Althing-Consistency, Althing-Index, Althing-Node, Retry-After, X-Request-Id';
+const EXPOSED = 'Althing-Consistency, Althing-Index, Althing-Node, Retry-After, Server-Timing, X-Request-Id';
 
 /** The name or address in a `Host` header; null when it is malformed. */
 function hostOf(header: string): string | null {

@@ -11,6 +11,7 @@ describe('headers with terms', () => {
     [{ key: 'ü'.repeat(127) }],
     [{ request: 'c.1.1' }],
     [{ readOnly: 'true' }],
+    [{ timing: '1' }],
     [{ readOnly: 'false', request: 'c.1.1' }],
     [{ request: `${'aZ09-_'.repeat(10)}.9007199254740991.9007199254740000` }],
   ])('%j is fine', (headers) => {
@@ -42,6 +43,8 @@ describe('headers with terms', () => {
     [{ readOnly: '' }, 'Althing-Read-Only'],
     [{ readOnly: 'yes' }, 'Althing-Read-Only'],
     [{ dryRun: 'yes' }, 'Althing-Dry-Run'],
+    [{ timing: 'true' }, 'Althing-Timing'],
+    [{ timing: '' }, 'Althing-Timing'],
     [{ readOnly: 'true, false' }, 'Althing-Read-Only'],
   ])('%j is refused', (headers, name) => {
     expect(problemOf({ ...none, ...headers })).toContain(name);
@@ -55,7 +58,9 @@ describe('headers with terms', () => {
       name: null,
       readOnly: false,
       dryRun: false,
+      timing: false,
     });
+    expect(termsOf({ ...none, timing: '1' }, Buffer.from('x'), 'json').timing).toBe(true);
     // A dry run makes nothing that a name could find again.
     expect(termsOf({ ...none, dryRun: 'true', key: 'k' }, Buffer.from('x'), 'json')).toMatchObject({
       dryRun: true,

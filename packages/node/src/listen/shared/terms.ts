@@ -9,6 +9,7 @@
  *                                         lowest number of a request that it may still repeat
  *   Althing-Read-Only: true | false       whether it runs as if its user had neither CHANGE nor GRANT
  *   Althing-Dry-Run: true | false         whether it is only tried out. Its name does not count then: it may be repeated freely
+ *   Althing-Timing: 1                     the answer says how long its request took, and what for (Server-Timing)
  */
 import { createHash } from 'node:crypto';
 import type { Format } from '@althing/engine';
@@ -23,6 +24,7 @@ export interface TermHeaders {
   request: string | null;
   readOnly: string | null;
   dryRun: string | null;
+  timing: string | null;
 }
 
 export const NO_TERMS: TermHeaders = {
@@ -32,6 +34,7 @@ export const NO_TERMS: TermHeaders = {
   request: null,
   readOnly: null,
   dryRun: null,
+  timing: null,
 };
 
 /** Bytes of an Idempotency-Key at most. */
@@ -51,6 +54,7 @@ export function problemOf({
   request,
   readOnly,
   dryRun,
+  timing,
 }: TermHeaders): string | null {
   if (consistency !== null && consistency !== 'stale' && consistency !== 'linearizable') {
     return 'Consistency must be linearizable or stale';
@@ -63,6 +67,7 @@ export function problemOf({
   }
   if (!isFlag(readOnly)) return 'Althing-Read-Only must be true or false';
   if (!isFlag(dryRun)) return 'Althing-Dry-Run must be true or false';
+  if (timing !== null && timing !== '1') return 'Althing-Timing must be 1';
   if (request === null) return null;
   if (key !== null) return 'a request is named by Idempotency-Key or by Althing-Request, not by both';
   const name = nameOf(request);
@@ -78,7 +83,7 @@ export function problemOf({
 
 /** The terms of a request whose headers are sound. */
 export function termsOf(
-  { consistency, minIndex, key, request, readOnly, dryRun }: TermHeaders,
+  { consistency, minIndex, key, request, readOnly, dryRun, timing }: TermHeaders,
   body: Uint8Array,
   format: Format,
 ): Terms {
@@ -91,6 +96,7 @@ export function termsOf(
     name: name === null ? null : { ...name, body: hashOf(body, format) },
     readOnly: readOnly === 'true',
     dryRun: isDryRun,
+    timing: timing !== null,
   };
 }
 
