@@ -1,6 +1,11 @@
 /**
  * One collection as a file, and back: of any size, while the cluster serves.
  */
+import { createWriteStream } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
 import { receiveFile } from './backup.js';
 import type { CommandDefinition } from './command.js';
@@ -8,6 +13,7 @@ import { addConnectionOptions } from './connection.js';
 import { exitHelp } from './exit-codes.js';
 import { UsageError } from './input.js';
 import { sendFile } from './restore.js';
+import { version } from './version.js';
 import { finished } from './work.js';
 
 export const exportCommand: CommandDefinition = {
@@ -32,21 +38,49 @@ export const importCommand: CommandDefinition = {
   name: 'import',
   summary: 'Make a collection of an exported file, or of one in a backup',
   async configure(command, io, finish) {
-    const { verifyBackup, BackupError } = await import('./node.js');
-    const isExpected = (error: unknown): boolean => error instanceof BackupError;
+    const node = await import('./node.js');
+    const isExpected = (error: unknown): boolean => error instanceof node.BackupError;
     addConnectionOptions(command)
       .argument('<collection>', 'its name, as in //stuff or stuff; there must be none of that name')
-      .argument('<file>', 'the export, or a backup with a collection of that name')
+      .argument('<file>', 'the export, a backup with a collection of that name, or a dump of ThingsDB')
       .option('--import-tasks', 'take its tasks, too: they belong to who imports them')
       .addHelpText('after', importHelp)
       .action(async (collection: string, file: string, options: ImportOptions, invoked: Command) => {
-        const tasks = options.importTasks === true ? '/import_tasks' : '';
-        const work = async (): Promise<void> =>
-          sendFile(invoked, io, file, `/@import/${nameOf(collection)}${tasks}`, 'imported', verifyBackup);
+        const takesTasks = options.importTasks === true;
+        const work = async (): Promise<void> => {
+          const name = nameOf(collection);
+          const path = `/@import/${name}${takesTasks ? '/import_tasks' : ''}`;
+          const send = (from: string): Promise<void> =>
+            sendFile(invoked, io, from, path, 'imported', node.verifyBackup);
+          if (node.isThingsdbDump(file)) await asExport(node, file, name, takesTasks, send);
+          else await send(file);
+        };
         finish(await finished('import', io, work, isExpected, true));
       });
   },
 };
+
+/** Has a dump of ThingsDB as an export of ours for as long as some work takes. */
+async function asExport(
+  node: ThingsdbReader,
+  file: string,
+  name: string,
+  takesTasks: boolean,
+  work: (path: string) => Promise<void>,
+): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'althing-import-'));
+  try {
+    const path = join(folder, `${name}.export`);
+    const made = { name, version: version(), begunAt: Date.now() };
+    const group = node.readDumpFile(file, takesTasks);
+    await pipeline(node.exportOfCollection(group, made), createWriteStream(path, { mode: 0o600 }));
+    await work(path);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+type ThingsdbReader = Pick<typeof import('./node.js'), 'readDumpFile' | 'exportOfCollection'>;
 
 interface ImportOptions {
   readonly importTasks?: boolean;
@@ -72,10 +106,12 @@ Exit codes: 0 done; 1 it failed; 2 wrong usage; 6 no node could be reached, or n
 const importHelp = `
 A new collection is made, in a cluster that serves, with the ids of its things. Until all of it is there, there is no
 collection of that name; when it fails, nothing is left. History is not taken over, and tasks only with --import-tasks. The
-user needs all privileges on @thingsdb, and gets all of them on the collection. Take only files that your nodes wrote.
+user needs all privileges on @thingsdb, and gets all of them on the collection. Take only files that your nodes wrote, or
+dumps of ThingsDB (export({dump: true}) there), which are checked throughout.
 
 Examples:
   althing import //stuff stuff.export --user admin
   althing import //stuff /backup/today.backup --user admin
+  althing import //stuff stuff.dump --import-tasks --user admin
 
 Exit codes: 0 done; ${exitHelp}.`;

@@ -5,6 +5,7 @@
 import { ByteWriter } from '../bytes.js';
 import type { Type } from '../schema/type.js';
 import { CollectionGroup } from '../state/collection-group.js';
+import { TaskEditor } from '../state/parts/tasks.js';
 import { EMPTY_SOURCE } from '../state/records.js';
 import type { Store } from '../state/store.js';
 import { type Charge, Transaction } from '../state/transaction.js';
@@ -139,6 +140,8 @@ export class CollectionBuilder {
     const loose = this.unnumbered.splice(0).filter(({ id }) => id === 0);
     for (const thing of loose) store.register(thing, store.nextId);
     for (const thing of loose) store.adopt(thing);
+    // Arguments of a task that there is not are read, and nobody keeps them.
+    for (const thing of store.all()) if (thing.refs === 0) store.orphans.add(thing);
     for (const room of store.rooms.byId.values()) if (room.refs === 0) store.rooms.orphans.add(room);
     this.change(() => {});
   }
@@ -150,4 +153,12 @@ export class CollectionBuilder {
     if (id === rootId) return ROOT;
     return id === ROOT ? null : id;
   }
+}
+
+/** Takes the tasks of a collection away, with what only their arguments hold. */
+export function dropTasks(group: CollectionGroup): void {
+  new CollectionBuilder(() => {}, group).change((transaction) => {
+    const editor = new TaskEditor(group.tasks, transaction);
+    for (const task of group.tasks.list()) editor.delete(task);
+  });
 }
