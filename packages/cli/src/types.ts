@@ -25,8 +25,8 @@ export const typesCommand: CommandDefinition = {
 };
 
 const help = `
-Procedures say the types of their parameters in their doc: "@param NAME DEFINITION", "@returns DEFINITION", with definitions as those of
-types. Anybody with the privilege QUERY on the collection gets the same file, byte for byte.
+The types of procedures are those of their parameters, |n: 'int'|, or else what their doc says: "@param NAME DEFINITION",
+"@returns DEFINITION", with definitions as those of types. Anybody with the privilege QUERY on the collection gets the same file, byte for byte.
 
 Examples:
   althing types //stuff > stuff.d.ts

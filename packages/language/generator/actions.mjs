@@ -118,6 +118,7 @@ export const actions = {
   Break: node('Node', 'break', '_'),
   Continue: node('Node', 'continue', '_'),
   Closure: node('Closure', 'closure', '_ params _ body'),
+  Param: node('Param', null, 'name _ definition'),
   Block: node('Node', 'block', '_ statements _'),
   CommaList: list((args) => args[0] ?? 'never', 'first _ rest _'),
 
@@ -158,6 +159,6 @@ export const actions = {
   nil: leaf('nil'),
   float: leaf('float', { value: 'toFloat' }),
   int: leaf('int', { value: 'toInt' }),
-  string: leaf('str', { value: 'toStr' }),
+  string: { ...leaf('str', { value: 'toStr' }), type: () => 'StrLiteral' },
   regex: leaf('regex', { body: 'toRegexBody', flags: 'toRegexFlags' }),
 };

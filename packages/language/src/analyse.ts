@@ -347,7 +347,7 @@ class Walk {
     this.frames.push(parent);
     const root = excluded ? closure.start : parent.root;
     this.frame = frameOf(closure, closure.start, root, excluded, this.lastNse);
-    if (closure.params.length > 0) this.bind(closure.params);
+    if (closure.params.length > 0) this.bind(closure.params.map(({ name }) => name));
     this.work.push(LEAVE_CLOSURE, closure.body);
   }
 

@@ -272,10 +272,16 @@ export interface Continue extends Span {
   readonly kind: 'continue';
 }
 
+/** A parameter of a closure: `name`, or `name: 'definition'`, in the notation of the definitions of types. */
+export interface Param extends Span {
+  readonly name: string;
+  readonly definition: StrLiteral | null;
+}
+
 /** `|params| body`; the source text of the closure is `source.slice(start, end)`. */
 export interface Closure extends Span {
   readonly kind: 'closure';
-  readonly params: readonly string[];
+  readonly params: readonly Param[];
   readonly body: Node;
 }
 

@@ -59,6 +59,10 @@ export function pushChildren<Other>(stack: (Node | Link | Other)[], node: Node |
       return;
     case 'closure':
       stack.push(node.body);
+      pushAll(
+        stack,
+        node.params.map(({ definition }) => definition),
+      );
       return;
     case 'block':
       pushAll(stack, node.statements);

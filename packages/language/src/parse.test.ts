@@ -207,7 +207,7 @@ describe('parse', () => {
     const source = 'f =  |a, b|   a  + 1 /* end */;';
     const [statement] = parse(source).statements;
     const closure: Node | null = statement?.kind === 'assign' ? statement.value : null;
-    expect(closure).toMatchObject({ kind: 'closure', params: ['a', 'b'] });
+    expect(closure).toMatchObject({ kind: 'closure', params: [{ name: 'a' }, { name: 'b' }] });
     expect(source.slice(closure?.start, closure?.end)).toBe('|a, b|   a  + 1');
   });
 });
@@ -341,7 +341,7 @@ describe('errors', () => {
 
 describe('parseClosure', () => {
   test('accepts one closure', () => {
-    expect(parseClosure('|a| a;').params).toEqual(['a']);
+    expect(parseClosure('|a| a;').params).toMatchObject([{ name: 'a', definition: null }]);
     expect(parseClosure(' || {1; 2} // end').body.kind).toBe('block');
   });
 

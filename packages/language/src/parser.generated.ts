@@ -1,5 +1,5 @@
 // Made from grammar.ohm by generator/main.mjs. Do not edit: change the grammar and run the build.
-import type { AssignOp, BinaryOp, Closure, Entry, Link, Node, ThingLiteral } from './ast.js';
+import type { AssignOp, BinaryOp, Closure, Entry, Link, Node, Param, StrLiteral, ThingLiteral } from './ast.js';
 import { headedChain, indexLink, orNone, prefixed, rootChain, ternary } from './build.js';
 import { NESTING_MAX, nestedTooDeep } from './limits.js';
 import { isOptional, toAssignOp, toFloat, toInt, toName, toRegexBody, toRegexFlags, toStr, toTemplateText } from './literals.js';
@@ -1176,15 +1176,16 @@ export class GeneratedParser {
   }
 
   Closure(start: number): Closure | undefined {
-    let v1: string[] | undefined;
+    let v1: Param[] | undefined;
     let v2 = 0;
     let v3 = 0;
-    let v5: string[] | undefined;
-    let v6 = 0;
+    let v5: Param[] | undefined;
+    let v6: Param | undefined;
     let v7 = 0;
     let v8 = 0;
     let v9 = 0;
-    let v10: Node | undefined;
+    let v10: Param | undefined;
+    let v11: Node | undefined;
     const text = this.text;
     let p = start;
     const c0 = text.charCodeAt(start);
@@ -1202,53 +1203,51 @@ export class GeneratedParser {
     rule1: {
       v5 = [];
       opt2: if (((v3 >= 65 && v3 <= 90) || v3 === 95 || (v3 >= 97 && v3 <= 122))) {
-        v6 = this.$variable(v2);
-        if (v6 < 0) {
-          if (v2 >= this.far) this.note(v2, 25);
+        v6 = this.Param(v2);
+        if (v6 === undefined) {
           break opt2;
         }
-        if (v5.length === 0) v5 = [toName(this.source.slice(v2, v6), v2)];
-        else v5.push(toName(this.source.slice(v2, v6), v2));
-        p = v6;
+        p = this.pos;
+        if (v5.length === 0) v5 = [v6];
+        else v5.push(v6);
         loop3: for (;;) {
-          v6 = p;
-          v7 = text.charCodeAt(v6);
-          if (((v7 >= 9 && v7 <= 13) || v7 === 32 || v7 === 47)) {
-            v6 = this.skip(v6);
-            v7 = text.charCodeAt(v6);
+          v7 = p;
+          v8 = text.charCodeAt(v7);
+          if (((v8 >= 9 && v8 <= 13) || v8 === 32 || v8 === 47)) {
+            v7 = this.skip(v7);
+            v8 = text.charCodeAt(v7);
           }
-          if (!(v7 === 44)) {
-            if (v6 >= this.far) this.note(v6, 23);
+          if (!(v8 === 44)) {
+            if (v7 >= this.far) this.note(v7, 23);
             break;
           }
-          v8 = p;
-          p = v6 + 1;
-          v6 = p;
-          v7 = text.charCodeAt(v6);
-          if (((v7 >= 9 && v7 <= 13) || v7 === 32 || v7 === 47)) {
-            v6 = this.skip(v6);
-            v7 = text.charCodeAt(v6);
+          v9 = p;
+          p = v7 + 1;
+          v7 = p;
+          v8 = text.charCodeAt(v7);
+          if (((v8 >= 9 && v8 <= 13) || v8 === 32 || v8 === 47)) {
+            v7 = this.skip(v7);
+            v8 = text.charCodeAt(v7);
           }
-          v9 = this.$variable(v6);
-          if (v9 < 0) {
-            if (v6 >= this.far) this.note(v6, 25);
-            p = v8;
+          v10 = this.Param(v7);
+          if (v10 === undefined) {
+            p = v9;
             break loop3;
           }
-          if (v5.length === 0) v5 = [toName(this.source.slice(v6, v9), v6)];
-          else v5.push(toName(this.source.slice(v6, v9), v6));
-          p = v9;
+          p = this.pos;
+          if (v5.length === 0) v5 = [v10];
+          else v5.push(v10);
         }
-        v8 = p;
-        v7 = text.charCodeAt(v8);
-        if (((v7 >= 9 && v7 <= 13) || v7 === 32 || v7 === 47)) {
-          v8 = this.skip(v8);
-          v7 = text.charCodeAt(v8);
+        v9 = p;
+        v8 = text.charCodeAt(v9);
+        if (((v8 >= 9 && v8 <= 13) || v8 === 32 || v8 === 47)) {
+          v9 = this.skip(v9);
+          v8 = text.charCodeAt(v9);
         }
-        opt4: if (v7 === 44) {
-          p = v8 + 1;
+        opt4: if (v8 === 44) {
+          p = v9 + 1;
         } else {
-          if (v8 >= this.far) this.note(v8, 23);
+          if (v9 >= this.far) this.note(v9, 23);
         }
       } else {
         if (v2 >= this.far) this.note(v2, 25);
@@ -1273,13 +1272,13 @@ export class GeneratedParser {
       v2 = this.skip(v2);
       v3 = text.charCodeAt(v2);
     }
-    v10 = this.Stmt(v2);
-    if (v10 === undefined) {
+    v11 = this.Stmt(v2);
+    if (v11 === undefined) {
       return undefined;
     }
     p = this.pos;
     this.closedAt = this.closing(p);
-    return { kind: 'closure', start, end: p, params: v1, body: v10 };
+    return { kind: 'closure', start, end: p, params: v1, body: v11 };
   }
 
   $sign(start: number): number {
@@ -2336,6 +2335,55 @@ export class GeneratedParser {
       return -1;
     }
     return p;
+  }
+
+  Param(start: number): Param | undefined {
+    let v1 = 0;
+    let v2: string | undefined;
+    let v3: StrLiteral | null = null;
+    let v4 = 0;
+    let v5 = 0;
+    let v6 = 0;
+    let v7 = 0;
+    let v8 = 0;
+    const text = this.text;
+    let p = start;
+    v1 = this.$variable(start);
+    if (v1 < 0) {
+      if (start >= this.far) this.note(start, 25);
+      return undefined;
+    }
+    v2 = toName(this.source.slice(start, v1), start);
+    p = v1;
+    v3 = null;
+    v1 = p;
+    v4 = text.charCodeAt(v1);
+    if (((v4 >= 9 && v4 <= 13) || v4 === 32 || v4 === 47)) {
+      v1 = this.skip(v1);
+      v4 = text.charCodeAt(v1);
+    }
+    opt1: if (v4 === 58) {
+      v5 = p;
+      p = v1 + 1;
+      v6 = p;
+      v7 = text.charCodeAt(v6);
+      if (((v7 >= 9 && v7 <= 13) || v7 === 32 || v7 === 47)) {
+        v6 = this.skip(v6);
+        v7 = text.charCodeAt(v6);
+      }
+      v8 = this.$string(v6);
+      if (v8 < 0) {
+        if (v6 >= this.far) this.note(v6, 14);
+        p = v5;
+        break opt1;
+      }
+      v3 = { kind: 'str', start: v6, end: v8, value: toStr(this.source.slice(v6, v8)) };
+      p = v8;
+    } else {
+      if (v1 >= this.far) this.note(v1, 4);
+    }
+    this.pos = p;
+    return { start, end: p, name: v2, definition: v3 };
   }
 
   $dots(start: number): number {

@@ -2,7 +2,7 @@
  * Closures and statements printed in one layout, comments removed: a tab for each level, blanks around binary
  * operators, a line for each statement of a block and for each element of a list or thing that has several.
  */
-import type { Closure, Entry, Link, Node, Program, TemplateLiteral } from './ast.js';
+import type { Closure, Entry, Link, Node, Param, Program, TemplateLiteral } from './ast.js';
 import { isBareReturn, isLastSlash } from './slashes.js';
 
 /**
@@ -162,7 +162,7 @@ function partsOf(node: Node, style: Style): Item[] {
     case 'continue':
       return [node.kind];
     case 'closure':
-      return ['|', node.params.join(', '), '| ', node.body];
+      return ['|', ...paramParts(node.params), '| ', node.body];
     case 'block': {
       const lines = node.statements.flatMap((statement): Item[] => [NEWLINE, statement, ';']);
       return ['{', INDENT, ...lines, DEDENT, NEWLINE, '}'];
@@ -214,6 +214,13 @@ function separated(nodes: readonly (Node | Entry)[]): Item[] {
 function elements(open: string, items: readonly (Node | Entry)[], close: string, isOneLine: boolean): Item[] {
   if (items.length <= 1 || isOneLine) return [open, ...separated(items), close];
   return [open, INDENT, ...items.flatMap((item): Item[] => [NEWLINE, item, ',']), DEDENT, NEWLINE, close];
+}
+
+function paramParts(params: readonly Param[]): Item[] {
+  return params.flatMap(({ name, definition }, i) => {
+    const label = i === 0 ? name : `, ${name}`;
+    return definition === null ? [label] : [`${label}: `, definition];
+  });
 }
 
 function entryParts({ key, value }: Entry): Item[] {

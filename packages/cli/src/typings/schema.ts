@@ -25,10 +25,16 @@ export interface EnumInfo {
   readonly values: readonly WireValue[];
 }
 
+export interface ParameterInfo {
+  readonly name: string;
+  /** Undefined for anything. */
+  readonly definition: string | undefined;
+}
+
 export interface ProcedureInfo {
   readonly name: string;
   readonly doc: string;
-  readonly parameters: readonly string[];
+  readonly parameters: readonly ParameterInfo[];
 }
 
 /** The code that asks for all of it; it takes the privilege QUERY, and its answer does not depend on who asks. */
@@ -77,10 +83,14 @@ function enumInfoOf(value: WireValue): EnumInfo {
 
 function procedureInfoOf(value: WireValue): ProcedureInfo {
   const info = mapOf(value);
+  const definitions = info.has('definitions') ? listOf(info.get('definitions')) : [];
   return {
     name: textOf(info.get('name')),
     doc: textOf(info.get('doc')),
-    parameters: listOf(info.get('arguments')).map(textOf),
+    parameters: listOf(info.get('arguments')).map((parameter, i) => {
+      const definition = definitions[i];
+      return { name: textOf(parameter), definition: typeof definition === 'string' ? definition : undefined };
+    }),
   };
 }
 

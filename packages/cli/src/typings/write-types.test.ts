@@ -111,8 +111,9 @@ describe('the file of a collection', () => {
     [
       {
         name: 'add_guest',
-        doc: 'Adds a guest. */ alert(1) /*\n@param name str<1:40>\n@param age uint?\n@returns Guest',
+        doc: 'Adds a guest. */ alert(1) /*\n@param age uint?\n@returns Guest',
         arguments: ['name', 'age'],
+        definitions: ['str<1:40>', null],
       },
       { name: 'all', doc: '@returns [Guest]', arguments: [] },
       { name: 'delete', doc: 'Takes\nanything.', arguments: ['new'] },

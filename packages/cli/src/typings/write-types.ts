@@ -105,17 +105,17 @@ function block<T>(name: string, items: readonly T[], text: (item: T) => string):
 
 function procedureText({ name, doc, parameters }: ProcedureInfo, names: AllNames): string {
   const { text, definitions, result } = docOf(doc);
-  const types = parameters.map((parameter) => {
-    const definition = definitions.get(parameter);
+  const types = parameters.map(({ name: parameter, definition: own }) => {
+    const definition = own ?? definitions.get(parameter);
     return definition === undefined ? `${PACKAGE}.Sendable` : typeOfDefinition(definition, names, 'argument');
   });
-  const named = parameters.map((parameter, i) => {
+  const named = parameters.map(({ name: parameter }, i) => {
     const type = types[i] ?? '';
     // One that is not given is nil.
     const isOptional = /\| null$/.test(type) || type === `${PACKAGE}.Sendable`;
     return `${key(parameter)}${isOptional ? '?' : ''}: ${type}`;
   });
-  const positional = parameters.map((parameter, i) => `${labelOf(parameter)}: ${types[i]}`);
+  const positional = parameters.map(({ name: parameter }, i) => `${labelOf(parameter)}: ${types[i]}`);
   const returned =
     result === undefined ? 'unknown' : typeOfDefinition(result, names, 'result' satisfies Place);
   const type = `${PACKAGE}.Procedure<${braced(named)}, [${positional.join(', ')}], ${returned}>`;

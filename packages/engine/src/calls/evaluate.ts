@@ -3,6 +3,7 @@ import { emitRequest, findRooms } from '../functions/room-requests.js';
 import { sessionRequest } from '../functions/session-requests.js';
 import { readArguments, readVariables } from '../pack/wire-values.js';
 import { invoke, runQuery } from '../run/invoke.js';
+import { assertArguments } from '../run/parameters.js';
 import { placedIn } from '../run/place.js';
 import type { Prepared } from '../run/program.js';
 import type { Runtime } from '../run/runtime.js';
@@ -75,8 +76,13 @@ function noteVariables(rt: Runtime, variables: Cell[], cells: readonly Cell[]): 
 const VARIABLES_KNOWN_MAX = 16;
 
 function argumentsOf({ runtime: rt, wire }: Executor, { procedure, args }: ProcedureBody): readonly Value[] {
-  if (args === null) return [];
+  const unit = rt.unitOf(procedure.closure);
+  if (args === null) {
+    assertArguments(procedure.name, unit, 0);
+    return [];
+  }
   const values = 'format' in args ? readArguments(args, wire) : args;
+  assertArguments(procedure.name, unit, 'length' in values ? values.length : values);
   if ('length' in values) return values;
-  return rt.unitOf(procedure.closure).params.map(({ name }) => values.get(name) ?? null);
+  return unit.params.map(({ name }) => values.get(name) ?? null);
 }

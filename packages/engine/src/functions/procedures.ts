@@ -3,7 +3,7 @@ import { Privilege } from '../admin/privileges.js';
 import { existsError, lookupError, quotaError } from '../error.js';
 import { MsgpackWriter } from '../pack/msgpack-writer.js';
 import { CHANGES_DATA, type Entry, func, In, variadic } from '../run/builtin.js';
-import { callClosure } from '../run/invoke.js';
+import { callProcedure } from '../run/invoke.js';
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import { assertName } from '../schema/name.js';
@@ -26,10 +26,7 @@ export const PROCEDURES: readonly Entry[] = [
       assertName(name);
       const closure = given();
       if (rt.scope.procedure(name) !== undefined) throw existsError(`there is a procedure '${name}' already`);
-      const { byName: procedures } = rt.group.procedures;
-      if (procedures.size >= rt.quotas.procedures) {
-        throw quotaError(`there are ${procedures.size} procedures, the most that max_procedures allows`);
-      }
+      assertRoom(rt);
       put(rt, name, closure);
       return name;
     },
@@ -44,6 +41,19 @@ export const PROCEDURES: readonly Entry[] = [
       const closure = given();
       put(rt, name, closure);
       return null;
+    },
+  }),
+  func('set_procedure', {
+    doc: 'Makes a procedure of a closure, or gives the one of this name another closure.',
+    changes: CHANGES_DATA,
+    before: needCommit,
+    params: [p.str('name'), p.later(p.closure('closure'))],
+    run: (rt, name, given) => {
+      assertName(name);
+      const closure = given();
+      if (rt.scope.procedure(name) === undefined) assertRoom(rt);
+      put(rt, name, closure);
+      return name;
     },
   }),
   func('rename_procedure', {
@@ -108,7 +118,7 @@ export const PROCEDURES: readonly Entry[] = [
     readsState: true,
     params: [p.str('name')],
     rest: p.lazy('argument'),
-    run: (rt, name, args) => callClosure(rt, procedureOf(rt, name).closure, args),
+    run: (rt, name, args) => callProcedure(rt, procedureOf(rt, name), args),
   }),
 ];
 
@@ -119,8 +129,15 @@ function procedureOf(rt: Runtime, name: string): Procedure {
   return procedure;
 }
 
+function assertRoom(rt: Runtime): void {
+  const { size } = rt.group.procedures.byName;
+  if (size < rt.quotas.procedures) return;
+  throw quotaError(`there are ${size} procedures, the most that max_procedures allows`);
+}
+
 /** Puts a procedure with a closure of its own: what happens to the original does not matter to it. */
 function put(rt: Runtime, name: string, original: Closure): void {
+  for (const rule of rt.unitOf(original).rules ?? []) rule?.resolve();
   const closure = new Closure(original.source, original.unit, original.store());
   const { procedures } = rt.group;
   perform(rt.transaction, ProcedureEffect.PUT, procedures, { name, closure, createdAt: rt.seconds() });
@@ -135,7 +152,8 @@ function procedureInfo(rt: Runtime, procedure: Procedure): MpData {
   const unit = rt.unitOf(closure);
   const full = rt.access.has(Privilege.CHANGE);
   const out = new MsgpackWriter();
-  out.beginMap(full ? 6 : 5);
+  const { params, rules } = unit;
+  out.beginMap(5 + (full ? 1 : 0) + (rules === null ? 0 : 1));
   out.key('doc');
   out.str(docOf(procedure));
   out.key('name');
@@ -149,7 +167,15 @@ function procedureInfo(rt: Runtime, procedure: Procedure): MpData {
   out.key('with_side_effects');
   out.bool(rt.needsChange(closure));
   out.key('arguments');
-  out.beginArray(unit.params.length);
-  for (const { name } of unit.params) out.str(name);
+  out.beginArray(params.length);
+  for (const { name } of params) out.str(name);
+  if (rules !== null) {
+    out.key('definitions');
+    out.beginArray(rules.length);
+    for (const rule of rules) {
+      if (rule === null) out.nil();
+      else out.str(rule.text);
+    }
+  }
   return new MpData(out.out.take());
 }

@@ -9,7 +9,7 @@ import { typeName, type Value } from '../value/value.js';
 import { compileFunctionCall } from './dispatch.js';
 import { callEnum } from './enum.js';
 import { callType } from './instance.js';
-import { callClosure } from './invoke.js';
+import { callClosure, callProcedure } from './invoke.js';
 import { callModule } from './module-call.js';
 import { namedBy } from './named.js';
 import { type Place, placed } from './place.js';
@@ -25,7 +25,7 @@ export function compileCall(rt: Runtime, name: string, args: readonly Code[], pl
     const of = rt.schema.count === 0 ? null : named();
     if (of !== null) return of instanceof Type ? callType(rt, of, args) : callEnum(rt, of, args);
     const procedure = rt.procedures.size === 0 ? undefined : rt.procedures.get(name);
-    if (procedure !== undefined) return callClosure(rt, procedure.closure, args);
+    if (procedure !== undefined) return callProcedure(rt, procedure, args);
     const { modules } = rt.root;
     const module = modules.byName.size === 0 ? undefined : modules.byName.get(name);
     if (module !== undefined) return callModule(rt, module, args);

@@ -4,10 +4,12 @@
  * they are first assigned, since until then their names mean what they mean at the caller.
  */
 import { operationError } from '../error.js';
+import type { Procedure } from '../state/parts/procedures.js';
 import { ACTIVATIONS_MAX, type Closure } from '../value/closure.js';
 import { share } from '../value/containers.js';
 import type { Value } from '../value/value.js';
 import { Jump, Signal } from './jump.js';
+import { assertArguments } from './parameters.js';
 import { placed } from './place.js';
 import type { Runtime } from './runtime.js';
 import type { Cell } from './symbols.js';
@@ -38,6 +40,16 @@ export function callClosure(rt: Runtime, closure: Closure, args: readonly Code[]
     values.push(code === undefined ? null : code());
   }
   return run(rt, closure, unit, values);
+}
+
+/** Calls a procedure with argument expressions. */
+export function callProcedure(
+  rt: Runtime,
+  { name, closure }: Pick<Procedure, 'name' | 'closure'>,
+  args: readonly Code[],
+): Value {
+  assertArguments(name, unitOf(rt, closure), args.length);
+  return callClosure(rt, closure, args);
 }
 
 /** Calls a closure with values; missing ones are nil, surplus ones are ignored. */

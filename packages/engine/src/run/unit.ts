@@ -1,5 +1,6 @@
 import type { Changes } from '@althing/language';
 import type { Value } from '../value/value.js';
+import type { ParameterRule } from './parameters.js';
 import type { Place } from './place.js';
 import type { Cell } from './symbols.js';
 
@@ -9,6 +10,8 @@ export type Code = () => Value;
 /** A compiled body: of a whole query or of one closure. */
 export interface Unit {
   readonly params: readonly Cell[];
+  /** What each parameter accepts, null for anything; null when all accept anything. */
+  readonly rules: readonly (ParameterRule | null)[] | null;
   /** Names that plain assignments and loops in the body bind, parameters excluded. */
   readonly locals: readonly Cell[];
   /** Moves to the second tier when it runs hot. */

@@ -25,6 +25,7 @@ export const BEFORE_CALLS: Readonly<Record<ChangingScope, string>> = {
 
 const PROCEDURE_CALLS: readonly (readonly [name: string, code: string])[] = [
   ['new_procedure', "new_procedure('q', || 1);"],
+  ['set_procedure', "set_procedure('p', |n: 'int'| n);"],
   ['mod_procedure', "mod_procedure('p', || 1);"],
   ['rename_procedure', "rename_procedure('p', 'q');"],
   ['del_procedure', "del_procedure('p');"],

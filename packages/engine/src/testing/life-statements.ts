@@ -208,5 +208,6 @@ export const STATEMENTS: readonly ((pick: Pick) => string)[] = [
   (p) => `rename_type('${of(p, ['U', 'V'])}', '${of(p, ['U', 'V'])}')`,
   (p) => `rename_enum('${of(p, ['F0', 'F1'])}', '${of(p, ['F0', 'F1'])}')`,
   (p) => `new_procedure('p${p(3)}', |a| a + ${p(9)})`,
+  (p) => `set_procedure('p${p(3)}', |a: '${of(p, ['int', 'U?', '[str]', 'F0'])}'| a)`,
   (p) => `del_procedure('p${p(3)}')`,
 ];

@@ -17,6 +17,9 @@ export const VALID: readonly string[] = [
   'a ? || {1}\n: x[0] = || || {2}\n!x; if (a) b = || {1}\nelse c = || {2}\n`t`',
   'f(|| {1}\n, || {2}\n); [|| {1}\n]; {k: || {1}\n}; |x| {x}\n+ 1; |x| {a: x}\n.a; |x| T{}\n(x)',
 
+  // Definitions of parameters.
+  `|a: 'int'| a; |a:"str<1:9>" , b,| [a, b]; f(|x /* y */ : 'it''s' , y : '{T}'|{x}); || |a: ''| a`,
+
   // Literals.
   'nil; true; false; inf; nan; nilly; truest; infinity; nano; iffy; inside',
   '0; 007; 42; +17; -5; - 5; +-5; --5; 0b101; -0b1; 0o17; 0x1fA; -0x10',
@@ -82,6 +85,10 @@ export const VALID: readonly string[] = [
 
 /** Texts that do not fit the grammar. */
 export const INVALID: readonly string[] = [
+  `|a: int| a`,
+  `|a:| a`,
+  `|'int'| a`,
+  `|a: 'int': 'str'| a`,
   'f = || {1} f()',
   'f = || {1} /* } */ f()',
   'f = |x| x\nf()',

@@ -259,6 +259,8 @@ const OTHERS: readonly ((number: number) => string)[] = [
   (n) => `.set('wide', {}); range(${n * 60}).each(|i| .wide.set('k' + str(i), [i])); nil;`,
   (n) => `.set('many', set()); range(${n * 4}).each(|i| .many.add({i: i})); nil;`,
   (n) => `if (!has_procedure('p${n}')) new_procedure('p${n}', || ${n}); nil;`,
+  // Definitions of parameters are refused while the level is low, as types are.
+  (n) => `try(set_procedure('p${n}', |a: '${n % 2 === 0 ? 'int' : `T${n % 3}?`}'| a)); nil;`,
   (n) => `if (has_procedure('p${n}')) del_procedure('p${n}'); nil;`,
   (n) => `if (.has('big') && .big.len() > ${n}) .big.splice(${n}, 3); nil;`,
   // Types: while the level of a new cluster is low, and where another client was faster, they are refused.

@@ -10,6 +10,7 @@ import type {
   Closure as ClosureNode,
   If,
   Node,
+  Param,
   Program,
   Return,
   Span,
@@ -28,6 +29,7 @@ import { instanceLiteral } from '../instance.js';
 import { translate } from '../jit/index.js';
 import { Jump, Signal } from '../jump.js';
 import { CALL_HEIGHT, frameHeight } from '../limits.js';
+import { checked, rulesOf } from '../parameters.js';
 import { type Place, placed } from '../place.js';
 import type { Runtime } from '../runtime.js';
 import type { Cell } from '../symbols.js';
@@ -48,13 +50,18 @@ export function compileProgram(rt: Runtime, program: Program, analysis: Analysis
 
 /** Compiles one closure of a text. */
 export function compileClosureNode(rt: Runtime, source: string, node: ClosureNode, analysis: Analysis): Unit {
-  const compiler = new Compiler(rt, source, analysis, node.params, false);
+  const rules = rulesOf(rt, node.params);
+  const compiler = new Compiler(rt, source, analysis, node.params, false, rules);
   const body = compiler.statement(node.body);
   const flags = analysis.closures.get(node);
   if (flags === undefined) throw new Error('a closure was compiled with the analysis of another text');
   const unit = compiler.unit(body, compiler.place(node.body), flags.changes, flags.alone);
   rt.noteUnit(unit);
-  if (!unit.throwsJumps) warm(unit, rt.hotRuns, () => translate(compiler, node.body, true));
+  if (!unit.throwsJumps)
+    warm(unit, rt.hotRuns, () => {
+      const translated = translate(compiler, node.body, true);
+      return translated === null ? null : checked(unit.params, rules, translated);
+    });
   return unit;
 }
 
@@ -97,18 +104,21 @@ export class Compiler {
     readonly rt: Runtime,
     private readonly source: string,
     private readonly analysis: Analysis,
-    params: readonly string[],
+    params: readonly Pick<Param, 'name'>[],
     /** Whether assignments bind in the outermost frame, which has nothing to hide. */
     private readonly outermost: boolean,
+    /** What the parameters accept. */
+    private readonly rules: Unit['rules'] = null,
   ) {
-    this.params = params.map((name) => rt.symbols.cell(name));
+    this.params = params.map(({ name }) => rt.symbols.cell(name));
   }
 
   unit(body: Code, place: Place, changes: Changes, changesAlone: Changes): Unit {
     return {
       params: this.params,
+      rules: this.rules,
       locals: this.locals,
-      body,
+      body: checked(this.params, this.rules, body),
       changes,
       changesAlone,
       mayChange: changes.collection || changes.thingsdb || changesAlone.collection || changesAlone.thingsdb,
@@ -392,6 +402,7 @@ export class Compiler {
     let closure: Closure | null = null;
     const code = (): Closure => {
       if (closure === null || epoch !== rt.epoch) {
+        if (unit.rules !== null) rt.assertUpgraded('closures with definitions of parameters');
         closure = new Closure(text, unit);
         epoch = rt.epoch;
       }
