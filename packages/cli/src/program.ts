@@ -14,6 +14,7 @@ import { recoverCommand } from './recover.js';
 import { restoreCommand } from './restore.js';
 import { serveCommand } from './serve.js';
 import { shellCommand } from './shell-command.js';
+import { topCommand } from './top/top-command.js';
 import { typesCommand } from './types.js';
 import { versionCommand, versionLine } from './version.js';
 
@@ -21,6 +22,7 @@ const commands: readonly CommandDefinition[] = [
   serveCommand,
   queryCommand,
   shellCommand,
+  topCommand,
   clusterCommand,
   backupCommand,
   restoreCommand,
