@@ -83,9 +83,10 @@ export class ClientFutures implements FuturesOwner {
     this.pending.hasActed = true;
   }
 
-  ran(ms: number): void {
+  ran(ms: number, warm: number, cold: number): void {
     const { pending, call, starter } = this;
     pending.ranMs += ms;
+    pending.noteReads(warm, cold);
     starter.options.driver.ranFutures(call, ms);
   }
 

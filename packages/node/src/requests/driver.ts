@@ -228,6 +228,8 @@ export class Driver {
     futures.hasTurn = false;
     const begun = clock.now();
     const until = begun + SLICE_MS;
+    const { hits, misses } = rest.scope.store ?? NO_READS;
+    const reads = { hits, misses };
     for (;;) {
       if (isOver(futures, engine)) {
         engine.drop(rest);
@@ -246,12 +248,12 @@ export class Driver {
       if (outcome.kind === 'asks') {
         if (!this.ask(futures, outcome.ask)) return;
       } else if (outcome.kind !== 'more') {
-        note(futures, clock.now() - begun);
+        note(futures, clock.now() - begun, reads);
         this.take(outcome, futures);
         return;
       } else if (!this.propose(futures, outcome)) return;
       if (clock.now() < until) continue;
-      note(futures, clock.now() - begun);
+      note(futures, clock.now() - begun, reads);
       this.yield(futures);
       return;
     }
@@ -398,9 +400,11 @@ function roleOf({ session, mayChange }: FuturesOwner): number | null {
   return session !== null && (mayChange || session.leading) ? session.roleVersion : null;
 }
 
-function note(futures: RunningFutures, ms: number): void {
+/** @param before things that its scope had read before, see `NO_READS` */
+function note(futures: RunningFutures, ms: number, before: typeof NO_READS): void {
+  const { hits, misses } = futures.rest.scope.store ?? before;
   futures.lastMs = ms;
-  futures.owner.ran(ms);
+  futures.owner.ran(ms, hits - before.hits, misses - before.misses);
 }
 
 function noModules(_ask: ModuleAsk, answer: (answer: ModuleAnswer) => void): void {
@@ -416,6 +420,7 @@ const PAUSE_MS = 20;
 /** Milliseconds between two looks at calls that wait for modules. */
 const IDLE_LOOK_MS = 100;
 
+/** Things that a scope has read, that were in memory, or on disk, from the start on: of one without any. */
 const NO_READS = { hits: 0, misses: 0 };
 
 const NO_HASHES: ReadonlyMap<string, PasswordHash> = new Map();

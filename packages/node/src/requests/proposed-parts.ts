@@ -39,8 +39,8 @@ export interface FuturesOwner {
   reporting(change: Change, respond: Respond): Respond;
   /** Called before its first request to a module is sent: it must not be carried out again from then on. */
   acts(): void;
-  /** Called for each piece of work, with its milliseconds. */
-  ran(ms: number): void;
+  /** Called for each piece of work, with its milliseconds, and the things that it read: in memory, and from the disk. */
+  ran(ms: number, warm: number, cold: number): void;
   finished(end: FuturesEnd, parts: ProposedParts): void;
 }
 

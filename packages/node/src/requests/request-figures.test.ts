@@ -161,3 +161,13 @@ test('a call counts on the node that ran it: a change on the leader, a read wher
   expect(shapes(leader)).toEqual(['.x = ? @collection:stuff 1']);
   expect(shapes(follower)).toEqual(['.x @collection:stuff 1']);
 });
+
+test('futures count with the request that made them: what they read, too', async () => {
+  await lone();
+  await ask('.a = {b: {c: 1}}; nil;');
+  node.runs.reset();
+  await ask('future(|| .a.b.c);');
+
+  const [read] = node.runs.queries();
+  expect([read?.shape, read?.figures.count, read?.figures.thingsRead]).toEqual(['future(|| .a.b.c)', 1, 3]);
+});
