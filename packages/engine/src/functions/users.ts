@@ -329,7 +329,10 @@ function findToken(root: RootGroup, key: string): { readonly user: User; readonl
 
 function userInfo(rt: Runtime, user: User): MpData {
   const out = new MsgpackWriter();
-  out.beginMap(8);
+  const now = rt.environment.now();
+  const sessions = rt.root.sessions.of(user.id).filter(({ expiresAt }) => expiresAt > now).length;
+  // Without any, the information is that of ThingsDB, field by field.
+  out.beginMap(sessions === 0 ? 7 : 8);
   out.key('user_id');
   out.int(user.id);
   out.key('name');
@@ -351,9 +354,10 @@ function userInfo(rt: Runtime, user: User): MpData {
   out.key('tokens');
   out.beginArray(user.tokens.length);
   for (const token of user.tokens) writeToken(out, token, rt.seconds());
-  out.key('sessions');
-  const now = rt.environment.now();
-  out.int(rt.root.sessions.of(user.id).filter(({ expiresAt }) => expiresAt > now).length);
+  if (sessions > 0) {
+    out.key('sessions');
+    out.int(sessions);
+  }
   out.key('whitelists');
   writeWhitelists(out, rt.root, user.id);
   return new MpData(out.out.take());
