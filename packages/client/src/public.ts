@@ -19,6 +19,8 @@ export type {
   HookCall,
   Hooks,
   Limits,
+  LoginOptions,
+  LoginSession,
   TlsOptions,
 } from './api/options.js';
 export type { CollectionSchema, Procedure, ProcedureCalls, ProceduresOf } from './api/schema.js';

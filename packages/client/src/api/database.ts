@@ -4,7 +4,7 @@ import type { Code } from '../template.js';
 import type { Value } from '../values/from-wire.js';
 import type { Int } from '../values/numbers.js';
 import type { Sendable } from '../values/to-wire.js';
-import type { CallOptions } from './options.js';
+import type { CallOptions, LoginOptions, LoginSession } from './options.js';
 import type { NamedCall, ProcedureCalls, ProceduresOf } from './schema.js';
 
 /** Variables of a query, by name. With `exact`, values as on the wire. */
@@ -84,7 +84,15 @@ export interface DatabaseMembers<S extends object> {
   $scope(text: string): Collection;
   /** The same database, with other options for its calls. */
   $with(options: CallOptions): Database<S>;
-  /** Ends all connections. Calls that are open fail with {@link AbortError}, and events end. */
+  /**
+   * Exchanges a password for a session, with which all is asked from then on: the password is not kept. The session is renewed while
+   * there are calls, or somebody listens to rooms, and `$close` ends it. It ends with the password, too, and after some hours
+   * in any case (`session_max_ms`): calls fail with {@link AuthErr} then.
+   *
+   * @throws {AuthErr} for a wrong password, {@link ConnectionError} and what else calls throw
+   */
+  $login(user: string, password: string, options?: LoginOptions): Promise<LoginSession>;
+  /** Ends the session of `$login`, and all connections. Calls that are open fail with {@link AbortError}, and events end. */
   $close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }

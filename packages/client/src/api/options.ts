@@ -34,6 +34,22 @@ export interface CallOptions {
   readonly exact?: boolean | undefined;
 }
 
+/** How `$login` logs in. */
+export interface LoginOptions extends Pick<CallOptions, 'signal' | 'timeoutMs'> {
+  /** Whether nothing that is asked with the session may change anything, whatever the user may do. Default false. */
+  readonly readOnly?: boolean | undefined;
+  /** Whether `$close` ends the session. Default true; false where its token is kept for another client. */
+  readonly endsOnClose?: boolean | undefined;
+}
+
+/** A session: its token logs in as a token does, until it ends. */
+export interface LoginSession {
+  readonly token: string;
+  readonly user: string;
+  /** When it ends unless it is renewed, by the clock of the node. */
+  readonly expiresAt: Date;
+}
+
 /** Trusted authorities of nodes, and the client's certificate: contents of PEM files. Node.js alone; browsers have their own. */
 export interface TlsOptions {
   readonly ca?: string | Uint8Array | undefined;

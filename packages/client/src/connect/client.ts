@@ -1,12 +1,13 @@
 /** All that the scopes of one database share: how calls are made, and how it is closed. */
 
 import type { Room, Variables } from '../api/database.js';
-import type { CallOptions, ConnectOptions, Credentials } from '../api/options.js';
+import type { CallOptions, ConnectOptions, Credentials, LoginOptions, LoginSession } from '../api/options.js';
 import { AbortError } from '../errors/errors.js';
 import type { Program, Transport } from '../request/attempt.js';
 import { Caller } from '../request/caller.js';
 import { checkedCredentials, Login } from '../request/login.js';
 import { type NodeAddress, NodeList } from '../request/node-list.js';
+import { SessionLogin } from '../request/session-login.js';
 import type { Surroundings } from '../request/surroundings.js';
 import { laterEvents } from '../rooms/later-events.js';
 import type { RoomHub, RoomHubOptions } from '../rooms/room-hub.js';
@@ -42,6 +43,7 @@ export type RoomParts = Omit<RoomHubOptions, 'dial'>;
 
 const REQUESTS_MAX = 64;
 const WAITING_MAX = 1000;
+const SESSION_REQUESTS_MAX = 4;
 const ANSWER_BYTES_MAX = 64 * 1024 ** 2;
 const NESTING_MAX = 1000;
 const EVENTS_MAX = 1000;
@@ -52,6 +54,10 @@ export class Client {
   readonly #makeRooms: () => Promise<RoomHub>;
   readonly #caller: Caller;
   readonly #transport: Transport | Promise<Transport>;
+  /** The session of `$login`. */
+  readonly #session: SessionLogin;
+  /** Ends what sessions are asked by, where calls go another way. */
+  readonly #closeSessions: () => void;
   /** Made when somebody listens. */
   #rooms: Promise<RoomHub> | null = null;
   #isClosed = false;
@@ -67,17 +73,35 @@ export class Client {
     const addresses = new Addresses(places.urls, nodes, platform);
     this.#transport = platform.makeTransport(options, { surroundings, requestsMax, answerBytesMax });
     const login = loginOf(options, places);
+    const callerParts = { surroundings, nodes, refreshNodes: () => addresses.refresh(), login };
     this.#caller = new Caller({
-      surroundings,
-      nodes,
-      refreshNodes: () => addresses.refresh(),
+      ...callerParts,
       transport: this.#transport,
-      login,
       hooks,
       requestsMax,
       waitingMax: positive(limits.waiting ?? WAITING_MAX, 'limits.waiting', 0),
     });
+    // Sessions are asked for over HTTP, whatever way calls take.
+    const isHttp = (options.transport ?? 'http') === 'http';
+    const sessionParts = { surroundings, requestsMax: SESSION_REQUESTS_MAX, answerBytesMax };
+    const sessionTransport = isHttp
+      ? this.#transport
+      : platform.makeTransport({ ...options, transport: 'http' }, sessionParts);
+    const sessionCaller = new Caller({
+      ...callerParts,
+      transport: sessionTransport,
+      hooks: {},
+      requestsMax: SESSION_REQUESTS_MAX,
+      waitingMax: WAITING_MAX,
+    });
+    this.#closeSessions = () => {
+      sessionCaller.close();
+      if (!isHttp) close(sessionTransport);
+    };
+    const { clock } = surroundings;
+    this.#session = new SessionLogin({ caller: sessionCaller, login, clock, wallClock: Date.now });
     const roomParts: RoomParts = {
+      used: () => this.#session.used(),
       surroundings,
       nodes: new NodeList(placesWithoutAddress(places), surroundings.random),
       login,
@@ -130,12 +154,19 @@ export class Client {
     };
   }
 
-  close(): void {
+  /** As `$login` of a database. */
+  login(user: string, password: string, options: LoginOptions): Promise<LoginSession> {
+    if (this.#isClosed) return Promise.reject(new AbortError('the client was closed', 'not_sent'));
+    return this.#session.begin(user, password, options);
+  }
+
+  async close(): Promise<void> {
     this.#isClosed = true;
     this.#caller.close();
-    if (this.#transport instanceof Promise) void this.#transport.then((transport) => transport.close());
-    else this.#transport.close();
     void this.#rooms?.then((rooms) => rooms.close());
+    await this.#session.close();
+    this.#closeSessions();
+    close(this.#transport);
   }
 
   #writable(values: unknown, { exact = false }: CallOptions): Writable {
@@ -143,12 +174,18 @@ export class Client {
   }
 
   #call(scope: ScopeName, program: Program, options: CallOptions): Promise<Value | WireValue> {
+    this.#session.used();
     const { ints = 'auto', exact = false } = options;
     const reading = { ints, nestingMax: this.nestingMax };
     return this.#caller.call(scope, program, options, (body) =>
       exact ? decodeMessagePack(body) : readValue(body, reading),
     );
   }
+}
+
+function close(transport: Transport | Promise<Transport>): void {
+  if (transport instanceof Promise) void transport.then((each) => each.close());
+  else transport.close();
 }
 
 function loginOf({ token, user, password, credentials }: ConnectOptions, places: Places): Login {

@@ -1,6 +1,6 @@
 /** The objects that programs hold: a database, whose properties are its collections, and its scopes. */
 import type { Collection, Database, Room, Variables } from '../api/database.js';
-import type { CallOptions } from '../api/options.js';
+import type { CallOptions, LoginOptions, LoginSession } from '../api/options.js';
 import type { ProcedureCalls } from '../api/schema.js';
 import { collectionScope, nodeScope, rootScope, type ScopeName, scopeOf } from '../scope.js';
 import { Code, code, compileCode } from '../template.js';
@@ -11,13 +11,16 @@ import type { Client } from './client.js';
 /** The database of a client. */
 export function databaseOf<S extends object>(client: Client, options: CallOptions): Database<S> {
   const scopes = new Map<string, ClientScope>();
-  const close = async (): Promise<void> => client.close();
+  const close = (): Promise<void> => client.close();
+  const login = (user: string, password: string, chosen: LoginOptions = {}): Promise<LoginSession> =>
+    client.login(user, password, chosen);
   const members = new Map<string | symbol, unknown>([
     ['$root', new ClientScope(client, rootScope(), options)],
     ['$node', (node?: number | string) => new ClientScope(client, nodeScope(node), options)],
     ['$collection', (name: string) => new ClientScope(client, collectionScope(name), options)],
     ['$scope', (text: string) => new ClientScope(client, scopeOf(text), options)],
     ['$with', (changed: CallOptions) => databaseOf(client, { ...options, ...changed })],
+    ['$login', login],
     ['$close', close],
     [Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose'), close],
     [Symbol.toStringTag, 'Database'],

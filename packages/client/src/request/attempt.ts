@@ -9,6 +9,7 @@ import type { NodeAddress } from './node-list.js';
 export interface Attempt {
   readonly node: NodeAddress;
   readonly scope: ScopeName;
+  readonly method: 'POST' | 'DELETE';
   /** As the transport made it of the program: the same bytes in each attempt. */
   readonly body: Uint8Array;
   readonly credentials: Credentials | null;
@@ -71,13 +72,26 @@ export interface Sent {
   cancel(): void;
 }
 
-/** The program of a request. */
-export interface Program {
-  readonly kind: 'query' | 'run';
-  /** Code, or the name of a procedure. */
-  readonly text: string;
-  /** Variables or arguments; null for none. */
-  readonly values: Writable | null;
+/** What a request asks for: the run of a program, or something with a session. */
+export type Program =
+  | {
+      readonly kind: 'query' | 'run';
+      /** Code, or the name of a procedure. */
+      readonly text: string;
+      /** Variables or arguments; null for none. */
+      readonly values: Writable | null;
+    }
+  | SessionProgram;
+
+/** A request about a session, over HTTP. */
+export interface SessionProgram {
+  readonly kind: 'session';
+  /** The method. */
+  readonly text: 'POST' | 'DELETE';
+  /** The body. */
+  readonly values: Writable;
+  /** In the place of those of the client. */
+  readonly credentials: Credentials;
 }
 
 /** A way to nodes. */

@@ -71,7 +71,7 @@ export class Caller {
     const interruption = new Interruption(clock, options.timeoutMs ?? TIMEOUT_MS, options.signal);
     const hookCall: HookCall = {
       scope: scope.text,
-      kind: program.kind,
+      kind: program.kind === 'run' ? 'run' : 'query',
       procedure: program.kind === 'run' ? program.text : null,
     };
     const state = new CallState(clock.now());
@@ -140,7 +140,7 @@ export class Caller {
     for (;;) {
       const refreshing = refreshNodes();
       if (refreshing !== null) await interruption.inTime(refreshing);
-      const known = login.current();
+      const known = program.kind === 'session' ? program.credentials : login.current();
       const credentials =
         known instanceof Promise ? ((await interruption.inTime(known))?.value ?? null) : known;
       const leftMs = interruption.leftMs;
@@ -151,6 +151,7 @@ export class Caller {
       const attempt: Attempt = {
         node,
         scope,
+        method: program.kind === 'session' ? program.text : 'POST',
         body,
         credentials,
         request: state.name?.header() ?? null,
@@ -170,7 +171,7 @@ export class Caller {
           failures: state.failures,
           triedAll: nodes.areAllIn(state.tried),
           isNamed: state.name !== null || idempotencyKey !== null,
-          canRenew: login.canRenew && !state.hasRenewed,
+          canRenew: program.kind !== 'session' && login.canRenew && !state.hasRenewed,
         },
         random,
       );

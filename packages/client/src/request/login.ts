@@ -11,13 +11,18 @@ export class Login {
   constructor(known: Credentials | null, ask: (() => Credentials | Promise<Credentials>) | null) {
     this.#known = known;
     this.#ask = ask;
-    if (known !== null) this.#hide(known);
+    if (known !== null) this.hide(known);
   }
 
   /** The credentials, at once where they are known; null for none. */
   current(): Credentials | null | Promise<Credentials> {
     if (this.#known !== null || this.#ask === null) return this.#known;
     return this.#ask === null ? null : this.#asked(this.#ask);
+  }
+
+  /** Takes these from now on. */
+  become(credentials: Credentials): void {
+    this.#known = credentials;
   }
 
   get canRenew(): boolean {
@@ -36,11 +41,19 @@ export class Login {
     return clean;
   }
 
+  /** Credentials whose secret must not show in any message. */
+  hide(credentials: Credentials): void {
+    const secret = 'token' in credentials ? credentials.token : credentials.password;
+    // One of a few letters would take whole words out of messages, and is no secret.
+    if (secret.length >= SECRET_LENGTH_MIN) this.#secrets.add(secret);
+    if (this.#secrets.size > SECRETS_MAX) this.#secrets.delete([...this.#secrets][0] ?? '');
+  }
+
   async #asked(ask: () => Credentials | Promise<Credentials>): Promise<Credentials> {
     this.#asking ??= (async () => {
       try {
         const given = await ask();
-        this.#hide(given);
+        this.hide(given);
         this.#known = checkedCredentials(given);
         return this.#known;
       } finally {
@@ -48,13 +61,6 @@ export class Login {
       }
     })();
     return this.#asking;
-  }
-
-  #hide(credentials: Credentials): void {
-    const secret = 'token' in credentials ? credentials.token : credentials.password;
-    // One of a few letters would take whole words out of messages, and is no secret.
-    if (secret.length >= SECRET_LENGTH_MIN) this.#secrets.add(secret);
-    if (this.#secrets.size > SECRETS_MAX) this.#secrets.delete([...this.#secrets][0] ?? '');
   }
 }
 

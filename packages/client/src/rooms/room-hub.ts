@@ -25,6 +25,8 @@ export interface RoomHubOptions {
   readonly login: Login;
   readonly dial: Dial;
   readonly answerBytesMax: number;
+  /** Called now and then while somebody listens. */
+  readonly used: () => void;
   /** Events that wait to be read, for each iteration. */
   readonly eventsMax: number;
   readonly reading: Reading;
@@ -208,6 +210,7 @@ export class RoomHub {
     const { clock } = this.#options.surroundings;
     let callOff: () => void = () => {};
     const look = (): void => {
+      this.#options.used();
       if (clock.now() - heardAt() < QUIET_MS) {
         callOff = clock.after(QUIET_MS, look);
         return;

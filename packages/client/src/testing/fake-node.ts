@@ -5,6 +5,7 @@ import { decodeMessagePack, encodeMessagePack } from '../wire/msgpack.js';
 import { type WireValue, wireMap } from '../wire/value.js';
 
 export interface Asked {
+  readonly method: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: WireValue;
@@ -29,8 +30,8 @@ export class FakeNode {
       const parts: Buffer[] = [];
       request.on('data', (part: Buffer) => parts.push(part));
       request.on('end', () => {
-        const { url = '', headers, socket } = request;
-        const one = { path: url, headers, body: decodeMessagePack(Buffer.concat(parts)), socket };
+        const { method = '', url = '', headers, socket } = request;
+        const one = { method, path: url, headers, body: decodeMessagePack(Buffer.concat(parts)), socket };
         asked.push(one);
         answer(response, one);
       });

@@ -30,10 +30,10 @@ export class FetchTransport implements Transport {
   }
 
   async #exchange(attempt: Attempt, { signal }: AbortController): Promise<AttemptEnd> {
-    const { node, scope, body } = attempt;
+    const { node, scope, body, method } = attempt;
     try {
       const request = {
-        method: 'POST',
+        method,
         headers: httpHeaders(attempt),
         body: new Uint8Array(body),
         cache: 'no-store',

@@ -9,8 +9,9 @@ import { isWireMap, type WireValue } from '../wire/value.js';
 
 export const CONTENT_TYPE = 'application/msgpack';
 
-/** `{type: "query", code, vars?}` or `{type: "run", name, args?}`. */
+/** `{type: "query", code, vars?}` or `{type: "run", name, args?}`; of a session what it says. */
 export function httpBody({ kind, text, values }: Program): Uint8Array {
+  if (kind === 'session') return pack(values);
   const isQuery = kind === 'query';
   const body = new Map<string, Writable>([
     ['type', kind],

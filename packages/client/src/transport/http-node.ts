@@ -87,7 +87,7 @@ class Exchange implements Sent {
     headers['Content-Length'] = String(attempt.body.length);
     headers.Host = url.host;
     const options: RequestOptions = {
-      method: 'POST',
+      method: attempt.method,
       host: address ?? host,
       port: url.port === '' ? (isTls ? 443 : 80) : url.port,
       path: httpPath(url, attempt.scope.path),
