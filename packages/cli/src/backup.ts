@@ -122,7 +122,7 @@ async function* written(
 }
 
 /** Writes a file that is there as a whole, and stays after a power cut, or is not there at all. */
-async function writeDurably<T>(path: string, work: (file: FileHandle) => Promise<T>): Promise<T> {
+export async function writeDurably<T>(path: string, work: (file: FileHandle) => Promise<T>): Promise<T> {
   const partial = `${path}.${randomBytes(4).toString('hex')}.partial`;
   const file = await open(partial, 'wx', 0o600);
   try {

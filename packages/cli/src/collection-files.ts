@@ -1,17 +1,18 @@
 /**
  * One collection as a file, and back: of any size, while the cluster serves.
  */
-import { createWriteStream } from 'node:fs';
+import { createReadStream, createWriteStream, existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
-import { receiveFile } from './backup.js';
+import { receiveFile, writeDurably } from './backup.js';
 import type { CommandDefinition } from './command.js';
 import { addConnectionOptions } from './connection.js';
 import { exitHelp } from './exit-codes.js';
 import { UsageError } from './input.js';
+import { type Io, tell } from './io.js';
 import { sendFile } from './restore.js';
 import { version } from './version.js';
 import { finished } from './work.js';
@@ -20,15 +21,20 @@ export const exportCommand: CommandDefinition = {
   name: 'export',
   summary: 'Write one collection to a file',
   async configure(command, io, finish) {
-    const { verifyBackup, BackupError } = await import('./node.js');
-    const isExpected = (error: unknown): boolean => error instanceof BackupError;
+    const node = await import('./node.js');
+    const isExpected = (error: unknown): boolean => error instanceof node.BackupError;
     addConnectionOptions(command)
       .argument('<collection>', 'its name, as in //stuff or stuff')
       .argument('<file>', 'where to put it; nothing must be there')
+      .option('--thingsdb [version]', 'write what import() of ThingsDB takes, from this version on')
       .addHelpText('after', exportHelp)
-      .action(async (collection: string, file: string, _: unknown, invoked: Command) => {
-        const work = async (): Promise<void> =>
-          receiveFile(invoked, io, file, `/@export/${nameOf(collection)}`, verifyBackup);
+      .action(async (collection: string, file: string, { thingsdb }: ExportOptions, invoked: Command) => {
+        const receive = (to: string): Promise<void> =>
+          receiveFile(invoked, io, to, `/@export/${nameOf(collection)}`, node.verifyBackup);
+        const work = (): Promise<void> =>
+          thingsdb === undefined
+            ? receive(file)
+            : asDump(node, io, file, thingsdb === true ? THINGSDB_VERSION : thingsdb, receive);
         finish(await finished('export', io, work, isExpected));
       });
   },
@@ -60,6 +66,35 @@ export const importCommand: CommandDefinition = {
   },
 };
 
+interface ExportOptions {
+  readonly thingsdb?: string | true;
+}
+
+/** The version of ThingsDB that dumps are written for when none is named. */
+const THINGSDB_VERSION = '1.9.3-alpha1';
+
+/** Writes a dump of ThingsDB of the export that some work puts at a path. */
+async function asDump(
+  node: ThingsdbReader,
+  io: Io,
+  file: string,
+  version: string,
+  work: (path: string) => Promise<void>,
+): Promise<void> {
+  if (existsSync(file)) throw new UsageError(`${file} exists already; give it another name, or remove it`);
+  const folder = await mkdtemp(join(tmpdir(), 'althing-export-'));
+  try {
+    const path = join(folder, 'collection.export');
+    await work(path);
+    const { bytes, problems } = await node.dumpOfExport(createReadStream(path), version);
+    await writeDurably(file, (handle) => handle.writeFile(bytes));
+    for (const problem of problems) await tell(io, `ThingsDB can not hold this: ${problem}`);
+    await tell(io, `${file}: a dump for ThingsDB ${version}, ${bytes.length} bytes`);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
 /** Has a dump of ThingsDB as an export of ours for as long as some work takes. */
 async function asExport(
   node: ThingsdbReader,
@@ -80,7 +115,10 @@ async function asExport(
   }
 }
 
-type ThingsdbReader = Pick<typeof import('./node.js'), 'readDumpFile' | 'exportOfCollection'>;
+type ThingsdbReader = Pick<
+  typeof import('./node.js'),
+  'readDumpFile' | 'exportOfCollection' | 'dumpOfExport'
+>;
 
 interface ImportOptions {
   readonly importTasks?: boolean;
@@ -98,8 +136,12 @@ const exportHelp = `
 The collection is in the file as it was at one moment, with everything that was acknowledged before; the cluster serves
 meanwhile. The user needs all privileges on all scopes. The file gets its name when it is whole.
 
-Example:
+With --thingsdb it is a dump that import() of ThingsDB takes, in a version that is not older than the one named (1.9.3 by
+default; name 1.8.4 for any from there on). What ThingsDB can't hold is named. The collection has to fit into memory.
+
+Examples:
   althing export //stuff stuff.export --user admin
+  althing export //stuff stuff.dump --thingsdb --user admin
 
 Exit codes: 0 done; 1 it failed; 2 wrong usage; 6 no node could be reached, or not now: try again.`;
 

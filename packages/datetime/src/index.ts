@@ -10,6 +10,6 @@ export { format, toClientText, toIso } from './format.js';
 export { checkMoveUnit, MOVE_UNITS, type MoveUnit, move, moveUntil } from './move.js';
 export { parseFormat, parseIso } from './parse.js';
 export { type Extract, extract, extractField, replace, week, weekday, yday } from './parts.js';
-export { type Place, parsePlace, UTC_PLACE } from './place.js';
+export { offsetAt, type Place, parsePlace, UTC_PLACE } from './place.js';
 export { UTC, type Zone, zoneByName } from './zone.js';
 export { ZONE_NAMES } from './zone-names.js';

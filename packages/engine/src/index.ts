@@ -125,6 +125,7 @@ export { sharedThing } from './state/thing-walk.js';
 export { takeBack, type Undo } from './state/transaction.js';
 export { dropTasks } from './thingsdb/builder.js';
 export { looksLikeThingsdbDump, NoThingsdbDumpError, readThingsdbDump } from './thingsdb/dump.js';
+export { type ThingsdbDump, writeThingsdbDump } from './thingsdb/dump-writer.js';
 export { type ByteSource, DamagedDataError } from './thingsdb/input.js';
 export { List, ThingSet } from './value/containers.js';
 export type { ModuleAnswer } from './value/future.js';

@@ -11,7 +11,7 @@ import {
 } from '@althing/engine';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { backupContents } from './contents.js';
-import { exportOfCollection, isThingsdbDump, readDumpFile } from './thingsdb.js';
+import { dumpOfExport, exportOfCollection, isThingsdbDump, readDumpFile } from './thingsdb.js';
 
 /**
  * A dump of ThingsDB: a thing that the root and an enum refer to, a thing that only an argument of a task refers to, and a
@@ -59,6 +59,12 @@ test.each([true, false])(
     expect([...stateLines(taken), ...groupLines(taken)]).toEqual(lines);
   },
 );
+
+test('an export becomes the dump that ThingsDB had made of the collection', async () => {
+  const exported = exportOfCollection(readDumpFile(file, true), MADE);
+  const { bytes, problems } = await dumpOfExport(exported, '1.9.3-alpha1');
+  expect([Buffer.from(bytes).toString('hex'), problems]).toEqual([DUMP.toString('hex'), []]);
+});
 
 test('a dump that is cut off is damaged, at a place', () => {
   writeFileSync(file, DUMP.subarray(0, 150));

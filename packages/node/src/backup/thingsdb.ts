@@ -1,11 +1,11 @@
-/** Collections of ThingsDB as exports of ours: so they come in by the way that exports take. */
+/** Collections of ThingsDB as exports of ours, and back: so they come in by the way that exports take. */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   type ByteSource,
-  type CollectionGroup,
+  CollectionGroup,
   dropTasks,
   FormatError,
   LEVEL_NEWEST,
@@ -13,9 +13,13 @@ import {
   NoThingsdbDumpError,
   RecordKind,
   readThingsdbDump,
+  ShapeTree,
+  type ThingsdbDump,
   writeCheckpoint,
+  writeThingsdbDump,
 } from '@althing/engine';
 import { openFolder, StateStore } from '@althing/storage';
+import { backupContents } from './contents.js';
 import { BackupError, BackupWriter } from './format.js';
 
 /** A collection of ThingsDB that is to become one of ours. */
@@ -77,6 +81,33 @@ export async function* exportOfCollection(
   } finally {
     await rm(folder, { recursive: true });
   }
+}
+
+/**
+ * Makes a dump of ThingsDB of an export; all of it comes into memory.
+ *
+ * @param version of ThingsDB that the dump says it is of
+ * @throws BackupError
+ */
+export async function dumpOfExport(
+  source: AsyncIterable<Uint8Array>,
+  version: string,
+): Promise<ThingsdbDump> {
+  const records = new Map<string, Uint8Array>();
+  const name = (kind: number, id: number, part: number): string => `${kind} ${id} ${part}`;
+  const group = new CollectionGroup(GROUP, new ShapeTree(), {
+    read: (kind, id, part) => records.get(name(kind, id, part)),
+  });
+  for await (const part of backupContents(source)) {
+    if (part.kind === 'head' && part.head.collection === undefined)
+      throw new BackupError('refused', 'this is a backup, and no export of a collection');
+    if (part.kind !== 'records') continue;
+    for (const { kind, id, part: number, value } of part.records) {
+      if (kind === RecordKind.THING) records.set(name(kind, id, number), value);
+      else group.loadRecord(kind, id, value, number);
+    }
+  }
+  return writeThingsdbDump(group, version, () => {});
 }
 
 /** The number of the collection in an export: who imports it gives another. */
