@@ -13,6 +13,7 @@ export function Login(): JSX.Element {
   const [token, setToken] = useState('');
   const [error, fail] = useState('');
   const [isBusy, setBusy] = useState(false);
+  const [staysHere, stay] = useState(false);
   useEffect(() => void askNodeName(), []);
 
   const submit = async (event: Event): Promise<void> => {
@@ -20,7 +21,7 @@ export function Login(): JSX.Element {
     setBusy(true);
     fail('');
     try {
-      await logIn(way === 'password' ? { user, password } : { token: token.trim() });
+      await logIn(way === 'password' ? { user, password } : { token: token.trim() }, staysHere);
     } catch (caught) {
       if (!(caught instanceof LoginError)) throw caught;
       fail(caught.message);
@@ -91,12 +92,20 @@ export function Login(): JSX.Element {
               {error}
             </p>
           )}
+          <label class="check">
+            <input
+              type="checkbox"
+              checked={staysHere}
+              onChange={(event) => stay(event.currentTarget.checked)}
+            />
+            Stay logged in here, in new windows, too
+          </label>
           <div class="row">
             <button type="submit" class="main" disabled={isBusy}>
               Log in
             </button>
-            <span class="quiet">
-              {isBusy ? 'Asking the node …' : 'Neither is kept: it is forgotten with this page.'}
+            <span class="quiet" role="status">
+              {isBusy ? 'Asking the node …' : ''}
             </span>
           </div>
         </form>

@@ -203,8 +203,7 @@ async function runIn(tab: Tab, scope: string, code: string, verdict: Verdict): P
     if (ended.ok && verdict.kind === 'changes') void loadNames(scope);
     return ended;
   } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    tell({ kind: 'refused', message: error.message });
+    tell({ kind: 'refused', message: error instanceof Error ? error.message : String(error) });
     return null;
   }
 }

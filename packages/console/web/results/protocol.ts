@@ -37,7 +37,7 @@ export type FileFormat = 'json' | 'csv' | 'msgpack';
 /** A value as far as it is shown at once. */
 export interface Shown {
   /** As the language calls it; a map that has an id is a thing. */
-  readonly type: 'nil' | 'bool' | 'int' | 'float' | 'str' | 'bytes' | 'list' | 'thing';
+  readonly type: 'nil' | 'bool' | 'int' | 'float' | 'str' | 'bytes' | 'list' | 'set' | 'thing';
   readonly text: string;
   /** Whether the text goes on. */
   readonly isCut: boolean;

@@ -23,31 +23,63 @@ declare global {
 }
 
 class Remote {
-  private readonly worker: Worker;
-  private readonly waiting = new Map<number, { done: (answer: Answered) => void }>();
+  private readonly address = workerAddress();
+  /** Null when it could not be loaded: the next question tries again. */
+  private worker: Worker | null = null;
+  private readonly waiting = new Map<number, (answer: Answered) => void>();
   private number = 0;
 
   constructor() {
-    this.worker = new Worker(workerAddress(), { type: 'module' });
-    this.worker.onmessage = ({ data }: MessageEvent<Answered>) => {
-      this.waiting.get(data.number)?.done(data);
-      this.waiting.delete(data.number);
-    };
+    // Before it is needed: when the node is gone it could not be loaded any more.
+    this.start();
     effect(() => {
-      const credentials = isLoggedIn.value ? credentialsNow() : null;
-      void this.ask({ kind: 'login', credentials, readOnly: readOnly.value });
+      const readsOnly = readOnly.value;
+      if (isLoggedIn.value) this.tellLogin(readsOnly);
+      else
+        void this.ask<'login'>({ kind: 'login', credentials: null, readOnly: readsOnly }).catch(() => null);
     });
   }
 
   async ask<K extends Kind>(question: Question & { readonly kind: K }): Promise<Answers[K]> {
+    if (this.worker === null) {
+      this.start();
+      this.tellLogin(readOnly.peek());
+    }
+    return this.send<K>(question);
+  }
+
+  private tellLogin(readsOnly: boolean): void {
+    void this.send<'login'>({ kind: 'login', credentials: credentialsNow(), readOnly: readsOnly }).catch(
+      () => null,
+    );
+  }
+
+  private async send<K extends Kind>(question: Question & { readonly kind: K }): Promise<Answers[K]> {
     const number = ++this.number;
-    const asked: Asked = { number, question };
     const { answer, defect } = await new Promise<Answered>((done) => {
-      this.waiting.set(number, { done });
-      this.worker.postMessage(asked);
+      this.waiting.set(number, done);
+      this.worker?.postMessage({ number, question } satisfies Asked);
     });
     if (defect !== null || !isAnswer<K>(answer)) throw new Error(defect ?? 'the worker gave no answer');
     return answer;
+  }
+
+  private start(): void {
+    const worker = new Worker(this.address, { type: 'module' });
+    worker.onmessage = ({ data }: MessageEvent<Answered>) => {
+      this.waiting.get(data.number)?.(data);
+      this.waiting.delete(data.number);
+    };
+    worker.onerror = () => {
+      worker.terminate();
+      this.worker = null;
+      const waiting = [...this.waiting];
+      this.waiting.clear();
+      const defect =
+        'a part of the console could not be loaded: the node may be gone, or have another version by now';
+      for (const [number, done] of waiting) done({ number, answer: null, defect });
+    };
+    this.worker = worker;
   }
 }
 
@@ -67,10 +99,9 @@ function workerAddress(): string {
   return window.trustedTypes?.createPolicy('console', { createScriptURL }).createScriptURL(url) ?? url;
 }
 
-let remote: Remote | null = null;
+const remote = new Remote();
 
-/** Asks the worker, which is started by the first question. */
+/** Asks the worker. */
 export function askWorker<K extends Kind>(question: Question & { readonly kind: K }): Promise<Answers[K]> {
-  remote ??= new Remote();
   return remote.ask<K>(question);
 }

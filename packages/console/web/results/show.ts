@@ -58,7 +58,7 @@ export function scalarText(value: WireValue): string {
   return isWireList(value) || isWireMap(value) ? showValue(value) : String(value);
 }
 
-export function typeOf(value: WireValue): Shown['type'] {
+export function typeOf(value: WireValue): Exclude<Shown['type'], 'set'> {
   if (value === null) return 'nil';
   if (typeof value === 'boolean') return 'bool';
   if (typeof value === 'bigint') return 'int';

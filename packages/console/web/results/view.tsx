@@ -222,7 +222,7 @@ export function ValueCell({ value, linkToThing, result, path }: ValueProps): JSX
   const shown = (
     <span class={`value ${type}`}>
       {type === 'str' ? <span class="quote">"</span> : null}
-      {type === 'list' ? <span class="kind">list </span> : null}
+      {type === 'list' || type === 'set' ? <span class="kind">{type} </span> : null}
       {type === 'thing' && id === null ? <span class="kind">thing </span> : null}
       {content}
       {type === 'str' && (!isCut || whole !== null) ? <span class="quote">"</span> : null}

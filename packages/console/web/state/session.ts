@@ -1,5 +1,4 @@
-/** Who is logged in, and how the pages ask the node. Passwords and tokens stay in memory. */
-
+/** Who is logged in, and how the pages ask the node. A login is a session of the node; the password is kept nowhere. */
 import {
   AlthingError,
   AuthErr,
@@ -11,6 +10,15 @@ import {
 } from '@althing/client';
 import { computed, signal } from '@preact/signals';
 import { forgetNames } from './names.js';
+import {
+  beginSession,
+  endSession,
+  forgetSession,
+  keepSession,
+  keptSession,
+  renewSession,
+  SessionRefused,
+} from './node-session.js';
 import { readOnly } from './settings.js';
 import { listAt, textAt } from './values.js';
 
@@ -18,7 +26,7 @@ export type Privilege = 'QUERY' | 'CHANGE' | 'GRANT' | 'JOIN' | 'RUN';
 
 interface LoggedIn {
   readonly db: Database;
-  readonly credentials: Credentials;
+  readonly credentials: { readonly token: string };
   readonly user: string;
   /** Privileges by scope, as `user_info()` tells them; null where the user may not know. */
   readonly access: ReadonlyMap<string, ReadonlySet<Privilege>> | null;
@@ -43,10 +51,36 @@ export const API = '../';
 /** The longest time without input, in milliseconds. */
 const IDLE_MS = 30 * 60_000;
 
-/** @throws LoginError with the reason, for people */
-export async function logIn(credentials: Credentials): Promise<void> {
+/**
+ * Begins a session, so that the password can be forgotten.
+ *
+ * @param staysHere whether a new window of this browser is logged in, too, until the session ends
+ * @throws LoginError with the reason, for people
+ */
+export async function logIn(credentials: Credentials, staysHere: boolean): Promise<void> {
+  try {
+    const token = await beginSession(credentials);
+    await enter({ token });
+    keepSession(token, staysHere);
+  } catch (error) {
+    throw loginError(error);
+  }
+}
+
+/** Goes on with the session that this window had before it was loaded again. */
+export async function goOn(): Promise<void> {
+  const token = keptSession();
+  if (token === null) return;
+  try {
+    await enter({ token });
+  } catch (error) {
+    if (error instanceof AuthErr) forgetSession();
+  }
+}
+
+async function enter(credentials: { readonly token: string }): Promise<void> {
   const db = connect(API, {
-    credentials: () => credentials,
+    token: credentials.token,
     hooks: {
       request: () => (readOnly.value ? READ_ONLY : undefined),
       answer: (_, { node }) => {
@@ -56,27 +90,32 @@ export async function logIn(credentials: Credentials): Promise<void> {
   });
   try {
     const info = await whoAmI(db);
-    const access = info === null ? null : accessOf(info);
-    const user = info === null ? nameOf(credentials) : textAt(info, 'name');
-    current.value = { db, credentials, user, access };
+    const user = info === null ? '' : textAt(info, 'name');
+    current.value = { db, credentials, user, access: info === null ? null : accessOf(info) };
     lockReason.value = null;
     lastInput = Date.now();
   } catch (error) {
     await db.$close();
-    if (error instanceof AuthErr)
-      throw new LoginError('No such user and password, or the token is not known.');
-    throw new LoginError(error instanceof Error ? error.message : String(error));
+    throw error;
   }
 }
 
-/** Forgets the credentials. */
+function loginError(error: unknown): LoginError {
+  const isWrong = error instanceof AuthErr || (error instanceof SessionRefused && error.status === 401);
+  if (isWrong) return new LoginError('No such user and password, or the token is not known.');
+  return new LoginError(error instanceof Error ? error.message : String(error));
+}
+
+/** Ends the session. */
 export function logOut(reason: string | null = null): void {
   const before = current.value;
   if (before === null) return;
   lockReason.value = reason;
   current.value = null;
   forgetNames();
+  forgetSession();
   void before.db.$close();
+  void endSession(before.credentials.token);
 }
 
 /** For the worker that runs queries, which asks by itself. */
@@ -145,10 +184,6 @@ async function whoAmI(db: Database): Promise<WireValue> {
   }
 }
 
-function nameOf(credentials: Credentials): string {
-  return 'user' in credentials ? credentials.user : 'a token';
-}
-
 const ALL: readonly Privilege[] = ['QUERY', 'CHANGE', 'GRANT', 'JOIN', 'RUN'];
 
 /** Privileges by scope, from `user_info()`: `FULL`, `USER`, or names with `|` between them. */
@@ -168,10 +203,20 @@ export function privilegesOf(text: string): ReadonlySet<Privilege> {
   );
 }
 
+/** How often a session is renewed that somebody uses, in milliseconds. */
+const RENEWAL_MS = 5 * 60_000;
+
 let lastInput = Date.now();
+let lastRenewal = Date.now();
 for (const kind of ['pointerdown', 'keydown'] as const)
   addEventListener(kind, () => (lastInput = Date.now()), true);
 setInterval(() => {
-  if (isLoggedIn.value && Date.now() - lastInput > IDLE_MS)
-    logOut('Locked after 30 minutes without input. Nothing of what you wrote is lost.');
+  const now = current.value;
+  if (now === null) return;
+  const idleMs = Date.now() - lastInput;
+  if (idleMs > IDLE_MS) logOut('Locked after 30 minutes without input. Nothing of what you wrote is lost.');
+  else if (idleMs < RENEWAL_MS && Date.now() - lastRenewal > RENEWAL_MS) {
+    lastRenewal = Date.now();
+    void renewSession(now.credentials.token);
+  }
 }, 10_000);

@@ -1,4 +1,5 @@
 /** Small parts of all pages. */
+import { ForbiddenErr } from '@althing/client';
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { errorText, outcomeText } from '../state/texts.js';
@@ -69,8 +70,18 @@ export function Scroll({
   );
 }
 
-export function Failure({ error }: { readonly error: unknown }): JSX.Element | null {
+/** @param isDeed whether it failed what somebody wanted to do, and not only to see */
+export function Failure({
+  error,
+  isDeed = false,
+}: {
+  readonly error: unknown;
+  readonly isDeed?: boolean;
+}): JSX.Element | null {
   if (error === null || error === undefined) return null;
+  // What a user may not see is no failure of the page.
+  if (error instanceof ForbiddenErr && !isDeed)
+    return <p class="empty">You may not see this: {error.message}.</p>;
   return (
     <div class="notice bad" role="alert">
       <strong>{errorText(error)}</strong> <span>{outcomeText(error)}</span>
@@ -157,64 +168,6 @@ export function Dialog({
       {name === '' ? <h2>{title}</h2> : null}
       {children}
     </dialog>
-  );
-}
-
-/** Asks before something is lost: the name of it is to be typed. */
-export function DangerDialog({
-  title,
-  name,
-  what,
-  code,
-  action,
-  close,
-}: {
-  readonly title: string;
-  /** To be typed. */
-  readonly name: string;
-  readonly what: string;
-  readonly code: string;
-  readonly action: () => Promise<void>;
-  readonly close: () => void;
-}): JSX.Element {
-  const [typed, type] = useState('');
-  const [error, fail] = useState<unknown>(null);
-  const [isBusy, setBusy] = useState(false);
-  const submit = async (event: Event): Promise<void> => {
-    event.preventDefault();
-    setBusy(true);
-    try {
-      await action();
-      close();
-    } catch (caught) {
-      fail(caught);
-      setBusy(false);
-    }
-  };
-  return (
-    <Dialog title={title} close={close}>
-      <form class="stack" onSubmit={(event) => void submit(event)}>
-        <p>{what}</p>
-        <pre class="copied">{code}</pre>
-        <Field label={`Type ${name} to go on`}>
-          <input
-            value={typed}
-            autoComplete="off"
-            spellcheck={false}
-            onInput={(event) => type(event.currentTarget.value)}
-          />
-        </Field>
-        <Failure error={error} />
-        <div class="row">
-          <button type="submit" class="main danger" disabled={typed !== name || isBusy}>
-            {title}
-          </button>
-          <button type="button" onClick={close}>
-            Cancel
-          </button>
-        </div>
-      </form>
-    </Dialog>
   );
 }
 

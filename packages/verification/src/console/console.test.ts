@@ -154,6 +154,125 @@ describe('in a browser', () => {
   });
 });
 
+describe('what is stored', () => {
+  testInBrowser('a newcomer makes a type and a procedure, runs it, and sees its data', async () => {
+    if (browser === null) return;
+    const opened = await OpenedConsole.open(browser, node.url);
+    const { page } = opened;
+    await opened.visit();
+    await opened.logIn(ADMIN);
+    await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'stuff' }).click();
+    await page.getByRole('link', { name: 'Types' }).click();
+    await page.getByRole('button', { name: 'New type' }).click();
+    await page.getByLabel('Name', { exact: true }).fill('Song');
+    await page.getByLabel(/^Properties/).fill('title: str<1:80>\nbars: uint');
+    await page.getByRole('dialog').getByRole('button', { name: 'New type' }).click();
+    await page.getByRole('heading', { name: 'Song' }).waitFor();
+    await page.getByRole('link', { name: 'Procedures' }).click();
+    await page.getByRole('button', { name: 'New procedure' }).click();
+    await opened.write(`|title, bars| {
+  "Keeps a song.
+   @param title str<1:80>
+   @param bars uint";
+  .song = Song{title:, bars:};
+}`);
+    await page.getByLabel('Name', { exact: true }).fill('keep_song');
+    await page.getByRole('dialog').getByRole('button', { name: 'New procedure' }).click();
+    await page.getByText('Keeps a song.', { exact: true }).waitFor();
+    await page.getByRole('group', { name: 'title' }).getByLabel('Value').fill('Edda');
+    await page.getByRole('group', { name: 'bars' }).getByLabel('Value').fill('12');
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await page.getByLabel('Result as a tree').getByText('"Edda"').waitFor();
+    await page.getByRole('link', { name: 'Data' }).click();
+    await page.getByRole('link', { name: /^Song #/ }).click();
+    await page.getByRole('cell', { name: '"Edda"' }).waitFor();
+    expect(opened.problems).toEqual([]);
+    await opened.close();
+  });
+
+  testInBrowser('an edit does not overwrite what somebody else changed', async () => {
+    if (browser === null) return;
+    const opened = await OpenedConsole.open(browser, node.url);
+    const { page } = opened;
+    const id = await node.value('//stuff', '.edited = {whole: 9007199254740993, part: 0.1}; .edited.id();');
+    await opened.visit(`/@console/#/c/stuff/data/${String(id)}`);
+    await opened.logIn(ADMIN);
+    await page.getByRole('button', { name: 'edit whole' }).click();
+    const value = page.getByLabel('Value', { exact: true });
+    await value.fill('9223372036854775807');
+    await page.getByRole('button', { name: 'Set the value' }).click();
+    await page.getByRole('cell', { name: '9223372036854775807' }).waitFor();
+    await page.getByRole('button', { name: 'edit part' }).click();
+    await value.fill('2.0');
+    await node.value('//stuff', '.edited.part = 0.5;');
+    await page.getByRole('button', { name: 'Set the value' }).click();
+    await page.getByRole('alert').getByText('changed meanwhile').waitFor();
+    expect(await node.value('//stuff', '[str(.edited.whole), .edited.part];')).toEqual([
+      '9223372036854775807',
+      0.5,
+    ]);
+    await opened.close();
+  });
+
+  testInBrowser(
+    'a node that is not there leaves the text alone, and the page goes on when it is back',
+    async () => {
+      if (browser === null) return;
+      const opened = await OpenedConsole.open(browser, node.url);
+      const { page } = opened;
+      await opened.visit();
+      await opened.logIn(ADMIN);
+      await opened.go('#/q');
+      await opened.write('.precious.get(1);');
+      await page.context().setOffline(true);
+      await page.getByRole('button', { name: 'Run', exact: true }).click();
+      await page.getByText('Running').waitFor();
+      await page.getByRole('button', { name: 'Stop' }).click();
+      await page.getByRole('alert').waitFor();
+      await page.getByRole('tab', { name: '.precious.get(1);' }).waitFor();
+      await page.context().setOffline(false);
+      await opened.run('1 + 41;');
+      await page.getByLabel('Result as a tree').getByText('42').waitFor();
+      await opened.close();
+    },
+  );
+
+  testInBrowser('whoever lacks a privilege sees pages without what it forbids, and no error', async () => {
+    if (browser === null) return;
+    const found: string[] = [];
+    const privileges = ['QUERY', 'CHANGE', 'GRANT', 'JOIN', 'RUN'].map((each) => ['//stuff', each] as const);
+    for (const [scope, privilege] of [...privileges, ['/t', 'QUERY'], ['/n', 'QUERY']] as const) {
+      const name = `only_${privilege}_${scope.replaceAll('/', '')}`.toLowerCase();
+      const code = `new_user(name); grant(scope, name, ${privilege}); new_token(name);`;
+      const token = String(await node.value('/t', code, { name, scope }));
+      const opened = await OpenedConsole.open(browser, node.url);
+      await opened.visit();
+      await opened.logIn({ token });
+      for (const place of PLACES) {
+        await opened.go(place);
+        await opened.page.getByRole('main').getByRole('heading').first().waitFor({ state: 'attached' });
+        await opened.settled();
+        for (const text of await opened.page.getByRole('alert').allInnerTexts())
+          found.push(`${name} ${place}: ${text}`);
+      }
+      found.push(...opened.problems);
+      await opened.close();
+    }
+    expect(found).toEqual([]);
+  });
+});
+
+/** Every page. */
+const PLACES = [
+  '#/',
+  '#/q',
+  '#/c/stuff/data',
+  '#/c/stuff/procedures',
+  '#/c/stuff/types',
+  '#/c/stuff/rooms',
+  '#/c/stuff/export',
+];
+
 describe('without barriers', () => {
   for (const [size, window] of [
     ['1,280', WIDE],
@@ -179,6 +298,11 @@ describe('without barriers', () => {
       await opened.run('.exact;');
       await opened.page.getByLabel('Result as a tree').getByText('9007199254740993').waitFor();
       await look('query');
+      for (const place of PLACES.slice(2)) {
+        await opened.go(place);
+        await opened.settled();
+        await look(place);
+      }
       await opened.close();
       expect(found).toEqual({});
     });

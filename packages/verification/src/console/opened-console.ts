@@ -1,7 +1,7 @@
 /** The web console of a node in a real browser, and everything that goes wrong in it. */
 import { existsSync } from 'node:fs';
 import axe from 'axe-core';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium, type Page, type Request } from 'playwright-core';
 
 /** Debian's browser; the variable names another one. */
 export const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
@@ -11,6 +11,9 @@ export const browserLack: string | null = existsSync(CHROMIUM) ? null : 'chromiu
 
 /** A text in the place of the problems that a page reports by itself. */
 const REPORTED = 'althing-test:';
+
+/** What came is drawn by then, and what that asks for is asked. */
+const TWO_FRAMES = 'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))';
 
 export function startBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
@@ -28,6 +31,8 @@ export class OpenedConsole {
   /** What must not happen on any page: errors, violations of the policy, requests to others. */
   readonly problems: string[] = [];
   readonly page: Page;
+  /** Requests that are not answered. */
+  private readonly pending = new Set<Request>();
   private readonly context: BrowserContext;
   private readonly url: string;
 
@@ -70,6 +75,12 @@ export class OpenedConsole {
     await this.page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
   }
 
+  /** Waits until the page has nothing to ask any more. */
+  async settled(): Promise<void> {
+    do await this.page.evaluate(TWO_FRAMES);
+    while (this.pending.size > 0);
+  }
+
   /** Puts code into the editor, in the place of what is there. */
   async write(code: string): Promise<void> {
     const editor = this.page.locator('.cm-content').first();
@@ -105,7 +116,10 @@ export class OpenedConsole {
     page.on('console', (message) => {
       if (message.text().startsWith(REPORTED)) problems.push(message.text());
     });
+    page.on('requestfinished', (request) => this.pending.delete(request));
+    page.on('requestfailed', (request) => this.pending.delete(request));
     page.on('request', (request) => {
+      this.pending.add(request);
       const to = request.url();
       if (!to.startsWith(url) && !to.startsWith('data:') && !to.startsWith('blob:'))
         problems.push(`asked ${to}`);
