@@ -3,10 +3,12 @@
  */
 import { Command, CommanderError } from 'commander';
 import { backupCommand } from './backup.js';
+import { opensShell } from './bare.js';
 import { checkCommand } from './check.js';
 import { clusterCommand } from './cluster.js';
 import { exportCommand, importCommand } from './collection-files.js';
 import type { CommandDefinition } from './command.js';
+import { completionCommand } from './completion/completion-command.js';
 import { configCommand } from './config.js';
 import { type Io, processIo, writeLast } from './io.js';
 import { queryCommand } from './query.js';
@@ -32,6 +34,7 @@ const commands: readonly CommandDefinition[] = [
   recoverCommand,
   configCommand,
   typesCommand,
+  completionCommand,
   versionCommand,
 ];
 
@@ -45,6 +48,7 @@ const usageExitCode = 2;
  * @returns the exit code
  */
 export async function main(args: readonly string[], io: Io = processIo()): Promise<number> {
+  if (args.length === 0 && (await opensShell(io))) return main([shellCommand.name], io);
   const output: string[] = [];
   const errors: string[] = [];
   let exitCode: number | undefined;
@@ -62,7 +66,7 @@ export async function main(args: readonly string[], io: Io = processIo()): Promi
       .command(definition.name)
       .summary(definition.summary)
       .description(definition.summary);
-    if (!args.includes(definition.name)) continue;
+    if (!args.includes(definition.name) && !args.includes(completionCommand.name)) continue;
     await definition.configure(command, io, (code) => {
       exitCode = code;
     });

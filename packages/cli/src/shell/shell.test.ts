@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describeThatNeeds } from '@althing/node/testing/needs';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { opensShell } from '../bare.js';
 import { main } from '../program.js';
 import { FakeIo } from '../testing.js';
 import { type OwnNode, startOwnNode, TestTerminal } from './testing.js';
@@ -38,6 +39,22 @@ async function script(input: string | undefined, ...args: string[]) {
   const code = await main(['shell', ...args], io);
   return { code, output: io.output, errors: io.errors };
 }
+
+test('althing alone is the shell on a terminal where a node answers, and nowhere else', async () => {
+  const opens = (url: string, ...terminals: ('stdin' | 'stdout')[]): Promise<boolean> => {
+    const io = new FakeIo({ ...environment(), ALTHING_URL: url });
+    for (const name of terminals) Object.assign(io[name], { isTTY: true });
+    return opensShell(io);
+  };
+  expect(await opens(node.url, 'stdin', 'stdout')).toBe(true);
+  expect(await opens(`http://127.0.0.1:1,${node.url}`, 'stdin', 'stdout')).toBe(true);
+  expect(await opens('http://127.0.0.1:1', 'stdin', 'stdout')).toBe(false);
+  expect(await opens('no url', 'stdin', 'stdout')).toBe(false);
+  expect(await opens(node.url, 'stdin')).toBe(false);
+  expect(await opens(node.url, 'stdout')).toBe(false);
+  const io = new FakeIo(environment());
+  expect([await main([], io), io.errors]).toEqual([2, expect.stringContaining('Usage: althing')]);
+});
 
 describe('scripts', () => {
   test('a query is run, and its result is printed', async () => {
