@@ -322,6 +322,8 @@ export interface NodeView {
   /** What ran longest of late comes first, and there is a limit to how many there are. */
   queries(): readonly QueryFigures[];
   procedures(): readonly ProcedureFigures[];
+  /** Bytes of a collection on the disk of this node, as of half a minute ago at most; null where that is not known yet. */
+  collectionBytes(id: number): number | null;
   connections(): readonly ConnectionEntry[];
   /** Those that are not answered, the longest under way first. */
   requests(): readonly RequestEntry[];

@@ -38,6 +38,7 @@ import { type NodeConsensus, rootAgeMaxOf } from './operate/thread/node-consensu
 import { Counters } from './requests/counters.js';
 import { PasswordHasher } from './requests/password.js';
 import { RequestFigures } from './requests/request-figures.js';
+import { CollectionSizes } from './state/collection-sizes.js';
 import { AuditLog } from './telemetry/audit-log.js';
 import { EngineMetrics } from './telemetry/engine-metrics.js';
 import { History } from './telemetry/history.js';
@@ -72,6 +73,7 @@ export class Node implements RunningNode {
   private readonly counters: Counters;
   private readonly runs: RequestFigures;
   private readonly history: History;
+  private readonly sizes: CollectionSizes;
   private readonly figures: EngineMetrics;
   private readonly audit: AuditLog;
   private readonly local: LocalNode;
@@ -125,6 +127,7 @@ export class Node implements RunningNode {
       scopeOf: (target) => this.side.engine.scope(target)?.name ?? null,
     });
     this.history = new History(parts.metrics, Math.floor(Date.now() / 1000));
+    this.sizes = new CollectionSizes(state, (error) => this.side.noteDefect(error));
     this.local = this.makeLocalNode();
     const onDefect = (error: unknown): void => this.side.noteDefect(error);
     const { figures, audit } = this;
@@ -265,6 +268,7 @@ export class Node implements RunningNode {
     ending.stops(() => this.stopTimers());
     ending.stops(watchThread(this.parts.metrics, 'engine', clock));
     ending.stops(this.makeRecorder().start(clock));
+    ending.stops(this.sizes.start(clock));
     const isFirstStart = await opening.groups();
     await this.modules.open(this.parts.config.waitForModules ? MODULES_WAIT_MS : 0);
     this.doors = await this.openDoors();
@@ -294,6 +298,7 @@ export class Node implements RunningNode {
       counters: () => this.counters,
       runs: this.runs,
       history: this.history,
+      sizes: this.sizes,
       backups: () => this.backups.scheduled,
       restores: () => this.backups.replacements,
       modules: () => this.modules,

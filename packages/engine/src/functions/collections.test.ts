@@ -48,6 +48,27 @@ describe('a collection', () => {
     expect([info('stuff', '.things'), info('stuff', '.next_free_id')]).toEqual([4, 5]);
   });
 
+  test('tells how many bytes it takes, by type', () => {
+    db.run("new_type('A'); set_type('A', {text: 'str'}); new_type('B');");
+    db.run(".all = range(20).map(|i| A{text: 'x'}); .plain = {t: 'y'}; .b = B{};");
+    const types = info('stuff', '.types.map(|t| [t.name, t.instances, t.memory_bytes + t.disk_bytes])') as [
+      string,
+      number,
+      number,
+    ][];
+    expect(types.map(([name, instances]) => [name, instances])).toEqual([
+      ['thing', 2],
+      ['A', 20],
+      ['B', 1],
+    ]);
+    // They are in memory, or on disk where everything leaves the memory behind each query.
+    for (const [, instances, bytes] of types) expect(bytes).toBeGreaterThan(instances);
+    expect(types[1]?.[2]).toBeGreaterThan(10 * (types[2]?.[2] ?? 0));
+    expect(info('stuff', '.memory_bytes')).toBeGreaterThanOrEqual(0);
+    expect(info('stuff', '.disk_bytes')).toBeNull();
+    expect(look("collections_info()[0].load().has('types')")).toBe(false);
+  });
+
   test.each([
     ["new_collection('')", 'value_err'],
     ["new_collection('1a')", 'value_err'],

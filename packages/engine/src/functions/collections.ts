@@ -21,6 +21,7 @@ import { CHANGES_ROOT, type Entry, func, In } from '../run/builtin.js';
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import { assertName } from '../schema/name.js';
+import { type TypeSize, typeSizes } from '../state/sizes.js';
 import { List } from '../value/containers.js';
 import { MpData } from '../value/scalars.js';
 import { typeName, type Value } from '../value/value.js';
@@ -84,7 +85,7 @@ export const COLLECTIONS: readonly Entry[] = [
     },
   }),
   func('collection_info', {
-    doc: 'What is known of a collection.',
+    doc: 'What is known of a collection, and how many bytes it takes on this node, by type: estimated from samples.',
     in: In.ROOT,
     params: [nameOrId()],
     run: (rt, which) => {
@@ -93,7 +94,7 @@ export const COLLECTIONS: readonly Entry[] = [
       if (!mayInspect(rt, collection)) {
         throw forbiddenError(`QUERY or RUN on the collection '${collection.name}' is needed to inspect it`);
       }
-      return collectionInfo(rt, collection);
+      return collectionInfo(rt, collection, true);
     },
   }),
   func('collections_info', {
@@ -101,7 +102,7 @@ export const COLLECTIONS: readonly Entry[] = [
     in: In.ROOT,
     run: (rt) => {
       const visible = [...rt.root.collections.values()].filter((collection) => mayInspect(rt, collection));
-      return new List(visible.map((collection) => collectionInfo(rt, collection)));
+      return new List(visible.map((collection) => collectionInfo(rt, collection, false)));
     },
   }),
   func('set_default_deep', {
@@ -206,10 +207,27 @@ function setDefaults(rt: Runtime, target: Target, change: Partial<ScopeDefaults>
 /** A collection begins with its root thing. Until its group is open here it is taken for new. */
 const NEW_COLLECTION = { things: 1, nextId: 2 } as const;
 
-function collectionInfo(rt: Runtime, collection: CollectionInfo): MpData {
+function writeSizes(out: MsgpackWriter, sizes: readonly TypeSize[]): void {
+  out.key('types');
+  out.beginArray(sizes.length);
+  for (const { name, instances, memoryBytes, diskBytes } of sizes) {
+    out.beginMap(4);
+    out.key('name');
+    out.str(name);
+    out.key('instances');
+    out.int(instances);
+    out.key('memory_bytes');
+    out.int(memoryBytes);
+    out.key('disk_bytes');
+    out.int(diskBytes);
+  }
+}
+
+/** @param hasTypes whether the types are told, too, which takes some reading */
+function collectionInfo(rt: Runtime, collection: CollectionInfo, hasTypes: boolean): MpData {
   const store = rt.catalog.collection(collection.id)?.store;
   const out = new MsgpackWriter();
-  out.beginMap(9);
+  out.beginMap(hasTypes ? 12 : 11);
   out.key('collection_id');
   out.int(collection.id);
   out.key('name');
@@ -230,5 +248,12 @@ function collectionInfo(rt: Runtime, collection: CollectionInfo): MpData {
   else out.int(commits);
   out.key('ano_types');
   out.int(0);
+  out.key('memory_bytes');
+  out.int(store?.bytes ?? 0);
+  out.key('disk_bytes');
+  const onDisk = rt.environment.node?.collectionBytes(collection.id) ?? null;
+  if (onDisk === null) out.nil();
+  else out.int(onDisk);
+  if (hasTypes) writeSizes(out, store === undefined ? [] : typeSizes(store, (units) => rt.charge(units)));
   return new MpData(out.out.take());
 }

@@ -150,3 +150,23 @@ test('an id that is there is not added again, and one that is not there not take
   expect(() => few.add(1)).toThrow('in the index already');
   expect(() => few.add(3)).toThrow('in the index already');
 });
+
+describe('a sample', () => {
+  test('of few ids has all of them', () => {
+    const set = new IdSet();
+    for (const id of [3, 70_000, 9_000_000]) set.add(id);
+    expect([...set.sample(10)].sort((a, b) => a - b)).toEqual([3, 70_000, 9_000_000]);
+    expect(new IdSet().sample(10)).toEqual([]);
+  });
+
+  test.each([1, 3])('of many ids is spread over all of them, each %s-th', (every) => {
+    const set = new IdSet();
+    for (let id = 0; id < 5 * CHUNK; id += every) set.add(id);
+    const sample = set.sample(30);
+    expect(sample.length).toBeGreaterThan(20);
+    expect(sample.length).toBeLessThanOrEqual(35);
+    expect(new Set(sample).size).toBe(sample.length);
+    for (const id of sample) expect(set.has(id)).toBe(true);
+    expect(new Set(sample.map((id) => Math.floor(id / CHUNK))).size).toBe(5);
+  });
+});

@@ -92,6 +92,19 @@ export class IdSet {
     this.dirty.add(number);
   }
 
+  /** About so many ids, or all if there are fewer, spread over the set. Takes no longer for a large set. */
+  sample(max: number): readonly number[] {
+    const chunks = [...this.chunks];
+    const step = Math.max(1, Math.floor(chunks.length / max));
+    const each = Math.ceil(max / Math.max(1, Math.min(chunks.length, max)));
+    const found: number[] = [];
+    for (let i = 0; i < chunks.length && found.length < max; i += step) {
+      const [number, chunk] = chunks[i]!;
+      for (const low of sampleOf(chunk, each)) found.push(number * CHUNK_SIZE + low);
+    }
+    return found;
+  }
+
   /** Calls `visit` with all ids in ascending order. The set must not change meanwhile. */
   forEach(visit: (id: number) => void): void {
     for (const number of [...this.chunks.keys()].sort((a, b) => a - b)) {
@@ -166,6 +179,21 @@ function decode(value: Uint8Array): Chunk {
   const low: number[] = [];
   while (input.remaining > 0) low.push((input.u8() << 8) | input.u8());
   return { count: low.length, low, bits: null };
+}
+
+function sampleOf({ count, low, bits }: Chunk, max: number): readonly number[] {
+  if (low !== null) {
+    const step = Math.max(1, Math.floor(count / max));
+    return low.filter((_, i) => i % step === 0).slice(0, max);
+  }
+  const found: number[] = [];
+  for (let i = 0; i < max && bits !== null; i++) {
+    let place = Math.floor((i * CHUNK_SIZE) / max);
+    const end = Math.floor(((i + 1) * CHUNK_SIZE) / max);
+    while (place < end && (bits[place >> 3]! & (1 << (place & 7))) === 0) place++;
+    if (place < end) found.push(place);
+  }
+  return found;
 }
 
 function* lowOf(chunk: Chunk): Generator<number, void, undefined> {

@@ -4,7 +4,7 @@ import type { ThingMemory } from './memory.js';
 
 /** Bytes of a thing in memory without its values, and of a stub, roughly. */
 const THING_BYTES = 136;
-const STUB_BYTES = 96;
+export const STUB_BYTES = 96;
 
 const DIRTY = ThingBit.DIRTY_EVEN | ThingBit.DIRTY_ODD;
 

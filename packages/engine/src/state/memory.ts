@@ -20,7 +20,7 @@ import { eachPresentThing } from './pages/paged-containers.js';
 import { PropertyPages } from './pages/property-pages.js';
 import { ThingPages } from './pages/thing-pages.js';
 import { Rooms } from './parts/rooms.js';
-import type { RecordSink, RecordSource } from './records.js';
+import { RecordKind, type RecordSink, type RecordSource } from './records.js';
 import { ThingTable } from './table.js';
 import { readThing, writeThing } from './thing-record.js';
 import { ThingRecords } from './thing-records.js';
@@ -117,6 +117,11 @@ export class ThingMemory implements Loader {
       const thing = this.find(id);
       if (thing !== undefined) yield thing;
     }
+  }
+
+  /** Bytes of the record of a thing, as far as it is written; 0 for none. */
+  recordBytes(id: number): number {
+    return this.records.read(RecordKind.THING, id, 0)?.length ?? 0;
   }
 
   /** Brings the properties of a thing into memory. Every access to a thing that may be stored starts here. */

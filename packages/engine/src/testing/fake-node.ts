@@ -74,6 +74,10 @@ export class FakeNode implements NodeView {
     };
   }
 
+  collectionBytes(): number {
+    return 4096;
+  }
+
   connections() {
     const http = { id: null, user: null, since: null, requests: null, count: 12 };
     return [

@@ -141,6 +141,14 @@ export class StateStore {
     }
   }
 
+  /** Bytes of all records of a group on disk, about, and without what was written in the last moments. */
+  approximateBytes(group: number): Promise<number> {
+    this.assertOpen();
+    const handle = this.groupsById.get(group);
+    if (handle === undefined) return Promise.resolve(0);
+    return this.store.approximateBytes(recordRange(group, handle.meta.generation));
+  }
+
   /** The groups of which something is stored, in the order of their numbers. */
   groups(): number[] {
     this.assertOpen();

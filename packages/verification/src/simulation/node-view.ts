@@ -17,6 +17,7 @@ export function nodeViewOf(side: () => EngineSide | null): NodeView {
     counters: unused,
     history: unused,
     connections: unused,
+    collectionBytes: () => null,
     requests: unused,
     cancelRequest: unused,
     queries: unused,

@@ -83,6 +83,7 @@ beforeEach(() => {
       ),
     clients: () => [],
     present: () => ({ all: () => [], cancel: () => {} }),
+    sizes: { of: () => null },
     history: { since: () => ({ stepSeconds: 5, times: [], series: [], marks: [] }) },
     runs: { queries: () => [], procedureCalls: () => [], reset: () => done.push('figures of runs reset') },
     log,

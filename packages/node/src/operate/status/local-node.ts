@@ -32,6 +32,7 @@ import { isReadable, READABLE } from '../../peers/encryption.js';
 import type { Counters } from '../../requests/counters.js';
 import type { PresentRequests } from '../../requests/present-requests.js';
 import type { RequestFigures } from '../../requests/request-figures.js';
+import type { CollectionSizes } from '../../state/collection-sizes.js';
 import type { History } from '../../telemetry/history.js';
 
 /** A group as this node sees it. */
@@ -81,6 +82,7 @@ export interface LocalNodeOptions {
   readonly clients: () => readonly ConnectionEntry[];
   readonly present: () => Pick<PresentRequests, 'all' | 'cancel'>;
   readonly counters: () => Counters;
+  readonly sizes: Pick<CollectionSizes, 'of'>;
   readonly history: Pick<History, 'since'>;
   readonly runs: Pick<RequestFigures, 'queries' | 'procedureCalls' | 'reset'>;
   /** Those that the node takes by itself; null until it is far enough. */
@@ -202,6 +204,10 @@ export class LocalNode implements NodeView {
 
   history(since: number): MetricsHistory {
     return this.options.history.since(since);
+  }
+
+  collectionBytes(id: number): number | null {
+    return this.options.sizes.of(id);
   }
 
   connections(): readonly ConnectionEntry[] {

@@ -1,0 +1,51 @@
+import type { StateStore } from '@althing/storage';
+import type { Clock } from '../base/clock.js';
+import type { GroupId } from '../between/protocol.js';
+
+/** Time between two looks, in milliseconds. */
+const LOOK_MS = 30_000;
+
+/** The state on disk, as far as it is needed here. */
+interface SizedState {
+  use<T>(work: (store: Pick<StateStore, 'groups' | 'approximateBytes'>) => Promise<T>): Promise<T>;
+}
+
+/** How large the groups are on the disk of this node. The disk is asked now and then, since its answer takes a moment. */
+export class CollectionSizes {
+  private readonly state: SizedState;
+  private readonly onFailure: (error: unknown) => void;
+  private bytes: ReadonlyMap<GroupId, number> = new Map();
+  private isLooking = false;
+
+  constructor(state: SizedState, onFailure: (error: unknown) => void) {
+    this.state = state;
+    this.onFailure = onFailure;
+  }
+
+  /** @returns what ends that */
+  start(clock: Pick<Clock, 'every'>): () => void {
+    void this.look();
+    return clock.every(LOOK_MS, () => void this.look());
+  }
+
+  /** Null where it is not known yet. */
+  of(group: GroupId): number | null {
+    return this.bytes.get(group) ?? null;
+  }
+
+  private async look(): Promise<void> {
+    if (this.isLooking) return;
+    this.isLooking = true;
+    try {
+      await this.state.use(async (store) => {
+        const bytes = new Map<GroupId, number>();
+        for (const group of store.groups()) bytes.set(group, await store.approximateBytes(group));
+        this.bytes = bytes;
+      });
+    } catch (error) {
+      this.onFailure(error);
+    } finally {
+      this.isLooking = false;
+    }
+  }
+}
