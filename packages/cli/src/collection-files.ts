@@ -48,7 +48,10 @@ export const importCommand: CommandDefinition = {
     const isExpected = (error: unknown): boolean => error instanceof node.BackupError;
     addConnectionOptions(command)
       .argument('<collection>', 'its name, as in //stuff or stuff; there must be none of that name')
-      .argument('<file>', 'the export, a backup with a collection of that name, or a dump of ThingsDB')
+      .argument(
+        '<file>',
+        'the export, a backup with a collection of that name, or a dump, backup archive or store folder of ThingsDB',
+      )
       .option('--import-tasks', 'take its tasks, too: they belong to who imports them')
       .addHelpText('after', importHelp)
       .action(async (collection: string, file: string, options: ImportOptions, invoked: Command) => {
@@ -58,7 +61,10 @@ export const importCommand: CommandDefinition = {
           const path = `/@import/${name}${takesTasks ? '/import_tasks' : ''}`;
           const send = (from: string): Promise<void> =>
             sendFile(invoked, io, from, path, 'imported', node.verifyBackup);
-          if (node.isThingsdbDump(file)) await asExport(node, file, name, takesTasks, send);
+          if (node.isThingsdbStore(file))
+            await asExport(node, name, await node.readStoredCollection(file, name, takesTasks), send);
+          else if (node.isThingsdbDump(file))
+            await asExport(node, name, node.readDumpFile(file, takesTasks), send);
           else await send(file);
         };
         finish(await finished('import', io, work, isExpected, true));
@@ -95,19 +101,17 @@ async function asDump(
   }
 }
 
-/** Has a dump of ThingsDB as an export of ours for as long as some work takes. */
+/** Has a collection of ThingsDB as an export of ours for as long as some work takes. */
 async function asExport(
   node: ThingsdbReader,
-  file: string,
   name: string,
-  takesTasks: boolean,
+  group: ReturnType<ThingsdbReader['readDumpFile']>,
   work: (path: string) => Promise<void>,
 ): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'althing-import-'));
   try {
     const path = join(folder, `${name}.export`);
     const made = { name, version: version(), begunAt: Date.now() };
-    const group = node.readDumpFile(file, takesTasks);
     await pipeline(node.exportOfCollection(group, made), createWriteStream(path, { mode: 0o600 }));
     await work(path);
   } finally {
@@ -149,11 +153,13 @@ const importHelp = `
 A new collection is made, in a cluster that serves, with the ids of its things. Until all of it is there, there is no
 collection of that name; when it fails, nothing is left. History is not taken over, and tasks only with --import-tasks. The
 user needs all privileges on @thingsdb, and gets all of them on the collection. Take only files that your nodes wrote, or
-dumps of ThingsDB (export({dump: true}) there), which are checked throughout.
+data of ThingsDB, which are checked throughout: a dump (export({dump: true}) there), a backup archive (new_backup there), or
+the folder of a ThingsDB that is stopped, of which the collection of that name is taken.
 
 Examples:
   althing import //stuff stuff.export --user admin
   althing import //stuff /backup/today.backup --user admin
   althing import //stuff stuff.dump --import-tasks --user admin
+  althing import //stuff backup.tar.gz --import-tasks --user admin
 
 Exit codes: 0 done; ${exitHelp}.`;

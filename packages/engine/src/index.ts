@@ -126,7 +126,13 @@ export { takeBack, type Undo } from './state/transaction.js';
 export { dropTasks } from './thingsdb/builder.js';
 export { looksLikeThingsdbDump, NoThingsdbDumpError, readThingsdbDump } from './thingsdb/dump.js';
 export { type ThingsdbDump, writeThingsdbDump } from './thingsdb/dump-writer.js';
-export { type ByteSource, DamagedDataError } from './thingsdb/input.js';
+export type { ByteSource } from './thingsdb/input.js';
+export {
+  readLastChange,
+  readStoredCollections,
+  readStoreNames,
+  readThingsdbStore,
+} from './thingsdb/store.js';
 export { List, ThingSet } from './value/containers.js';
 export type { ModuleAnswer } from './value/future.js';
 export { Bytes, Float } from './value/scalars.js';

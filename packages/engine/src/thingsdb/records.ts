@@ -2,6 +2,7 @@
 import { parseClosure } from '@althing/language';
 import { NAME } from '../schema/name.js';
 import { START_MAX } from '../state/parts/tasks.js';
+import type { Closure } from '../value/closure.js';
 import { type List, listOf } from '../value/containers.js';
 import type { TaskState } from '../value/task.js';
 import type { Thing } from '../value/thing.js';
@@ -109,11 +110,9 @@ export class CollectionRecords {
     const { input, builder, values } = this;
     const { offset } = input;
     const name = payload.next().text('the name of a procedure');
-    if (!NAME.test(name) || builder.group.procedures.byName.has(name))
-      input.fail(`a second procedure '${name}', or no name`, offset);
     const createdAt = payload.next().uint('a time');
     payload.next();
-    builder.group.procedures.put({ name, createdAt, closure: values.closure() });
+    putProcedure(builder, input, { name, createdAt, closure: values.closure() }, offset);
   }
 
   private task(payload: Payload): void {
@@ -124,51 +123,72 @@ export class CollectionRecords {
     payload.next().uint('the id of a user');
     payload.next();
     const closure = values.closure();
-    const args = this.given(payload);
+    const args = readArguments(payload.next(), values);
     if (id === 0 || builder.isTaken(id)) input.fail(`a task can not have the id ${id}`, offset);
-    this.putTask({ id, owner: 0, startAt, status: 'nil', error: null, closure, args }, offset);
+    putTask(builder, { id, owner: 0, startAt, status: 'nil', error: null, closure, args }, input, offset);
   }
 
   private arguments(payload: Payload): void {
-    const { input, builder } = this;
+    const { input, builder, values } = this;
     const { offset } = input;
     const id = payload.next().uint('the id of a task');
-    const args = this.given(payload);
+    const args = readArguments(payload.next(), values);
     const task = builder.group.tasks.stateOf(id);
-    if (task !== undefined) this.putTask({ ...task, args }, offset);
-  }
-
-  /** Arguments, of which the first is the task itself. */
-  private given(payload: Payload): List {
-    const { values } = this;
-    const args: Value[] = [];
-    for (let left = payload.next().array('arguments'), first = true; left > 0; left--, first = false) {
-      if (first) this.input.skip();
-      else args.push(values.read());
-    }
-    return listOf(args, true);
-  }
-
-  /** Puts a task, with an argument for each parameter of its closure. */
-  private putTask(state: TaskState, offset: number): void {
-    const wanted = Math.max(0, parseClosure(state.closure.source).params.length - 1);
-    const { items } = state.args;
-    if (items.length > wanted) this.input.fail(`${items.length} arguments for ${wanted} parameters`, offset);
-    const missing = new Array<null>(wanted - items.length).fill(null);
-    this.builder.group.tasks.put({ ...state, args: listOf([...items, ...missing], true) });
+    if (task !== undefined) putTask(builder, { ...task, args }, input, offset);
   }
 
   private roomName(): void {
-    const { input, builder } = this;
-    const { rooms } = builder.store;
-    input.parts(2, 'the name of a room');
-    const id = input.uint('the id of a room');
-    const { offset } = input;
-    const name = input.token() === 'nil' ? input.nil() : input.text('the name of a room');
-    const room = rooms.byId.get(id);
-    if (room === undefined) return;
-    if (name !== null && (!NAME.test(name) || rooms.byName.has(name)))
-      input.fail(`a second room '${name}', or no name`, offset);
-    rooms.rename(room, name);
+    readRoomName(this.input, this.builder);
   }
+}
+
+/** Reads the arguments of a task, of which the first is the task itself. */
+export function readArguments(input: DataInput, values: ValueReader): List {
+  const args: Value[] = [];
+  for (let left = input.array('arguments'), first = true; left > 0; left--, first = false) {
+    if (first) input.skip();
+    else args.push(values.read());
+  }
+  return listOf(args, true);
+}
+
+/** Puts a task, with an argument for each parameter of its closure. */
+export function putTask(
+  builder: CollectionBuilder,
+  state: TaskState,
+  input: DataInput,
+  offset: number,
+): void {
+  const wanted = Math.max(0, parseClosure(state.closure.source).params.length - 1);
+  const { items } = state.args;
+  if (items.length > wanted) input.fail(`${items.length} arguments for ${wanted} parameters`, offset);
+  const missing = new Array<null>(wanted - items.length).fill(null);
+  builder.group.tasks.put({ ...state, args: listOf([...items, ...missing], true) });
+}
+
+/** Reads the name of a room; one that is not there is passed over. */
+export function readRoomName(input: DataInput, builder: CollectionBuilder): void {
+  const { rooms } = builder.store;
+  input.parts(2, 'the name of a room');
+  const id = input.uint('the id of a room');
+  const { offset } = input;
+  const name = input.token() === 'nil' ? input.nil() : input.text('the name of a room');
+  const room = rooms.byId.get(id);
+  if (room === undefined) return;
+  if (name !== null && (!NAME.test(name) || rooms.byName.has(name)))
+    input.fail(`a second room '${name}', or no name`, offset);
+  rooms.rename(room, name);
+}
+
+/** Puts a procedure that nobody has the name of. */
+export function putProcedure(
+  builder: CollectionBuilder,
+  input: DataInput,
+  parts: { readonly name: string; readonly createdAt: number; readonly closure: Closure },
+  offset: number,
+): void {
+  const { procedures } = builder.group;
+  if (!NAME.test(parts.name) || procedures.byName.has(parts.name))
+    input.fail(`a second procedure '${parts.name}', or no name`, offset);
+  procedures.put(parts);
 }

@@ -69,12 +69,13 @@ export class SchemaBuilder {
       input.fail(`the type ${def.name} has properties already`, offset);
     const modifiedAt = payload.next().uint('a time');
     const flags = this.flags(payload, Math.max(payload.remaining - 2, 0), def.flags);
-    this.putType(
-      this.methods(
-        this.fields({ ...def, flags, modifiedAt: modifiedAt === 0 ? null : modifiedAt }, payload.next()),
-        payload,
-      ),
-    );
+    const count = payload.next().array('fields');
+    const withFields = this.fields({ ...def, flags, modifiedAt: timeOrNull(modifiedAt) }, count, () => {
+      input.parts(2, 'a field');
+      return input.text('the name of a field');
+    });
+    const methods = payload.remaining > 0 ? payload.next().map('methods') : 0;
+    this.putType(this.methods(withFields, methods, () => input.text('the name of a method')));
   }
 
   /** An enum: {id, created_at, name, count, [names]}, without the names before 1.7. @param late gives the names that come later */
@@ -118,12 +119,22 @@ export class SchemaBuilder {
       if (given.has(name)) input.fail(`a second member ${name}`, place);
       given.set(name, values.read());
     }
-    const methods = new Map<string, Closure>();
-    const taken = new Set(given.keys());
-    for (let left = payload.remaining > 0 ? payload.next().array('methods') : 0; left > 0; left--) {
+    const count = payload.remaining > 0 ? payload.next().array('methods') : 0;
+    const methods = this.readMethods(count, new Set(given.keys()), () => {
       input.parts(2, 'a method');
-      this.method(methods, taken);
-    }
+      return input.text('the name of a method');
+    });
+    this.giveValues(def, given, methods, offset);
+  }
+
+  /** Gives each member of an enum its value. */
+  giveValues(
+    def: EnumDef,
+    given: ReadonlyMap<string, Value>,
+    methods: ReadonlyMap<string, Closure>,
+    offset: number,
+  ): void {
+    const { input } = this;
     const members = def.members.map((member) => ({
       ...member,
       value: given.get(member.name) ?? input.fail(`the enum ${def.name} lacks ${member.name}`, offset),
@@ -138,11 +149,15 @@ export class SchemaBuilder {
 
   /** Couples two fields whose values are there already: {modified_at, type 1, field 1, type 2, field 2}. */
   relate(payload: Payload): void {
-    const { input } = this;
-    const { offset } = input;
+    const { offset } = this.input;
     payload.next().uint('a time');
-    const [a, f] = this.side(payload);
-    const [b, g] = this.side(payload);
+    const side = (): readonly [TypeDef, FieldDef] => this.side(payload.next(), () => payload.next());
+    this.couple(side(), side(), offset);
+  }
+
+  /** Couples two fields. */
+  couple([a, f]: readonly [TypeDef, FieldDef], [b, g]: readonly [TypeDef, FieldDef], offset: number): void {
+    const { input } = this;
     for (const [def, field, partner] of [
       [a, f, b],
       [b, g, a],
@@ -216,16 +231,16 @@ export class SchemaBuilder {
     return flags;
   }
 
-  private fields(def: TypeDef, input: DataInput): TypeDef {
-    const { builder } = this;
+  /** Reads the fields of a type. @param nextName reads the name of the next one, in front of its definition */
+  fields(def: TypeDef, count: number, nextName: () => string): TypeDef {
+    const { builder, input } = this;
     const fields: FieldDef[] = [];
     const seen = new Set<string>();
     let { idName } = def;
     const isWrapOnly = (def.flags & TypeFlag.WRAP_ONLY) !== 0;
-    for (let left = input.array('fields'); left > 0; left--) {
-      input.parts(2, 'a field');
+    for (let left = count; left > 0; left--) {
       const { offset } = input;
-      const name = input.text('the name of a field');
+      const name = nextName();
       this.assertPart(name, seen, offset);
       builder.charge(UNITS_PER_PART);
       if (idName === null && isIdField(input)) {
@@ -240,29 +255,32 @@ export class SchemaBuilder {
     return { ...def, idName, fields, nextField: fields.length };
   }
 
-  private methods(def: TypeDef, payload: Payload): TypeDef {
-    const methods = new Map<string, Closure>();
+  /** The same for its methods. */
+  methods(def: TypeDef, count: number, nextName: () => string): TypeDef {
     const taken = new Set([...def.fields.map(({ name }) => name), def.idName ?? '']);
-    for (let left = payload.remaining > 0 ? payload.next().map('methods') : 0; left > 0; left--)
-      this.method(methods, taken);
-    return { ...def, methods };
+    return { ...def, methods: this.readMethods(count, taken, nextName) };
   }
 
-  private method(methods: Map<string, Closure>, taken: Set<string>): void {
+  /** Reads methods of a type or enum. */
+  readMethods(count: number, taken: Set<string>, nextName: () => string): Map<string, Closure> {
     const { input, values, builder } = this;
-    const { offset } = input;
-    const name = input.text('the name of a method');
-    this.assertPart(name, taken, offset);
-    builder.charge(UNITS_PER_PART);
-    if (methods.size >= METHODS_MAX) input.fail(`more than ${METHODS_MAX} methods`, offset);
-    methods.set(name, values.closure());
+    const methods = new Map<string, Closure>();
+    if (count > METHODS_MAX) input.fail(`more than ${METHODS_MAX} methods`);
+    for (let left = count; left > 0; left--) {
+      const { offset } = input;
+      const name = nextName();
+      this.assertPart(name, taken, offset);
+      builder.charge(UNITS_PER_PART);
+      methods.set(name, values.closure());
+    }
+    return methods;
   }
 
   private names(input: DataInput): string[] {
     return Array.from({ length: input.array('names') }, () => input.text('the name of a member'));
   }
 
-  private newName(input: DataInput): string {
+  newName(input: DataInput): string {
     const { offset } = input;
     const name = input.text('a name');
     if (!NAME.test(name) || this.builder.store.schema.has(name))
@@ -270,7 +288,7 @@ export class SchemaBuilder {
     return name;
   }
 
-  private assertPart(name: string, taken: Set<string>, offset: number): void {
+  assertPart(name: string, taken: Set<string>, offset: number): void {
     if (!NAME.test(name) || taken.has(name)) this.input.fail(`a second part '${name}', or no name`, offset);
     taken.add(name);
   }
@@ -281,9 +299,10 @@ export class SchemaBuilder {
     return this.builder.store.schema.type(id).def ?? input.fail(`there is no type ${id}`, offset);
   }
 
-  private side(payload: Payload): readonly [TypeDef, FieldDef] {
-    const def = this.typeOf(payload.next());
-    const { offset } = payload.next();
+  /** Reads one side of a relation. @param next goes to the name of its field */
+  side(input: DataInput, next: () => DataInput): readonly [TypeDef, FieldDef] {
+    const def = this.typeOf(input);
+    const { offset } = next();
     const name = this.input.text('the name of a field');
     const field = def.fields.find((one) => one.name === name);
     return [def, field ?? this.input.fail(`the type ${def.name} has no field ${name}`, offset)];
@@ -322,6 +341,11 @@ export class SchemaBuilder {
       }
     });
   }
+}
+
+/** When something was changed; 0 is never. */
+export function timeOrNull(seconds: number): number | null {
+  return seconds === 0 ? null : seconds;
 }
 
 /** Whether a definition is one that a relation to a type can have. */

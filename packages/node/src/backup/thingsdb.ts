@@ -125,7 +125,7 @@ async function save(group: CollectionGroup, store: StateStore): Promise<void> {
 }
 
 /** Opens a file for reading in windows. */
-function withFile<T>(file: string, work: (source: ByteSource) => T): T {
+export function withFile<T>(file: string, work: (source: ByteSource) => T): T {
   const handle = openSync(file, 'r');
   try {
     const { size } = fstatSync(handle);
