@@ -3,8 +3,8 @@
  * its request was due, so that one that had to wait for another tells it.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { wireMap } from '@althing/client';
-import { type Credentials, NodeClient } from '../harness/node-client.js';
+import { type ConnectOptions, connect, type Database } from '@althing/client';
+import type { Credentials } from '../harness/node-client.js';
 
 /** What is asked, and where. */
 export interface Question {
@@ -23,8 +23,11 @@ export interface Asked {
   readonly problem: string | null;
 }
 
-/** Connections for each question: two for each client. */
+/** Clients of each question, and their connections. */
 const CLIENTS = 4;
+const CONNECTIONS = 2 * CLIENTS;
+/** Requests that wait for one of these: more than come. */
+const WAITING_MAX = 1_000_000;
 /** Time between two looks at what is due, in milliseconds. */
 const TICK_MS = 2;
 const TIMEOUT_MS = 30_000;
@@ -72,11 +75,14 @@ export class Clients {
 
   /** @param phase from 0 to 1: questions take turns */
   async #pace(question: Question, phase: number): Promise<void> {
-    const clients = Array.from(
-      { length: CLIENTS },
-      () => new NodeClient(question.url, 'msgpack', TIMEOUT_MS),
-    );
-    let sent = 0;
+    // One attempt each: what a node does not do is to be seen, and not what another one does in its place.
+    const db = connect(question.url, {
+      ...loginOf(this.#as),
+      timeoutMs: TIMEOUT_MS,
+      attemptTimeoutMs: TIMEOUT_MS,
+      attemptsMax: 1,
+      limits: { requests: CONNECTIONS, waiting: WAITING_MAX },
+    });
     let busy = 0;
     const answered = (): void => {
       busy -= 1;
@@ -84,27 +90,37 @@ export class Clients {
     let due = performance.now() + phase * this.#stepMs;
     while (!this.#isStopped) {
       for (const now = performance.now(); due <= now; due += this.#stepMs) {
-        const client = this.#isPatient && busy >= CLIENTS ? undefined : clients[sent++ % CLIENTS];
-        if (client === undefined) continue;
+        if (this.#isPatient && busy >= CLIENTS) continue;
         busy += 1;
-        void this.#ask(client, question, due).then(answered);
+        void this.#ask(db, question, due).then(answered);
       }
       await pause(TICK_MS);
     }
     await Promise.all(this.#underWay);
-    for (const client of clients) client.close();
+    await db.$close();
   }
 
-  #ask(client: NodeClient, { name, scope, code }: Question, dueAt: number): Promise<void> {
-    const asked = client.send(scope, this.#as, wireMap({ type: 'query', code })).then((outcome) => {
+  #ask(db: Database, { name, scope, code }: Question, dueAt: number): Promise<void> {
+    const end = (problem: string | null): void => {
       this.#underWay.delete(asked);
-      const why = outcome.kind === 'error' ? `${outcome.code}: ${outcome.message}` : 'broken';
-      const problem = outcome.kind === 'value' ? null : outcome.kind === 'broken' ? outcome.why : why;
       this.#asked.push({ name, dueAt, endedAt: performance.now(), problem });
-    });
+    };
+    const asked = db
+      .$scope(scope)
+      .query(code)
+      .then(
+        () => end(null),
+        (error: unknown) => end(String(error)),
+      );
     this.#underWay.add(asked);
     return asked;
   }
+}
+
+function loginOf(as: Credentials): ConnectOptions {
+  if ('token' in as) return as;
+  const [user, password] = as.basic;
+  return { user, password };
 }
 
 /** The times of some requests for which a share of them is long enough, in milliseconds. */

@@ -1,4 +1,7 @@
-/** Requests of chaos clients over HTTP, and what is known of a change when they fail. */
+/**
+ * Requests of chaos clients over HTTP, and what is known of a change when they fail. They are made without `@althing/client`, which hides
+ * what is judged here: the status, headers and outcome of each single answer. `library.ts` plays with the library.
+ */
 import { Agent, type IncomingMessage, request } from 'node:http';
 import type { Outcome } from '../simulation/history.js';
 

@@ -1,5 +1,6 @@
 /**
- * Sends requests to a node over HTTP and takes its answers exactly.
+ * Sends requests to a node over HTTP and takes its answers exactly. It is none of `@althing/client`, which repeats requests, takes
+ * MessagePack alone, and hands over values: here each request is sent once, in either format, and the bytes of its answer are judged.
  */
 import { Agent, request } from 'node:http';
 import {
