@@ -9,8 +9,10 @@ import {
   ShapeTree,
   stateLines,
 } from '@althing/engine';
+import { MemoryDisk, MemoryStore, StateStore } from '@althing/storage';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { backupContents } from './contents.js';
+import { BackupWriter } from './format.js';
 import { dumpOfExport, exportOfCollection, isThingsdbDump, readDumpFile } from './thingsdb.js';
 
 /**
@@ -64,6 +66,35 @@ test('an export becomes the dump that ThingsDB had made of the collection', asyn
   const exported = exportOfCollection(readDumpFile(file, true), MADE);
   const { bytes, problems } = await dumpOfExport(exported, '1.9.3-alpha1');
   expect([Buffer.from(bytes).toString('hex'), problems]).toEqual([DUMP.toString('hex'), []]);
+});
+
+/** An export of a node, which has records that are no part of the collection. */
+async function* exportOfNode(): AsyncGenerator<Uint8Array> {
+  const store = await StateStore.open({
+    store: new MemoryStore().attach(),
+    disk: new MemoryDisk().attach(),
+  });
+  const checkpoint = store.beginCheckpoint(7);
+  for await (const part of backupContents(exportOfCollection(readDumpFile(file, true), MADE))) {
+    if (part.kind !== 'records') continue;
+    for (const { kind, id, part: number, value } of part.records) checkpoint.put(kind, id, number, value);
+  }
+  checkpoint.put(KIND_OF_NODE, 1, 0, Buffer.from('a request that was answered'));
+  await checkpoint.commit({ index: 1, term: 1, context: Buffer.alloc(0) });
+  const source = await store.openSnapshot(7);
+  const writer = new BackupWriter();
+  yield writer.begin({ version: '1.2.3', cluster: '', begunAt: 0, groups: 1, collection: 'shop', level: 1 });
+  for await (const chunk of source?.chunks() ?? []) yield await writer.chunk(chunk);
+  yield writer.end();
+  await source?.close();
+  await store.close();
+}
+
+const KIND_OF_NODE = 0x20;
+
+test('an export that a node wrote becomes the same dump', async () => {
+  const { bytes } = await dumpOfExport(exportOfNode(), '1.9.3-alpha1');
+  expect(Buffer.from(bytes).toString('hex')).toBe(DUMP.toString('hex'));
 });
 
 test('a dump that is cut off is damaged, at a place', () => {

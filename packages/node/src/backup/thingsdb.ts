@@ -8,6 +8,7 @@ import {
   CollectionGroup,
   dropTasks,
   FormatError,
+  isRestored,
   LEVEL_NEWEST,
   looksLikeThingsdbDump,
   NoThingsdbDumpError,
@@ -102,7 +103,8 @@ export async function dumpOfExport(
     if (part.kind === 'head' && part.head.collection === undefined)
       throw new BackupError('refused', 'this is a backup, and no export of a collection');
     if (part.kind !== 'records') continue;
-    for (const { kind, id, part: number, value } of part.records) {
+    // The node keeps records of its own beside those of the collection.
+    for (const { kind, id, part: number, value } of part.records.filter(isRestored)) {
       if (kind === RecordKind.THING) records.set(name(kind, id, number), value);
       else group.loadRecord(kind, id, value, number);
     }
