@@ -15,6 +15,7 @@ import { type Command, Option } from 'commander';
 import {
   type Identity,
   identityOf,
+  isReadOnly,
   type ResolvedSettings,
   resolveSettings,
   timeoutOf,
@@ -36,6 +37,8 @@ export interface Connection {
   /** Name of the user; `token` for who logs in with one. */
   readonly who: string;
   readonly timeoutMs: number;
+  /** Whether the nodes are to refuse what would change something. */
+  readonly readOnly: boolean;
   /** Where, when the command names no scope. */
   readonly scope: string;
   readonly db: Database;
@@ -53,7 +56,8 @@ export function addConnectionOptions(command: Command): Command {
     .option('--password-file <file>', 'file that holds the password (ALTHING_PASSWORD_FILE)')
     .addOption(
       new Option('--timeout <seconds>', 'how long to wait for an answer (ALTHING_TIMEOUT; default 60)'),
-    );
+    )
+    .option('--read-only', 'have the nodes refuse what would change something (ALTHING_READ_ONLY)');
 }
 
 /**
@@ -134,12 +138,14 @@ async function connectionOf(command: Command, io: Io): Promise<Connection> {
     url.password = '';
   }
   const timeoutMs = timeoutOf(settings);
+  const readOnly = isReadOnly(settings);
   const db = connect(
     urls.map(({ href }) => href),
     {
       ...credentials,
       tls,
       exact: true,
+      readOnly,
       timeoutMs,
       attemptTimeoutMs: timeoutMs,
       // Where there is one node alone, waiting until it comes is for the caller to decide.
@@ -155,6 +161,7 @@ async function connectionOf(command: Command, io: Io): Promise<Connection> {
     credentials,
     who: 'user' in credentials ? credentials.user : 'token',
     timeoutMs,
+    readOnly,
     scope: textAt(settings, 'scope'),
     db,
   };

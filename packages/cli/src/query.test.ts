@@ -65,6 +65,18 @@ describe('a query', () => {
     expect(sent()).toEqual(wireMap({ type: 'query', code: '1 + 1;' }));
   });
 
+  test('may be read-only, or only tried out', async () => {
+    const told = wireMap({ result: 2n, changes: wireMap({ properties: 1n }), futures: 3n });
+    answer = { status: 200, body: encodeMessagePack(told) };
+    const io = new FakeIo();
+
+    await query(io, '//stuff', '.x = 2;', '--dry-run', '--read-only', '--url', url, ...user);
+
+    expect(io.output).toBe('{"result":2,"changes":{"properties":1},"futures":3}\n');
+    expect(received[0]?.headers).toMatchObject({ 'althing-dry-run': 'true', 'althing-read-only': 'true' });
+    expect(received[0]?.headers).not.toHaveProperty('idempotency-key');
+  });
+
   test('takes its variables exactly as written', async () => {
     const vars = '{"a": 9007199254740993, "b": 1.0, "c": [null, "x"]}';
 

@@ -3,6 +3,7 @@ import { AlthingError, isWireMap, parseJson, showValue, type WireValue } from '@
 import { type Command, Option } from 'commander';
 import type { CommandDefinition } from './command.js';
 import { addConnectionOptions, exitCodeOf, withConnection, wordsOf } from './connection.js';
+import { tryOut } from './dry-run.js';
 import { Exit, exitHelp } from './exit-codes.js';
 import { textOption, UsageError } from './input.js';
 import { type Io, readInput, tell, write } from './io.js';
@@ -17,6 +18,7 @@ export const queryCommand: CommandDefinition = {
       .argument('<scope>', 'where to run: @thingsdb, @node, or //NAME for a collection')
       .argument('<code>', 'the query; "-" reads it from the standard input')
       .option('--vars <json>', 'variables of the query, as a JSON object')
+      .option('--dry-run', 'try it out: print its result and what it would change, and change nothing')
       .option(
         '--idempotency-key <key>',
         'name of a request whose outcome is unknown: sent again, it takes effect once',
@@ -51,7 +53,10 @@ async function query(scope: string, code: string, command: Command, io: Io): Pro
     const vars = varsOf(textOption(command, 'vars'));
     return await withConnection(command, io, async ({ db }) => {
       const text = code === '-' ? await readInput(io) : code;
-      const value = await db.$scope(scope).with({ idempotencyKey }).query<WireValue>(text, vars);
+      const value =
+        command.getOptionValue('dryRun') === true
+          ? await tryOut(db, scope, text, vars, {})
+          : await db.$scope(scope).with({ idempotencyKey }).query<WireValue>(text, vars);
       await write(
         io.stdout,
         `${textOption(command, 'format') === 'pretty' ? showValue(value) : jsonLine(value)}\n`,

@@ -59,7 +59,10 @@ const USAGE = 2;
 async function shell(scope: string | undefined, command: Command, io: Io): Promise<number> {
   try {
     return await withConnection(command, io, async (connection) => {
-      const session = new Session(connection.db, scope ?? connection.scope, { format: formatOf(command) });
+      const session = new Session(connection.db, scope ?? connection.scope, {
+        format: formatOf(command),
+        isReadOnly: connection.readOnly,
+      });
       for (const [name, value] of varsOf(textOption(command, 'vars'))) session.variables.set(name, value);
       const source = await sourceOf(command, io);
       return source === null

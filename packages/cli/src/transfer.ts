@@ -79,7 +79,8 @@ function begin(
   headers: Readonly<Record<string, string | number>>,
   signal: AbortSignal,
 ): ClientRequest {
-  const { tls, credentials, timeoutMs } = connection;
+  const { tls, credentials, timeoutMs, readOnly } = connection;
+  const modes = readOnly ? { 'Althing-Read-Only': 'true' } : {};
   const url = nodeOf(connection);
   const authorization =
     'token' in credentials
@@ -92,7 +93,7 @@ function begin(
     path: `${url.pathname.replace(/\/+$/, '')}${path}`,
     agent: false,
     ...Object.fromEntries(Object.entries(tls).map(([part, pem]) => [part, Buffer.from(pem)])),
-    headers: { ...headers, Authorization: authorization },
+    headers: { ...headers, ...modes, Authorization: authorization },
     signal,
   });
   request.setTimeout(timeoutMs, () => request.destroy(new SilenceError()));
@@ -161,6 +162,7 @@ async function failure(response: IncomingMessage): Promise<AlthingError> {
     outcome: outcomeOf(error.get('outcome'), status),
     at: null,
     procedure: null,
+    calls: [],
     requestId: null,
     node: null,
   });

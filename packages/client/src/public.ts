@@ -3,11 +3,14 @@ export type {
   Collection,
   Database,
   DatabaseMembers,
+  DryRunOptions,
   ProcedureScope,
   Query,
+  QueryTrial,
   Room,
   RoomEvent,
   Scope,
+  Trials,
   Variables,
 } from './api/database.js';
 export type {
@@ -23,7 +26,7 @@ export type {
   LoginSession,
   TlsOptions,
 } from './api/options.js';
-export type { CollectionSchema, Procedure, ProcedureCalls, ProceduresOf } from './api/schema.js';
+export type { CollectionSchema, DryRun, Procedure, ProcedureCalls, ProceduresOf } from './api/schema.js';
 export {
   AbortError,
   AlthingError,
@@ -40,6 +43,7 @@ export {
   BadDataErr,
   CancelledErr,
   type ChangeOutcome,
+  type CodeCall,
   type CodePlace,
   ForbiddenErr,
   InternalErr,

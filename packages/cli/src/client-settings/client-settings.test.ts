@@ -7,6 +7,7 @@ import { addConnectionOptions } from '../connection.js';
 import { FakeIo } from '../testing.js';
 import {
   identityOf,
+  isReadOnly,
   type ResolvedSettings,
   resolveSettings,
   shownValue,
@@ -145,6 +146,16 @@ describe('values', () => {
       ALTHING_TOKEN: 'secret',
     });
     expect([...settings.values()].map(shownValue).join()).not.toContain('secret');
+  });
+
+  test('whether requests may change something comes from a flag, a variable or a profile', () => {
+    expect(isReadOnly(resolved([], {}, ''))).toBe(false);
+    expect(isReadOnly(resolved(['--read-only'], { ALTHING_READ_ONLY: 'false' }, ''))).toBe(true);
+    expect(isReadOnly(resolved([], { ALTHING_READ_ONLY: 'true' }, 'read_only = false'))).toBe(true);
+    expect(isReadOnly(resolved([], {}, 'read_only = true'))).toBe(true);
+    expect(() => isReadOnly(resolved([], { ALTHING_READ_ONLY: 'yes' }, ''))).toThrow(
+      'ALTHING_READ_ONLY must be',
+    );
   });
 
   test.each(['0', '-1', 'soon', '86401', ''])('a timeout of %j is refused', (value) => {

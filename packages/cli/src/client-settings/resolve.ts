@@ -134,6 +134,13 @@ export function timeoutOf(settings: ResolvedSettings): number {
   );
 }
 
+/** Whether requests are to change nothing. @throws {UsageError} */
+export function isReadOnly(settings: ResolvedSettings): boolean {
+  const { value = null, source = '' } = settings.get('read_only') ?? {};
+  if (value === 'true' || value === 'false') return value === 'true';
+  throw new UsageError(`${source} must be true or false, not ${JSON.stringify(value)}`);
+}
+
 function secretIn(path: string): string {
   try {
     return readFileSync(path, 'utf8').trim();

@@ -35,6 +35,9 @@ export const CLIENT_SETTINGS: readonly ClientSetting[] = [
   setting('tls_cert_file', 'tlsCertFile', 'certificate (PEM) for nodes that want one of clients'),
   setting('tls_key_file', 'tlsKeyFile', 'its private key (PEM)'),
   setting('timeout', 'timeout', 'seconds to wait for an answer', { fallback: '60' }),
+  setting('read_only', 'readOnly', 'true: the nodes refuse what would change something', {
+    fallback: 'false',
+  }),
 ];
 
 export function variableOf({ key }: Pick<ClientSetting, 'key'>): string {

@@ -101,6 +101,8 @@ export const COMMANDS: readonly ShellCommand[] = [
   }),
   toggle('timing', 'show how long each query took', 'isTiming'),
   toggle('stale', 'read what the asked node has, without asking a majority', 'isStale'),
+  toggle('ro', 'read-only: have the nodes refuse what would change something', 'isReadOnly'),
+  command('try', 'CODE', 'what a query would give and change, without changing it', tryOut),
   command('watch', '[S]', 'run the last query every S seconds, until Ctrl-C', async (rest, context) => {
     const seconds = rest === '' ? WATCH_S : Number(rest);
     if (!(seconds >= 0.1 && seconds <= WATCH_S_MAX))
@@ -180,13 +182,14 @@ export const COMMANDS: readonly ShellCommand[] = [
     const user = await session.ask('@thingsdb', 'user_info();', undefined, signal);
     const pick = (value: WireValue, key: string): WireValue =>
       isWireMap(value) ? (value.get(key) ?? null) : null;
-    const { isStale, format } = session.settings;
+    const { isStale, isReadOnly, format } = session.settings;
     const shown = wireMap({
       user: pick(user, 'name'),
       node: pick(node, 'node_name'),
       version: pick(node, 'version'),
       scope: session.scope,
       stale: isStale,
+      read_only: isReadOnly,
       format,
     });
     await output.result(session.shown(shown, output));
@@ -251,13 +254,34 @@ async function show(
   return 0;
 }
 
-function toggle(name: string, doc: string, key: 'isTiming' | 'isStale'): ShellCommand {
+function toggle(name: string, doc: string, key: 'isTiming' | 'isStale' | 'isReadOnly'): ShellCommand {
   return command(name, '[on|off]', doc, async (rest, { session, output }) => {
     if (rest !== '' && rest !== 'on' && rest !== 'off') throw new UsageError(`\\${name} takes on or off`);
     session.settings[key] = rest === '' ? !session.settings[key] : rest === 'on';
     await output.note(`${name} is ${session.settings[key] ? 'on' : 'off'}`);
     return 0;
   });
+}
+
+async function tryOut(rest: string, { session, output, signal }: CommandContext): Promise<number> {
+  const told = await session.tryOut(needed(rest, 'a query'), signal);
+  const { format } = session.settings;
+  if (format === 'json' || format === 'csv') {
+    await output.result(session.shown(told, output));
+    return 0;
+  }
+  await output.result(session.shown(told.get('result') ?? null, output));
+  await output.note(changesText(told));
+  return 0;
+}
+
+/** The changes of a dry run in words. */
+function changesText(told: ReadonlyMap<string, WireValue>): string {
+  const changes = told.get('changes');
+  const counts = isWireMap(changes) ? [...changes].map(([name, count]) => `${name} ${String(count)}`) : [];
+  const futures = told.get('futures');
+  const started = futures === undefined ? '' : `; futures that were not started: ${String(futures)}`;
+  return `nothing was changed; it would change ${counts.length === 0 ? 'nothing' : counts.join(', ')}${started}`;
 }
 
 function needed(rest: string, what: string): string {

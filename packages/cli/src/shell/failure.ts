@@ -23,13 +23,18 @@ export const INTERRUPTED = 130;
 export function failureOf(error: unknown, source: string): Failure {
   if (!(error instanceof AlthingError)) throw error;
   const requestName = error instanceof OutcomeUnknownError ? error.requestName : null;
-  const place = error instanceof QueryError && error.procedure === null ? error.at : null;
+  const place = error instanceof QueryError ? placeIn(error) : null;
   return {
     text: textOf(error, source),
     exitCode: error instanceof AbortError ? INTERRUPTED : exitCodeOf(error),
     place,
     requestName,
   };
+}
+
+/** The place in the code that was sent: of the error, or where it called the procedure that the error is in. */
+function placeIn({ at, procedure, calls }: QueryError): Place | null {
+  return procedure === null ? at : (calls.find((call) => call.procedure === null)?.at ?? null);
 }
 
 function textOf(error: AlthingError, source: string): string {

@@ -215,7 +215,8 @@ export class Prompt {
 
   private promptText(): string {
     const { session } = this.options.runner;
-    const marks = session.settings.isStale ? ' stale' : '';
+    const { isStale, isReadOnly } = session.settings;
+    const marks = `${isReadOnly ? ' read-only' : ''}${isStale ? ' stale' : ''}`;
     return `${this.options.who} ${session.scope}${marks}> `;
   }
 }

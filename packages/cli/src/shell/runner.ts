@@ -63,7 +63,10 @@ export class Runner {
    */
   async runScript(name: string, source: string, signal: AbortSignal): Promise<number | 'end'> {
     let worst = 0;
-    for (const { kind, text, line } of scriptParts(source)) {
+    const parts = scriptParts(source);
+    for (const [i, { kind, text, line }] of parts.entries()) {
+      // It has ended the query before it, which is sent once.
+      if (text === '\\g' && parts[i - 1]?.kind === 'query') continue;
       const place = `${name}:${line}`;
       const code =
         kind === 'command'
@@ -127,16 +130,24 @@ export class Runner {
     try {
       return await runShellCommand(text, context);
     } catch (error) {
-      if (!(error instanceof UsageError)) return await this.fail(error, text, place);
+      if (!(error instanceof UsageError)) return await this.fail(error, text, place, null);
       await this.output.note(`${place === '' ? '' : `${place}: `}${error.message}`);
       return USAGE;
     }
   }
 
-  private async fail(error: unknown, code: string, name: string, line = 1): Promise<number> {
+  /**
+   * Tells of an error.
+   *
+   * @param name of the script; empty for none
+   * @param line of the script where the code begins; null where it is none of its lines
+   */
+  private async fail(error: unknown, code: string, name: string, line: number | null): Promise<number> {
     if (!(error instanceof AlthingError)) throw error;
     const failure = this.session.failure(error, code);
-    const at = failure.place === null ? '' : `:${line + failure.place.line - 1}:${failure.place.column}`;
+    const { place } = failure;
+    const from = line === null ? '' : `:${line}`;
+    const at = place === null || line === null ? from : `:${line + place.line - 1}:${place.column}`;
     await this.output.note(`${name === '' ? '' : `${name}${at}: `}${failure.text}`);
     if (failure.requestName !== null) {
       await this.output.note(`the name of the request, by which it may be repeated: ${failure.requestName}`);

@@ -1,6 +1,7 @@
 /** The state of a shell: scope, variables, settings. It runs queries, and knows no terminal. */
-import { type Database, parseJson, WireError, type WireValue } from '@althing/client';
+import { type CallOptions, type Database, parseJson, WireError, type WireValue } from '@althing/client';
 import { tokenize } from '@althing/language';
+import { tryOut } from '../dry-run.js';
 import { UsageError } from '../input.js';
 import { type Failure, failureOf } from './failure.js';
 import { formatValue, type OutputFormat } from './output.js';
@@ -21,6 +22,7 @@ export interface SessionSettings {
   format: OutputFormat;
   isTiming: boolean;
   isStale: boolean;
+  isReadOnly: boolean;
 }
 
 export interface Ran {
@@ -45,7 +47,7 @@ export class Session {
     private readonly now: () => number = () => performance.now(),
   ) {
     this.scope = scope;
-    this.settings = { format: 'auto', isTiming: false, isStale: false, ...settings };
+    this.settings = { format: 'auto', isTiming: false, isStale: false, isReadOnly: false, ...settings };
   }
 
   /**
@@ -68,11 +70,12 @@ export class Session {
     vars: ReadonlyMap<string, WireValue> = new Map(),
     signal?: AbortSignal,
   ): Promise<WireValue> {
-    const { isStale } = this.settings;
-    const asked = this.db
-      .$scope(scope)
-      .with({ exact: true, signal, consistency: isStale ? 'stale' : 'linearizable' });
-    return await asked.query<WireValue>(code, vars);
+    return await this.db.$scope(scope).with(this.options(signal)).query<WireValue>(code, vars);
+  }
+
+  /** Tries a query out in the scope, with the variables that it names: the map of its result and its changes. @throws {AlthingError} */
+  async tryOut(code: string, signal?: AbortSignal): Promise<ReadonlyMap<string, WireValue>> {
+    return await tryOut(this.db, this.scope, code, this.variablesOf(code), this.options(signal));
   }
 
   shown(value: WireValue, output: Output): string {
@@ -93,6 +96,16 @@ export class Session {
 
   failure(error: unknown, code: string): Failure {
     return failureOf(error, code);
+  }
+
+  private options(signal: AbortSignal | undefined): CallOptions {
+    const { isStale, isReadOnly } = this.settings;
+    return {
+      exact: true,
+      signal,
+      readOnly: isReadOnly,
+      consistency: isStale ? 'stale' : 'linearizable',
+    };
   }
 
   private variablesOf(code: string): Map<string, WireValue> {

@@ -82,6 +82,11 @@ describe('scripts', () => {
     ).toMatchObject({ output: '[true, false, false]\n' });
   });
 
+  test('\\g sends the query before it, once', async () => {
+    const { output } = await script('.sent = 0;\n\\g\n.sent += 1;\n\\g\n.sent;', '//stuff');
+    expect(output).toBe('0\n1\n1\n');
+  });
+
   test('errors are passed over with --keep-going, and still tell in the end', async () => {
     const { code, output } = await script('raise("one");\n\\g\n2;', '//stuff', '--keep-going');
     expect([code, output]).toEqual([1, '2\n']);
@@ -99,7 +104,7 @@ describe('scripts', () => {
   test('variables come from the command line, from \\set, and from results', async () => {
     const text = '\\set low 3\n\\set high = 2 * 5\nlow + high + given;\n\\g\n_ * 2;\n\\unset low\nlow;';
     const { code, output, errors } = await script(text, '//stuff', '--vars', '{"given": 1}');
-    expect([code, output]).toEqual([1, '14\n14\n28\n']);
+    expect([code, output]).toEqual([1, '14\n28\n']);
     expect(errors).toContain('lookup_err');
   });
 
@@ -122,6 +127,37 @@ describe('scripts', () => {
       code: 2,
       errors: expect.stringContaining('20 deep'),
     });
+  });
+
+  test('\\ro lets the node refuse changes, as --read-only and ALTHING_READ_ONLY do', async () => {
+    const text = '.ro = 1;\n\\ro on\n.ro;\n\\g\n\n.ro = 2;\n\\ro off\n.ro = 3;';
+    const { code, output, errors } = await script(text, '//stuff', '--keep-going');
+    expect([code, output]).toEqual([1, '1\n1\n3\n']);
+    expect(errors).toContain('-:6: forbidden_err (-55): the request is read-only');
+    for (const args of [['--read-only'], ['--url', `${node.url}`, '--read-only']]) {
+      const refused = await script('.ro = 4;', '//stuff', ...args);
+      expect([refused.code, refused.errors]).toEqual([1, expect.stringContaining('read-only')]);
+    }
+  });
+
+  test('\\try tells what a query would give and change, and changes nothing', async () => {
+    const text =
+      '.t = [1]; nil;\n\\g\n\\try .t.push({}, {}); future(|| nil); .t.len();\n\\try 1 + 1\n.t.len();';
+    const { output, errors } = await script(text, '//stuff');
+    expect(output).toBe('nil\n3\n2\n1\n');
+    expect(errors).toContain('it would change things_added 2, items 2; futures that were not started: 1');
+    expect(errors).toContain('it would change nothing');
+    expect((await script('\\try .t.push(2)', '//stuff', '--json')).output).toBe(
+      '{"result":2,"changes":{"items":1}}\n',
+    );
+  });
+
+  test('an error has its place in the file, also where a procedure failed that the file runs', async () => {
+    const file = join(folder, 'places.ti');
+    writeFileSync(file, "new_procedure('fails', |x| {\n  y = x;\n  y / 0;\n});\n\\g\n\n1;\n  fails(2);\n");
+    const { errors } = await script(undefined, '//stuff', '-f', file);
+    expect(errors).toContain(`${file}:8:3: zero_div_err`);
+    expect(errors).toContain('in procedure fails, line 3');
   });
 
   test('no node is an exit code of its own', async () => {

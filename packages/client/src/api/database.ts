@@ -5,7 +5,14 @@ import type { Value } from '../values/from-wire.js';
 import type { Int } from '../values/numbers.js';
 import type { Sendable } from '../values/to-wire.js';
 import type { CallOptions, LoginOptions, LoginSession } from './options.js';
-import type { NamedCall, ProcedureCalls, ProceduresOf } from './schema.js';
+import type {
+  DryRun,
+  NamedCall,
+  NamedTrial,
+  ProcedureCalls,
+  ProceduresOf,
+  ProcedureTrials,
+} from './schema.js';
 
 /** Variables of a query, by name. With `exact`, values as on the wire. */
 export type Variables = Readonly<Record<string, unknown>> | ReadonlyMap<string, unknown>;
@@ -24,6 +31,23 @@ export interface Query {
   <T = Value>(code: string | Code, vars?: Variables): Promise<T>;
 }
 
+/** Tries queries out in one scope; as `Query`. */
+export interface QueryTrial {
+  <T = Value>(strings: TemplateStringsArray, ...values: readonly unknown[]): Promise<DryRun<T>>;
+  <T = Value>(code: string | Code, vars?: Variables): Promise<DryRun<T>>;
+}
+
+/** A scope whose calls are only tried out: each is run, answered with what it would change, and taken back. It takes CHANGE. */
+export interface Trials<S = unknown> {
+  readonly scope: string;
+  readonly query: QueryTrial;
+  readonly procs: ProcedureTrials<ProceduresOf<S>>;
+  readonly call: NamedTrial<ProceduresOf<S>>;
+}
+
+/** The option by which calls are only tried out. */
+export type DryRunOptions = CallOptions & { readonly dryRun: true };
+
 /** The root scope `@thingsdb`, or the scope of a node. */
 export interface Scope {
   /** As the node and its messages call it: `@:stuff`. */
@@ -39,6 +63,7 @@ export interface ProcedureScope<S = unknown> extends Scope {
   readonly procs: ProcedureCalls<ProceduresOf<S>>;
   /** Calls a procedure by the names of its parameters; one that is not given is nil. */
   readonly call: NamedCall<ProceduresOf<S>>;
+  with(options: DryRunOptions): Trials<S>;
   with(options: CallOptions): ProcedureScope<S>;
 }
 
@@ -46,6 +71,7 @@ export interface ProcedureScope<S = unknown> extends Scope {
 export interface Collection<S = unknown> extends ProcedureScope<S> {
   /** @param room its name or id */
   room(room: string | Int): Room;
+  with(options: DryRunOptions): Trials<S>;
   with(options: CallOptions): Collection<S>;
 }
 

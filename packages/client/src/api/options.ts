@@ -25,6 +25,11 @@ export interface CallOptions {
    * program, takes effect once within a day. It is for one call.
    */
   readonly idempotencyKey?: string | undefined;
+  /**
+   * Lets the nodes refuse with {@link ForbiddenErr} what would change something: calls run as if their user had neither CHANGE nor GRANT.
+   * Default false.
+   */
+  readonly readOnly?: boolean | undefined;
   /** Ints of answers. Default `auto`: numbers where they are exact, else bigints. */
   readonly ints?: IntsAs | undefined;
   /**
@@ -32,6 +37,12 @@ export interface CallOptions {
    * show whether a number is an int or a float.
    */
   readonly exact?: boolean | undefined;
+}
+
+/** Options of the calls of a scope. */
+export interface ScopeOptions extends CallOptions {
+  /** Whether calls are only tried out, see `DryRun`. Default false. */
+  readonly dryRun?: boolean;
 }
 
 /** How `$login` logs in. */

@@ -44,6 +44,29 @@ export type ProcedureCalls<Procs> = {
   readonly [Name in keyof Procs]: (...args: ParametersOf<Procs[Name]>) => Promise<ResultOf<Procs[Name]>>;
 };
 
+/** The answer to a call that was only tried out: everything that it changed was taken back. */
+export interface DryRun<T> {
+  /** What the call would return. Ids of things and keys of tokens that it made are good for nothing. */
+  readonly result: T;
+  /** How many of what it would change, by category, such as `things_removed`: those that are not 0. */
+  readonly changes: Readonly<Record<string, number>>;
+  /** How many futures it would start; nothing for none. They were not. */
+  readonly futures?: number;
+}
+
+/** Procedures that are only tried out, called by position. */
+export type ProcedureTrials<Procs> = {
+  readonly [Name in keyof Procs]: (
+    ...args: ParametersOf<Procs[Name]>
+  ) => Promise<DryRun<ResultOf<Procs[Name]>>>;
+};
+
+/** Tries a procedure out by the names of its parameters. */
+export type NamedTrial<Procs> = <Name extends keyof Procs & string>(
+  procedure: Name,
+  args?: NamedOf<Procs[Name]>,
+) => Promise<DryRun<ResultOf<Procs[Name]>>>;
+
 /** Calls a procedure by the names of its parameters. */
 export type NamedCall<Procs> = <Name extends keyof Procs & string>(
   procedure: Name,

@@ -1,7 +1,15 @@
 /** All that the scopes of one database share: how calls are made, and how it is closed. */
 
 import type { Room, Variables } from '../api/database.js';
-import type { CallOptions, ConnectOptions, Credentials, LoginOptions, LoginSession } from '../api/options.js';
+import type {
+  CallOptions,
+  ConnectOptions,
+  Credentials,
+  LoginOptions,
+  LoginSession,
+  ScopeOptions,
+} from '../api/options.js';
+import type { DryRun } from '../api/schema.js';
 import { AbortError } from '../errors/errors.js';
 import type { Program, Transport } from '../request/attempt.js';
 import { Caller } from '../request/caller.js';
@@ -117,8 +125,8 @@ export class Client {
     scope: ScopeName,
     code: string,
     vars: Variables | undefined,
-    options: CallOptions,
-  ): Promise<Value | WireValue> {
+    options: ScopeOptions,
+  ): Promise<Value | WireValue | DryRun<unknown>> {
     const entries = vars instanceof Map ? vars : vars === undefined ? null : new Map(Object.entries(vars));
     const values = entries === null || entries.size === 0 ? null : this.#writable(entries, options);
     return this.#call(scope, { kind: 'query', text: code, values }, options);
@@ -129,8 +137,8 @@ export class Client {
     scope: ScopeName,
     procedure: string,
     args: readonly unknown[] | object,
-    options: CallOptions,
-  ): Promise<Value | WireValue> {
+    options: ScopeOptions,
+  ): Promise<Value | WireValue | DryRun<unknown>> {
     const isEmpty = Array.isArray(args) ? args.length === 0 : Object.keys(args).length === 0;
     const values = isEmpty ? null : this.#writable(args, options);
     return this.#call(scope, { kind: 'run', text: procedure, values }, options);
@@ -173,13 +181,18 @@ export class Client {
     return exact ? exactlyWritable(values) : writableOf(values, this.nestingMax);
   }
 
-  #call(scope: ScopeName, program: Program, options: CallOptions): Promise<Value | WireValue> {
+  #call(
+    scope: ScopeName,
+    program: Program,
+    options: ScopeOptions,
+  ): Promise<Value | WireValue | DryRun<unknown>> {
     this.#session.used();
-    const { ints = 'auto', exact = false } = options;
+    const { ints = 'auto', exact = false, dryRun = false } = options;
     const reading = { ints, nestingMax: this.nestingMax };
-    return this.#caller.call(scope, program, options, (body) =>
-      exact ? decodeMessagePack(body) : readValue(body, reading),
-    );
+    return this.#caller.call(scope, program, options, (body) => {
+      const value = exact ? decodeMessagePack(body) : readValue(body, reading);
+      return dryRun ? dryRunOf(body, value, this.nestingMax) : value;
+    });
   }
 }
 
@@ -204,6 +217,12 @@ function loginOf({ token, user, password, credentials }: ConnectOptions, places:
 
 function placesWithoutAddress({ urls }: Places): NodeAddress[] {
   return urls.map((url) => ({ url, address: null }));
+}
+
+/** The answer of a dry run: its counts are numbers, in whatever form the caller wants the result. */
+function dryRunOf(body: Uint8Array, value: unknown, nestingMax: number): DryRun<unknown> {
+  const result = value instanceof Map ? value.get('result') : Object(value).result;
+  return { ...Object(readValue(body, { ints: 'auto', nestingMax })), result };
 }
 
 /** Values as on the wire, in what holds them. */

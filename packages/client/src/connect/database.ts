@@ -1,7 +1,6 @@
 /** The objects that programs hold: a database, whose properties are its collections, and its scopes. */
 import type { Collection, Database, Room, Variables } from '../api/database.js';
-import type { CallOptions, LoginOptions, LoginSession } from '../api/options.js';
-import type { ProcedureCalls } from '../api/schema.js';
+import type { CallOptions, LoginOptions, LoginSession, ScopeOptions } from '../api/options.js';
 import { collectionScope, nodeScope, rootScope, type ScopeName, scopeOf } from '../scope.js';
 import { Code, code, compileCode } from '../template.js';
 import type { Value } from '../values/from-wire.js';
@@ -37,15 +36,18 @@ export function databaseOf<S extends object>(client: Client, options: CallOption
   });
 }
 
+/** Procedures of any name, whose results are what the caller knows them to be. */
+type AnyCalls = Readonly<Record<string, (...args: readonly unknown[]) => Promise<never>>>;
+
 /** A scope, for all that scopes of any kind can do. */
 class ClientScope implements Collection {
   readonly scope: string;
-  readonly procs: ProcedureCalls<Readonly<Record<string, never>>>;
+  readonly procs: AnyCalls;
   readonly #client: Client;
   readonly #name: ScopeName;
-  readonly #options: CallOptions;
+  readonly #options: ScopeOptions;
 
-  constructor(client: Client, name: ScopeName, options: CallOptions) {
+  constructor(client: Client, name: ScopeName, options: ScopeOptions) {
     this.#client = client;
     this.#name = name;
     this.#options = options;
@@ -67,7 +69,7 @@ class ClientScope implements Collection {
     return this.#client.run(this.#name, procedure, args, this.#options);
   }
 
-  with(options: CallOptions): ClientScope {
+  with(options: ScopeOptions): ClientScope {
     return new ClientScope(this.#client, this.#name, { ...this.#options, ...options });
   }
 
@@ -88,9 +90,7 @@ function variablesIn(value: unknown): Variables | undefined {
 }
 
 /** Procedures as functions, for any name. */
-function proceduresOf(
-  run: (procedure: string, args: readonly unknown[]) => Promise<unknown>,
-): ProcedureCalls<Readonly<Record<string, never>>> {
+function proceduresOf(run: (procedure: string, args: readonly unknown[]) => Promise<unknown>): AnyCalls {
   return answering((name) =>
     typeof name === 'string' ? async (...args: readonly unknown[]) => run(name, args) : undefined,
   );

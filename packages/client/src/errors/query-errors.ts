@@ -12,15 +12,26 @@ export interface CodePlace {
   readonly length: number;
 }
 
+/** A place, and the text that it is in. */
+export interface CodeCall {
+  readonly at: CodePlace | null;
+  /** The procedure that it is a place in; null for the code of the query. */
+  readonly procedure: string | null;
+}
+
+/** Where an error came from. */
+export interface ErrorPlaces extends CodeCall {
+  /** Where the code around it was called, the innermost first. */
+  readonly calls: readonly CodeCall[];
+}
+
 /** An error as an answer tells it. */
-export interface ErrorAnswer {
+export interface ErrorAnswer extends ErrorPlaces {
   /** Undefined where the transport does not tell: then it follows from the code. */
   readonly name?: string | undefined;
   readonly code: number;
   readonly message: string;
   readonly outcome: ChangeOutcome;
-  readonly at: CodePlace | null;
-  readonly procedure: string | null;
   readonly requestId: string | null;
   readonly node: string | null;
 }
@@ -34,6 +45,8 @@ export class QueryError extends AlthingError {
   readonly at: CodePlace | null;
   /** The procedure that `at` is a place in; null for the code of the query. */
   readonly procedure: string | null;
+  /** Where the code around `at` was called, the innermost first. */
+  readonly calls: readonly CodeCall[];
   /** The name of the request in the node's log. */
   readonly requestId: string | null;
   /** The name of the node. */
@@ -41,11 +54,12 @@ export class QueryError extends AlthingError {
 
   constructor(answer: ErrorAnswer) {
     super(answer.message, answer.outcome);
-    const { code, name, at, procedure, requestId, node } = answer;
+    const { code, name, at, procedure, calls, requestId, node } = answer;
     this.name = name ?? CLASSES[code]?.[0] ?? 'err';
     this.code = code;
     this.at = at;
     this.procedure = procedure;
+    this.calls = calls;
     this.requestId = requestId;
     this.node = node;
   }

@@ -1,6 +1,6 @@
 /** One attempt of a request at one node, and how it can end: between the logic of requests and the transports. */
 import type { Credentials } from '../api/options.js';
-import type { ChangeOutcome, CodePlace } from '../errors/query-errors.js';
+import type { ChangeOutcome, ErrorPlaces } from '../errors/query-errors.js';
 import type { ScopeName } from '../scope.js';
 import type { Writable } from '../wire/exact.js';
 import type { NodeAddress } from './node-list.js';
@@ -18,6 +18,8 @@ export interface Attempt {
   /** The caller's own name for it; null for none. */
   readonly idempotencyKey: string | null;
   readonly isStale: boolean;
+  readonly readOnly: boolean;
+  readonly dryRun: boolean;
   /** 0 for none. */
   readonly minIndex: number;
   readonly timeoutMs: number;
@@ -28,13 +30,11 @@ export interface Attempt {
 }
 
 /** An error in an answer. */
-export interface Failure {
+export interface Failure extends ErrorPlaces {
   readonly code: number;
   readonly name?: string | undefined;
   readonly message: string;
   readonly outcome: ChangeOutcome;
-  readonly at: CodePlace | null;
-  readonly procedure: string | null;
 }
 
 /** The answer of a node. */

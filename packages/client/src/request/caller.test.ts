@@ -113,7 +113,9 @@ class PlayedCluster implements Transport {
 
 function replyOf(status: number, outcome: 'none' | 'unknown' | null): Reply {
   const failure =
-    outcome === null ? null : { code: -51, message: 'not now', outcome, at: null, procedure: null };
+    outcome === null
+      ? null
+      : { code: -51, message: 'not now', outcome, at: null, procedure: null, calls: [] };
   const retryAfterMs = status === 503 ? 1000 : null;
   return {
     status,

@@ -1,5 +1,5 @@
 /** Carries calls out: waits for a place, chooses a node, tries, judges, and tries again until there is an answer or no more time. */
-import type { CallOptions, HookCall, Hooks } from '../api/options.js';
+import type { HookCall, Hooks, ScopeOptions } from '../api/options.js';
 import {
   AbortError,
   AlthingError,
@@ -63,7 +63,7 @@ export class Caller {
   async call<T>(
     scope: ScopeName,
     program: Program,
-    options: CallOptions,
+    options: ScopeOptions,
     read: (body: Uint8Array) => T,
   ): Promise<T> {
     const { surroundings, hooks } = this.#options;
@@ -121,7 +121,7 @@ export class Caller {
   async #attempts(
     scope: ScopeName,
     program: Program,
-    options: CallOptions,
+    options: ScopeOptions,
     interruption: Interruption,
     state: CallState,
     hookCall: HookCall,
@@ -129,12 +129,15 @@ export class Caller {
   ): Promise<Reply> {
     const { surroundings, nodes, login, hooks, refreshNodes } = this.#options;
     const { clock, random } = surroundings;
-    const { idempotencyKey = null } = options;
+    const { readOnly = false, dryRun = false } = options;
+    // A dry run makes nothing, so it may be sent again, and needs no name.
+    const idempotencyKey = dryRun ? null : (options.idempotencyKey ?? null);
     const transport =
       this.#options.transport instanceof Promise ? await this.#options.transport : this.#options.transport;
     const body = transport.bodyOf(scope, program);
     this.#budget.earn();
-    if (idempotencyKey === null && !scope.isNode) state.name = this.#names.begin(scope.text, clock.now());
+    if (idempotencyKey === null && !scope.isNode && !dryRun)
+      state.name = this.#names.begin(scope.text, clock.now());
     state.key = idempotencyKey;
     const isStale = options.consistency === 'stale';
     for (;;) {
@@ -157,6 +160,8 @@ export class Caller {
         request: state.name?.header() ?? null,
         idempotencyKey,
         isStale,
+        readOnly,
+        dryRun,
         minIndex: isStale ? this.#seen.of(scope.text) : 0,
         timeoutMs: Math.min(options.attemptTimeoutMs ?? ATTEMPT_TIMEOUT_MS, leftMs),
         headers: { ...requestHeaders, ...hooks.attempt?.(hookCall, attemptInfo(state, node, body)) },
@@ -170,14 +175,14 @@ export class Caller {
         {
           failures: state.failures,
           triedAll: nodes.areAllIn(state.tried),
-          isNamed: state.name !== null || idempotencyKey !== null,
+          isNamed: state.name !== null || idempotencyKey !== null || dryRun,
           canRenew: program.kind !== 'session' && login.canRenew && !state.hasRenewed,
         },
         random,
       );
       if (verdict.kind === 'final') return finalReply(end, state);
       state.fail(end);
-      if (verdict.kind === 'in_doubt' || verdict.inDoubt) state.isInDoubt = true;
+      if (!dryRun && (verdict.kind === 'in_doubt' || verdict.inDoubt)) state.isInDoubt = true;
       const isOver =
         interruption.interrupted !== null ||
         state.attempts >= (options.attemptsMax ?? Number.POSITIVE_INFINITY);

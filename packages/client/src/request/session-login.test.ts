@@ -95,6 +95,7 @@ describe('a session that a client holds', () => {
       outcome: 'none',
       at: null,
       procedure: null,
+      calls: [],
       requestId: null,
       node: null,
     });

@@ -19,7 +19,11 @@ function answered(status: number, failure: Reply['failure'], retryAfterMs: numbe
 }
 
 function failed(status: number, outcome: Failure['outcome'], retryAfterMs: number | null = null): AttemptEnd {
-  return answered(status, { code: -51, message: '', outcome, at: null, procedure: null }, retryAfterMs);
+  return answered(
+    status,
+    { code: -51, message: '', outcome, at: null, procedure: null, calls: [] },
+    retryAfterMs,
+  );
 }
 
 const lost: AttemptEnd = { kind: 'lost', error: null, wasReused: false };

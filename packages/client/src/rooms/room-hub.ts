@@ -314,6 +314,7 @@ function noSuchRoom({ scope, room }: JoinedRoom): LookupErr {
     outcome: 'none',
     at: null,
     procedure: null,
+    calls: [],
     requestId: null,
     node: null,
   });

@@ -1,11 +1,11 @@
 /** A request and its answer over HTTP: what both transports for it, that of Node.js and that of browsers, have in common. */
 import type { Credentials } from '../api/options.js';
-import type { ChangeOutcome, CodePlace } from '../errors/query-errors.js';
+import type { ChangeOutcome, CodeCall, CodePlace, ErrorPlaces } from '../errors/query-errors.js';
 import type { Attempt, Failure, Program, Reply } from '../request/attempt.js';
 import { base64Of } from '../wire/base64.js';
 import { pack, type Writable } from '../wire/exact.js';
 import { decodeMessagePack } from '../wire/msgpack.js';
-import { isWireMap, type WireValue } from '../wire/value.js';
+import { isWireList, isWireMap, type WireValue } from '../wire/value.js';
 
 export const CONTENT_TYPE = 'application/msgpack';
 
@@ -23,11 +23,13 @@ export function httpBody({ kind, text, values }: Program): Uint8Array {
 
 /** The headers of an attempt, but for its length. */
 export function httpHeaders(attempt: Attempt): Record<string, string> {
-  const { credentials, request, idempotencyKey, isStale, minIndex, headers } = attempt;
+  const { credentials, request, idempotencyKey, isStale, minIndex, readOnly, dryRun, headers } = attempt;
   const all: Record<string, string> = { ...headers, 'Content-Type': CONTENT_TYPE };
   if (credentials !== null) all.Authorization = authorizationOf(credentials);
   if (request !== null) all['Althing-Request'] = request;
   if (idempotencyKey !== null) all['Idempotency-Key'] = idempotencyKey;
+  if (readOnly) all['Althing-Read-Only'] = 'true';
+  if (dryRun) all['Althing-Dry-Run'] = 'true';
   if (isStale) all.Consistency = 'stale';
   if (isStale && minIndex > 0) all['Althing-Min-Index'] = String(minIndex);
   return all;
@@ -66,20 +68,18 @@ function retryAfterOf(text: string | null): number | null {
   return Number.isNaN(ms) ? null : Math.min(Math.max(0, ms), 86_400_000);
 }
 
-/** Reads `{error: {code, name, message, outcome, at?, in?}}`. */
+/** Reads `{error: {code, name, message, outcome, at?, in?, calls?}}`. */
 function failureIn(body: Uint8Array): Failure | 'malformed' {
   const error = decoded(body)?.get('error');
   if (!isWireMap(error)) return 'malformed';
   const code = error.get('code');
   if (typeof code !== 'bigint') return 'malformed';
-  const name = error.get('name');
   return {
     code: Number(code),
-    ...(typeof name === 'string' ? { name } : {}),
+    name: textOf(error.get('name')) || undefined,
     message: textOf(error.get('message')),
     outcome: outcomeOf(error.get('outcome')),
-    at: placeOf(error.get('at')),
-    procedure: textOf(error.get('in')) || null,
+    ...placesIn(error),
   };
 }
 
@@ -88,15 +88,27 @@ export function outcomeOf(value: WireValue | undefined): ChangeOutcome {
   return value === 'none' || value === 'made' ? value : 'unknown';
 }
 
-export function placeOf(value: WireValue | undefined): CodePlace | null {
-  if (!isWireMap(value)) return null;
-  const [line, column, offset, length] = ['line', 'column', 'offset', 'length'].map((key) => value.get(key));
-  if (typeof line !== 'bigint' || typeof column !== 'bigint') return null;
+/** Reads `at`, `in` and `calls` of an error. */
+export function placesIn(error: ReadonlyMap<string, WireValue>): ErrorPlaces {
+  const calls = error.get('calls');
   return {
-    line: Number(line),
-    column: Number(column),
-    offset: Number(offset ?? 0),
-    length: Number(length ?? 0),
+    ...placeIn(error, error.get('at')),
+    calls: isWireList(calls) ? calls.filter(isWireMap).map((call) => placeIn(call, call)) : [],
+  };
+}
+
+function placeIn(map: ReadonlyMap<string, WireValue>, at: WireValue | undefined): CodeCall {
+  return { at: placeOf(at), procedure: textOf(map.get('in')) || null };
+}
+
+function placeOf(at: WireValue | undefined): CodePlace | null {
+  if (!isWireMap(at)) return null;
+  const numberAt = (key: string): number => Number(at.get(key) ?? 0);
+  return {
+    line: numberAt('line'),
+    column: numberAt('column'),
+    offset: numberAt('offset'),
+    length: numberAt('length'),
   };
 }
 

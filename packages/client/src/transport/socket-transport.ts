@@ -159,10 +159,12 @@ class Pool {
 const ARRAY_OF_FOUR = 0x94;
 
 function withOptions(body: Uint8Array, attempt: Attempt): Uint8Array {
-  const { request, idempotencyKey, isStale, minIndex, timeoutMs } = attempt;
+  const { request, idempotencyKey, isStale, minIndex, readOnly, dryRun, timeoutMs } = attempt;
   const options = new Map<string, Writable>([['timeout_ms', Math.max(1, Math.floor(timeoutMs))]]);
   if (request !== null) options.set('request', request);
   if (idempotencyKey !== null) options.set('key', idempotencyKey);
+  if (readOnly) options.set('read_only', true);
+  if (dryRun) options.set('dry_run', true);
   if (isStale) options.set('consistency', 'stale');
   if (isStale && minIndex > 0) options.set('min_index', minIndex);
   const packed = pack(options);
@@ -184,11 +186,11 @@ function replyOf(answer: Package, session: Session): Reply {
 
 /** A session was refused before the request was sent. */
 function refusal(error: QueryError): Reply {
-  const { code, message, at, procedure } = error;
+  const { code, message, at, procedure, calls } = error;
   return {
     status: statusOf(code, 'none'),
     body: new Uint8Array(),
-    failure: { code, message, outcome: 'none', at, procedure },
+    failure: { code, message, outcome: 'none', at, procedure, calls },
     index: 0,
     retryAfterMs: null,
     closes: false,

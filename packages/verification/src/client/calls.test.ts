@@ -8,6 +8,7 @@ import {
   connect,
   type Database,
   Float,
+  ForbiddenErr,
   idOf,
   isLoaded,
   LookupErr,
@@ -79,6 +80,26 @@ describe.each(['http', 'tcp', 'websocket'] as const)('over %s', (transport) => {
     ).toEqual(['Ann', '1970-01-01T00:00:00Z', 1, 2, 0]);
     expect(await db.stuff.query`type(${new Float(2)});`).toBe('float');
     expect(await db.stuff.query`${"'; del_collection('stuff'); '"};`).toBe("'; del_collection('stuff'); '");
+  });
+
+  test('may be read-only, or only tried out', async () => {
+    const db = connected({ transport });
+    await db.stuff.query(`.tried = [1, {}]; new_procedure('tries_${transport}', |n| .tried.push(n));`);
+    const reading = db.stuff.with({ readOnly: true });
+    expect(await reading.query('.tried[0];')).toBe(1);
+    await expect(reading.query('.tried = 2;')).rejects.toBeInstanceOf(ForbiddenErr);
+    const trials = db.stuff.with({ dryRun: true, ints: 'bigint', idempotencyKey: `tried-${transport}` });
+    for (let i = 0; i < 2; i++) {
+      expect(await trials.query<bigint>`.tried.push({}, ${{}}); future(|| nil); .tried.len();`).toEqual({
+        result: 4n,
+        changes: { things_added: 2, items: 2 },
+        futures: 1,
+      });
+    }
+    expect(await trials.call(`tries_${transport}`, { n: 3 })).toEqual({ result: 3n, changes: { items: 1 } });
+    const exact = await db.stuff.with({ dryRun: true, exact: true }).query('.del("tried"); 1;');
+    expect(exact).toEqual({ result: 1n, changes: { things_removed: 1, properties: 1 } });
+    expect(await db.stuff.query('.tried.len();')).toBe(2);
   });
 
   test('errors have the class of their name', async () => {

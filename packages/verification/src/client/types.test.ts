@@ -132,8 +132,13 @@ const team: Team | Ref<Team> | null = ann.team;
 if (team !== null && isLoaded(team)) for (const guest of team.guests) if (isLoaded(guest)) guest.name.trim();
 const wrapped: _Guest = { name: 1, inner: { a: 1n }, label: '' };
 const root: Stuff['root'] = { '#': 1, guests: [ann] };
+const trials = db.stuff.with({ dryRun: true });
+const tried: Guest = (await trials.procs.add('Ann', 31)).result;
+const removed: number | undefined = (await trials.call('add', { name: 'Ann' })).changes['things_removed'];
+const answer: { readonly result: Int } = await trials.query<Int>('.visits += 1;');
+const reading: Guest = await db.stuff.with({ readOnly: true }).procs.add('Ann', 31);
 for await (const event of db.stuff.room('lobby').events()) if (event.kind === 'emit') event.args.at(0);
-console.log(level, age, named, scaled, unknown, wrapped, root);
+console.log(level, age, named, scaled, unknown, wrapped, root, tried, removed, answer, reading);
 
 // @ts-expect-error there is no such collection
 db.other.query('1');
@@ -159,6 +164,12 @@ const years: number = ann.age ?? 0;
 const other: Level = 'admin';
 // @ts-expect-error an option that is none
 db.stuff.with({ timeout: 5 });
+// @ts-expect-error a call that is only tried out gives no guest
+trials.procs.add('Ann', 31).then((guest) => guest.name);
+// @ts-expect-error nothing is told of rooms
+trials.room('lobby');
+// @ts-expect-error whether calls are tried out is to be known when it is compiled
+db.stuff.with({ dryRun: Math.random() < 0.5 });
 // @ts-expect-error a call takes no options
 db.stuff.query('1;', {}, { timeoutMs: 5 });
 // @ts-expect-error the id of a thing is not to be changed
