@@ -100,6 +100,19 @@ describe('what is no longer reachable in a query is no instance for the rest of 
     expect(db.run('wse(count());')).toBe(2);
   });
 
+  test('in a procedure closures of `mod_type` are called with it, and what they make of it may be stored again', () => {
+    db.run(
+      "new_procedure('convert', || { y = [.del('t'), mod_type('X', 'mod', 'n', 'str', |x| str(x.n))]; .u = y[0]; nil; });",
+    );
+    db.run('wse(convert());');
+    expect(db.run('[.u.n, .x.n];')).toEqual(['1', '2']);
+    expect(brokenRules(db.collection)).toEqual([]);
+  });
+
+  test('a circle of instances counts until the search for garbage', () => {
+    expect(db.run(".t.in.other = .t; .del('t'); type_count('X');")).toBe(3);
+  });
+
   test('a type becomes wrap-only, and one without properties gets some', () => {
     db.run("new_type('V'); .v = V{}; .vs = [V{}]; nil;");
     expect(db.run(".del('v'); .vs.clear(); set_type('V', {n: 'int'}); type_count('V');")).toBe(0);
