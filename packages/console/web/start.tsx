@@ -3,6 +3,7 @@ import './style/tokens.css';
 import './style/base.css';
 import './style/frame.css';
 import './style/pages.css';
+import './style/charts.css';
 import './style/graph.css';
 import { type JSX, render } from 'preact';
 import { Frame } from './frame/frame.js';

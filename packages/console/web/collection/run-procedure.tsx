@@ -40,7 +40,15 @@ export function RunProcedure({ collection, scope, procedure }: Props): JSX.Eleme
     event.preventDefault();
     setRunning(true);
     try {
-      const next = await askWorker({ kind: 'run', result, scope, code: '', vars: args, procedure: name });
+      const next = await askWorker({
+        kind: 'run',
+        result,
+        scope,
+        code: '',
+        vars: args,
+        procedure: name,
+        isDry: false,
+      });
       end((before) => ({ run: (before?.run ?? 0) + 1, ended: next }));
     } finally {
       setRunning(false);

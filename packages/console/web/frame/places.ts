@@ -19,6 +19,20 @@ export const PLACES: readonly Place[] = [
     load: async () => (await import('../pages/overview.js')).Overview,
   },
   { name: 'q', title: 'Query', key: 'q', load: async () => (await import('../query/page.js')).QueryPage },
+  {
+    name: 'activity',
+    title: 'Activity',
+    key: 'a',
+    load: async () => (await import('../pages/activity.js')).Activity,
+  },
+  { name: 'tasks', title: 'Tasks', key: 't', load: async () => (await import('../pages/tasks.js')).Tasks },
+  { name: 'users', title: 'Users', key: 'u', load: async () => (await import('../pages/users.js')).Users },
+  {
+    name: 'backups',
+    title: 'Backups',
+    key: 'b',
+    load: async () => (await import('../pages/backups.js')).Backups,
+  },
 ];
 
 /** The first part of the path of a collection's page. */

@@ -22,7 +22,7 @@ import { VariablesForm } from './variables-form.js';
 type Outcome =
   | { readonly kind: 'running' }
   | { readonly kind: 'refused'; readonly message: string }
-  | { readonly kind: 'ended'; readonly run: number; readonly ended: Ran | Failed };
+  | { readonly kind: 'ended'; readonly run: number; readonly ended: Ran | Failed; readonly isDry: boolean };
 
 const outcomes = signal<ReadonlyMap<string, Outcome>>(new Map());
 let runs = 0;
@@ -100,10 +100,10 @@ function TabPage({ tab }: { readonly tab: Tab }): JSX.Element {
   const names = namesOf(scope);
   const verdict = verdictOn(tab.code, scope, names.functions);
   const outcome = outcomes.value.get(tab.id);
-  const run = async (selected: string | null): Promise<void> => {
+  const run = async (selected: string | null, isDry = false): Promise<void> => {
     const code = selected ?? tab.code;
     if (code.trim() === '' || outcome?.kind === 'running') return;
-    const ended = await runIn(tab, scope, code, verdictOn(code, scope, names.functions));
+    const ended = await runIn(tab, scope, code, verdictOn(code, scope, names.functions), isDry);
     if (ended !== null) show('result');
     if (ended?.ok === false && ended.at !== null && ended.procedure === null && selected === null)
       editor.current?.mark(ended.at.offset, ended.at.length, `${ended.name}: ${ended.message}`);
@@ -120,6 +120,16 @@ function TabPage({ tab }: { readonly tab: Tab }): JSX.Element {
         <button type="button" class="plain" onClick={() => void run(editor.current?.selected() ?? null)}>
           Run selection
         </button>
+        {verdict.kind === 'changes' && !scope.startsWith('@node') ? (
+          <button
+            type="button"
+            class="plain"
+            title="Counts what it would change, and takes it back"
+            onClick={() => void run(null, true)}
+          >
+            Dry run
+          </button>
+        ) : null}
         {outcome?.kind === 'running' ? (
           <button type="button" onClick={() => void askWorker({ kind: 'cancel', result: tab.id })}>
             Stop
@@ -180,7 +190,13 @@ function close(tab: Tab): void {
 }
 
 /** Null when it was not sent. */
-async function runIn(tab: Tab, scope: string, code: string, verdict: Verdict): Promise<Ran | Failed | null> {
+async function runIn(
+  tab: Tab,
+  scope: string,
+  code: string,
+  verdict: Verdict,
+  isDry: boolean,
+): Promise<Ran | Failed | null> {
   const tell = (outcome: Outcome): void => {
     outcomes.value = new Map(outcomes.value).set(tab.id, outcome);
   };
@@ -195,12 +211,12 @@ async function runIn(tab: Tab, scope: string, code: string, verdict: Verdict): P
     const vars = valuesOf(tab.variables);
     tell({ kind: 'running' });
     remember(scope, code);
-    const ended = await askWorker({ kind: 'run', result: tab.id, scope, code, vars, procedure: null });
-    tell({ kind: 'ended', run: ++runs, ended });
+    const ended = await askWorker({ kind: 'run', result: tab.id, scope, code, vars, procedure: null, isDry });
+    tell({ kind: 'ended', run: ++runs, ended, isDry });
     if (!ended.ok && ended.name === 'auth_err')
       logOut('The login is not valid any more. Log in again: your text is kept.');
     // Types, procedures and collections may have come with it.
-    if (ended.ok && verdict.kind === 'changes') void loadNames(scope);
+    if (ended.ok && !isDry && verdict.kind === 'changes') void loadNames(scope);
     return ended;
   } catch (error) {
     tell({ kind: 'refused', message: error instanceof Error ? error.message : String(error) });
@@ -226,11 +242,18 @@ function OutcomeView({
   }
   if (outcome.kind === 'running') return <p class="quiet busy">Running …</p>;
   if (outcome.kind === 'refused') return <p class="notice warn">{outcome.message}</p>;
-  const { ended, run } = outcome;
+  const { ended, run, isDry } = outcome;
   if (!ended.ok) return <FailedView failed={ended} />;
   const name = /^@collection:(.*)$/.exec(scope)?.[1];
   const linkToThing = name === undefined ? null : (id: bigint) => linkTo(['c', name, 'data', id]);
-  return <ResultView result={tab.id} run={run} ran={ended} linkToThing={linkToThing} />;
+  return (
+    <>
+      {isDry ? (
+        <p class="notice warn">A dry run: this is what it would give and change. Nothing was changed.</p>
+      ) : null}
+      <ResultView result={tab.id} run={run} ran={ended} linkToThing={linkToThing} />
+    </>
+  );
 }
 
 function ScopeChoice({

@@ -18,6 +18,8 @@ export type Question =
       readonly vars: ReadonlyMap<string, WireValue>;
       /** The name of a procedure to run by its arguments, in place of code. */
       readonly procedure: string | null;
+      /** Whether the node takes all changes back, and tells what they would be. */
+      readonly isDry: boolean;
     }
   | { readonly kind: 'cancel'; readonly result: string }
   | {

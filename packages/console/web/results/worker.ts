@@ -4,6 +4,7 @@
  */
 import {
   AlthingError,
+  type Credentials,
   connect,
   type Database,
   type HookAnswer,
@@ -28,7 +29,8 @@ const TIMEOUT_MS = 10 * 60_000;
 
 class Results {
   private db: Database | null = null;
-  private readOnly = false;
+  /** The same, for requests of which nothing stays: no other one can be taken for one. */
+  private dryDb: Database | null = null;
   private readonly values = new Map<string, WireValue>();
   private readonly raw = new Map<string, string>();
   private readonly running = new Map<string, AbortController>();
@@ -63,24 +65,28 @@ class Results {
   }
 
   private async login({ credentials, readOnly }: Question & { kind: 'login' }): Promise<null> {
-    await this.db?.$close();
-    this.readOnly = readOnly;
-    this.db =
-      credentials === null
-        ? null
-        : connect(API, {
-            credentials: () => credentials,
-            timeoutMs: TIMEOUT_MS,
-            attemptTimeoutMs: TIMEOUT_MS,
-            hooks: {
-              request: (call) => {
-                this.call = call;
-                return this.readOnly ? { 'Althing-Read-Only': 'true' } : undefined;
-              },
-              answer: (call, answer) => this.told.set(call, answer),
-            },
-          });
+    await Promise.all([this.db?.$close(), this.dryDb?.$close()]);
+    const connected = (headers: Readonly<Record<string, string>>): Database | null =>
+      credentials === null ? null : this.connected(credentials, headers);
+    const readsOnly = readOnly ? { 'Althing-Read-Only': 'true' } : undefined;
+    this.db = connected({ ...readsOnly });
+    this.dryDb = connected({ ...readsOnly, 'Althing-Dry-Run': 'true' });
     return null;
+  }
+
+  private connected(credentials: Credentials, headers: Readonly<Record<string, string>>): Database {
+    return connect(API, {
+      credentials: () => credentials,
+      timeoutMs: TIMEOUT_MS,
+      attemptTimeoutMs: TIMEOUT_MS,
+      hooks: {
+        request: (call) => {
+          this.call = call;
+          return headers;
+        },
+        answer: (call, answer) => this.told.set(call, answer),
+      },
+    });
   }
 
   private async run({
@@ -89,8 +95,9 @@ class Results {
     code,
     vars,
     procedure,
+    isDry,
   }: Question & { kind: 'run' }): Promise<Ran | Failed> {
-    const { db } = this;
+    const db = isDry ? this.dryDb : this.db;
     if (db === null) throw new Error('the worker was not told who asks');
     const controller = new AbortController();
     this.running.set(result, controller);

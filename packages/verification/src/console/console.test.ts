@@ -113,6 +113,10 @@ describe('in a browser', () => {
     await page.getByRole('button', { name: 'Run', exact: true }).click();
     await page.getByText('it was not sent').waitFor();
     expect(await node.value('//stuff', 'str(.exact.int);')).toBe('9007199254740993');
+    await page.getByLabel('Read-only').uncheck();
+    await page.getByRole('button', { name: 'Dry run' }).click();
+    await page.getByText('Nothing was changed.').waitFor();
+    expect(await node.value('//stuff', 'str(.exact.int);')).toBe('9007199254740993');
     await opened.run('.nobody;');
     await page.getByRole('alert').getByText('lookup_err').waitFor();
   });
@@ -260,6 +264,30 @@ describe('what is stored', () => {
     }
     expect(found).toEqual([]);
   });
+
+  testInBrowser('privileges are set in the matrix, and a new token is shown once', async () => {
+    if (browser === null) return;
+    const opened = await OpenedConsole.open(browser, node.url);
+    const { page } = opened;
+    await node.value('/t', "new_user('reader'); grant('//stuff', 'reader', QUERY);");
+    await opened.visit('/@console/#/users');
+    await opened.logIn(ADMIN);
+    await page.getByRole('button', { name: 'reader on @collection:stuff: query', exact: true }).click();
+    await page.getByRole('checkbox', { name: 'QUERY' }).uncheck();
+    await page.getByRole('checkbox', { name: 'RUN' }).check();
+    await page.getByRole('button', { name: 'Set privileges' }).click();
+    await page.getByRole('button', { name: 'reader on @collection:stuff: run', exact: true }).waitFor();
+    await page.getByRole('button', { name: 'New token for reader' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'New token' }).click();
+    await page.getByText('It is shown this once.').waitFor();
+    const token = (await page.getByRole('dialog').locator('pre').textContent()) ?? '';
+    const answer = await node.query('//stuff', '1;', undefined, { authorization: `Bearer ${token}` });
+    expect(answer.status).toBe(403);
+    await page.getByRole('button', { name: 'Done' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect(await page.content()).not.toContain(token);
+    await opened.close();
+  });
 });
 
 /** Every page. */
@@ -271,6 +299,10 @@ const PLACES = [
   '#/c/stuff/types',
   '#/c/stuff/rooms',
   '#/c/stuff/export',
+  '#/activity',
+  '#/tasks',
+  '#/users',
+  '#/backups',
 ];
 
 describe('without barriers', () => {
