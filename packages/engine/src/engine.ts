@@ -33,6 +33,7 @@ import { CollectionScope, NodeScope, RootScope } from './run/scopes.js';
 import { FunctionTable } from './run/table.js';
 import { CollectionGroup } from './state/collection-group.js';
 import { Evictor } from './state/evictor.js';
+import { buildSlice, unfinishedIndex } from './state/index-build.js';
 import { Marking } from './state/marking.js';
 import type { RecordSource } from './state/records.js';
 import type { Scope } from './state/scope.js';
@@ -213,6 +214,26 @@ export class Engine {
     this.garbageCount += garbage.length;
     const transaction = this.executor.transactionOf(group);
     transaction.removeGarbage(garbage);
+    return this.executor.changeOf(group, transaction);
+  }
+
+  /** Whether a collection has an index that is not complete. */
+  isBuilding(collection: number): boolean {
+    const store = this.collections.get(collection)?.group.store;
+    return store !== undefined && unfinishedIndex(store) !== undefined;
+  }
+
+  /**
+   * Takes up more instances of an index that is not complete; null where there is none.
+   *
+   * @param isOver whether it has lasted long enough; asked after each instance
+   */
+  buildIndex(collection: number, isOver: () => boolean): Change | null {
+    const group = this.collections.get(collection)?.group;
+    const index = group === undefined ? undefined : unfinishedIndex(group.store);
+    if (group === undefined || index === undefined) return null;
+    const transaction = this.executor.transactionOf(group);
+    buildSlice(group.store, transaction, index, isOver);
     return this.executor.changeOf(group, transaction);
   }
 

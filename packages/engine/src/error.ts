@@ -2,6 +2,7 @@
  * The error codes of the language. Codes and names are a contract with clients, texts are not.
  */
 export const ErrorCode = {
+  DUPLICATE: -65,
   CANCELLED: -64,
   OPERATION: -63,
   NUM_ARGUMENTS: -62,
@@ -44,7 +45,9 @@ export const ERROR_NAMES: ReadonlyMap<number, string> = new Map([
   [-50, 'assert_err'],
 ]);
 
-const INTERNAL_NAMES: ReadonlyMap<number, string> = new Map([
+/** Names of other codes. The language has no constructors for these. */
+const OTHER_NAMES: ReadonlyMap<number, string> = new Map([
+  [-65, 'duplicate_err'],
   [-6, 'result_too_large'],
   [-5, 'timeout'],
   [-4, 'request_cancelled'],
@@ -55,7 +58,7 @@ const INTERNAL_NAMES: ReadonlyMap<number, string> = new Map([
 
 /** The name of any code: `lookup_err`, `result_too_large`, or `err` for codes of users. */
 export function errorName(code: number): string {
-  return ERROR_NAMES.get(code) ?? INTERNAL_NAMES.get(code) ?? 'err';
+  return ERROR_NAMES.get(code) ?? OTHER_NAMES.get(code) ?? 'err';
 }
 
 /** Bytes of an error message at most. */
@@ -113,6 +116,11 @@ export class QueryError {
     this.places = places;
   }
 
+  /** The same error, which ends the query whatever it tries: some of what failed is done already. */
+  asFatal(): QueryError {
+    return new QueryError(this.code, this.message, true, this.exists, this.places);
+  }
+
   /** The same error with other places: some errors are thrown again and again, and must not keep any. */
   withPlaces(places: readonly ErrorPlace[]): QueryError {
     return new QueryError(this.code, this.message, this.fatal, this.exists, places);
@@ -150,6 +158,11 @@ export function lookupError(message: string): QueryError {
 /** The lookup_err for what is to be made, and exists already. */
 export function existsError(message: string): QueryError {
   return new QueryError(ErrorCode.LOOKUP, message, false, true);
+}
+
+/** The error for a value that another instance has already, where an index wants it once. */
+export function duplicateError(message: string): QueryError {
+  return new QueryError(ErrorCode.DUPLICATE, message, false, true);
 }
 
 export function operationError(message: string): QueryError {

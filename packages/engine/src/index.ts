@@ -118,8 +118,15 @@ export { type EmitEvent, EVENTS_BYTES_MAX, type RoomEvent, type Sender } from '.
 export { Group } from './state/group.js';
 export type { Marking } from './state/marking.js';
 export type { Procedure } from './state/parts/procedures.js';
-export { EMPTY_SOURCE, RecordKind, type RecordSink, type RecordSource } from './state/records.js';
+export {
+  EMPTY_SOURCE,
+  OPENING_KINDS,
+  RecordKind,
+  type RecordSink,
+  type RecordSource,
+} from './state/records.js';
 export type { Scope, ScopeKind } from './state/scope.js';
+export { SharedIndex } from './state/shared-index.js';
 export { DamagedStateError } from './state/thing-records.js';
 export { sharedThing } from './state/thing-walk.js';
 export { takeBack, type Undo } from './state/transaction.js';

@@ -1,4 +1,5 @@
 import { Privilege } from '../admin/privileges.js';
+import { IndexFlag } from '../schema/index-def.js';
 import { INT_MAX, INT_MIN } from '../value/numbers.js';
 import { Float } from '../value/scalars.js';
 import type { Value } from '../value/value.js';
@@ -17,6 +18,7 @@ export const CONSTANTS: ReadonlyMap<string, Value> = new Map<string, Value>([
   ['HID', 4],
   ['IDX', 8],
   ['NO_IDS', 32],
+  ['UNIQUE', IndexFlag.UNIQUE],
   ['INT_MIN', INT_MIN],
   ['INT_MAX', INT_MAX],
   ['MATH_E', new Float(Math.E)],

@@ -3,6 +3,7 @@ import { type Entry, func, In } from '../run/builtin.js';
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import type { EnumDef } from '../schema/enum.js';
+import type { IndexDef } from '../schema/index-def.js';
 import { type TypeDef, TypeFlag } from '../schema/type.js';
 import { CollectionGroup } from '../state/collection-group.js';
 import { writeDump } from '../state/dump.js';
@@ -63,7 +64,18 @@ function script(rt: Runtime): string {
     procedures.map(({ name: own, closure }) => `new_procedure('${own}', ${closureText(rt, closure, 0)});`),
     rootType === null ? [] : [`\n.to_type('${rootType.name}');`],
   ];
+  // Other readers of such scripts know no indexes, so nothing of them stands there unless there are some.
+  const indexes = [...(rt.store?.indexes.byId.values() ?? [])]
+    .map(({ def }) => newIndex(rt, def))
+    .sort(compareText);
+  if (indexes.length > 0) sections.push(indexes);
   return `${sections.map((lines) => lines.map((line) => `${line}\n`).join('')).join('\n')}\n'DONE';\n`;
+}
+
+function newIndex(rt: Runtime, { type: id, name, fields, flags }: IndexDef): string {
+  const type = rt.schema.type(id);
+  const names = fields.map((field) => `'${defOf(type).fields.find((other) => other.id === field)?.name}'`);
+  return `new_index('${type.name}', '${name}', [${names.join(', ')}]${flags === 0 ? '' : ', UNIQUE'});`;
 }
 
 const FLAG_NAMES = [

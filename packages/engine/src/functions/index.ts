@@ -14,8 +14,10 @@ import { FUTURES } from './future.js';
 import { HELP } from './help.js';
 import { HISTORY } from './history.js';
 import { IMPORT } from './import.js';
+import { INDEXES } from './indexes.js';
 import { JSON_TEXT } from './json.js';
 import { LISTS } from './list.js';
+import { LOOK_UPS } from './look-up.js';
 import { MATH } from './math.js';
 import { MOD_TYPE } from './mod-type.js';
 import { MODULES } from './modules.js';
@@ -81,6 +83,8 @@ export function builtIns(): readonly Entry[] {
     ...TYPES,
     ...MOD_TYPE,
     ...TYPE_INFO,
+    ...INDEXES,
+    ...LOOK_UPS,
     ...WRAPS,
     ...ENUMS,
     ...ENUM_INFO,

@@ -10,6 +10,7 @@ import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import { methodFrom } from '../run/structure.js';
 import type { Definition } from '../schema/definition.js';
+import { sortKindOf } from '../schema/index-def.js';
 import { parseDefinition } from '../schema/parse-definition.js';
 import { refusal } from '../schema/rule.js';
 import { type Field, type FieldDef, type Type, type TypeDef, TypeFlag } from '../schema/type.js';
@@ -60,7 +61,7 @@ export const MOD_TYPE: readonly Entry[] = [
       assertUnused(type);
       assertUnlocked(type);
       const call: Call = { function: 'mod_type', rt, type, codes, gone: surelyGoneThings(rt) };
-      whileInUse(type, () => actionOf(call, ACTIONS)(call));
+      whileInUse(type, () => rt.transaction.inParts(() => actionOf(call, ACTIONS)(call)));
       return null;
     },
   }),
@@ -225,6 +226,7 @@ function del(call: Call, name: string): void {
   const field = def.fields.find((other) => other.name === name);
   if (field === undefined) throw noPart(type, name);
   assertUnrelated(type, field);
+  assertNotIndexed(rt, type, field);
   releaseValues(rt, type, name);
   put(call, { ...def, fields: def.fields.filter((other) => other !== field) });
 }
@@ -281,6 +283,7 @@ function mod(call: Call, name: string): void {
   const present = defOf(type);
   const others = { ...present, fields: present.fields.filter((other) => other.id !== field.id) };
   const definition = fieldDefinition(rt, others, name, given);
+  if (sortKindOf(definition) === null) assertNotIndexed(rt, type, field);
   if (closure !== undefined) {
     modByCallback(call, present, field, definition, closure);
     return;
@@ -413,6 +416,13 @@ function setWrapOnly(call: Call): void {
 
 function noPart(type: Type, name: string): QueryError {
   return lookupError(`type \`${type.name}\` has no property or method \`${name}\``);
+}
+
+/** Throws type_err where an index has a property, whose values have to stay, and have to have an order. */
+function assertNotIndexed(rt: Runtime, type: Type, { id, name }: FieldDef): void {
+  const index = rt.store?.indexes.of(type).find(({ def }) => def.fields.includes(id));
+  if (index !== undefined)
+    throw typeError(`type \`${type.name}\`, property \`${name}\`: it is in the index \`${index.def.name}\``);
 }
 
 function assertUnrelated(type: Type, { name, relation }: FieldDef): void {

@@ -341,12 +341,17 @@ function toType(rt: Runtime, thing: Thing, type: Type): void {
   });
   const missing = shape.fields.filter(({ name }) => thing.get(name) === undefined);
   const defaults = missing.map((field) => ({ field, value: defaultOf(rt, field.definition) }));
+  const valueNamed = (name: string): Value =>
+    thing.get(name) ?? defaults.find(({ field }) => field.name === name)?.value ?? null;
+  transaction.checkConversion(thing, type, valueNamed);
   for (const field of shape.fields) {
     const value = thing.get(field.name);
     if (field.rule.restriction !== null && value instanceof Thing) {
       transaction.demandRestriction(value, field.rule.restriction);
     }
   }
-  for (const { field, value } of defaults) transaction.placeUnchecked(thing, field.name, value);
-  transaction.convert(thing, type);
+  transaction.inParts(() => {
+    for (const { field, value } of defaults) transaction.placeUnchecked(thing, field.name, value);
+    transaction.convert(thing, type);
+  });
 }

@@ -102,3 +102,6 @@ export const HEAP_LOOK_UNITS = 1 << 20;
  * takes as long as some thousand operations.
  */
 export const HOT_RUNS = 1500;
+
+/** Instances of a type at most whose index is built at once, by the query that makes it. */
+export const INDEXED_AT_ONCE_MAX = 1000;

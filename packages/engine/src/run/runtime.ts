@@ -36,7 +36,7 @@ import {
 } from './execution.js';
 import { Signal } from './jump.js';
 import { FUTURES_DEPTH_MAX, FUTURES_MAX, FUTURES_OF_CLOSURE_MAX } from './later.js';
-import { DEEP_MAX, HOT_RUNS } from './limits.js';
+import { DEEP_MAX, HOT_RUNS, INDEXED_AT_ONCE_MAX } from './limits.js';
 import { Meter } from './meter.js';
 import type { FirstTier } from './operators.js';
 import { rulesOf } from './rules.js';
@@ -119,6 +119,8 @@ export class Runtime extends Meter {
   private statementEffects = -1;
   /** Runs after which a piece of code moves to the second tier; decided when it is compiled. */
   hotRuns = HOT_RUNS;
+  /** Instances of a type at most whose index is built at once, by the query that makes it. */
+  indexedAtOnce = INDEXED_AT_ONCE_MAX;
   /** The closure that a text is the source of. */
   readonly compileText: (source: string) => Closure;
   private readonly compileClosure: (closure: Closure) => Unit;

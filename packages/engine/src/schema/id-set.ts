@@ -115,6 +115,38 @@ export class IdSet {
     }
   }
 
+  /** Calls `visit` with the ids above one, in ascending order, until it gives false. The set must not change meanwhile. */
+  eachAbove(id: number, visit: (id: number) => boolean): void {
+    const first = Math.floor((id + 1) / CHUNK_SIZE);
+    for (const number of [...this.chunks.keys()].sort((a, b) => a - b)) {
+      const chunk = this.chunks.get(number);
+      if (chunk === undefined || number < first) continue;
+      const base = number * CHUNK_SIZE;
+      for (const low of lowOf(chunk)) if (base + low > id && !visit(base + low)) return;
+    }
+  }
+
+  /** The same for the ids below one, in descending order. */
+  eachBelow(id: number, visit: (id: number) => boolean): void {
+    for (const number of [...this.chunks.keys()].sort((a, b) => b - a)) {
+      const base = number * CHUNK_SIZE;
+      const chunk = this.chunks.get(number);
+      if (chunk === undefined || base >= id) continue;
+      for (const low of [...lowOf(chunk)].reverse()) if (base + low < id && !visit(base + low)) return;
+    }
+  }
+
+  /** How many ids are below one. */
+  countBelow(id: number): number {
+    let count = 0;
+    for (const [number, chunk] of this.chunks) {
+      const base = number * CHUNK_SIZE;
+      if (base + CHUNK_SIZE <= id) count += chunk.count;
+      else if (base < id) for (const low of lowOf(chunk)) if (base + low < id) count += 1;
+    }
+    return count;
+  }
+
   /** All ids, ascending within each chunk. The set must not change meanwhile. */
   *[Symbol.iterator](): Generator<number, void, undefined> {
     for (const number of [...this.chunks.keys()].sort((a, b) => a - b)) {

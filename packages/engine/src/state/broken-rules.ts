@@ -8,6 +8,7 @@ import type { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import type { CollectionGroup } from './collection-group.js';
 import { allThings } from './describe.js';
+import { brokenIndexes } from './index-rules.js';
 
 /** The broken rules in the state of a collection, a line each; empty when every rule is kept. Brings all of it into memory. */
 export function brokenRules(group: CollectionGroup): string[] {
@@ -64,6 +65,7 @@ export function brokenRules(group: CollectionGroup): string[] {
       broken.push(`room ${id} has ${count} references, counted ${refs}`);
     if (name !== null && store.rooms.byName.get(name) !== room) broken.push(`room ${id} is not ${name}`);
   }
+  broken.push(...brokenIndexes(store));
   for (const { tag } of members.keys())
     if (tag === Tag.ROOM) broken.push('a room that is gone is referred to');
   return broken;

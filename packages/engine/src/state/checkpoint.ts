@@ -27,5 +27,5 @@ export function writeCheckpoint(group: Group, sink: RecordSink): void {
     group.saveThing(thing, sink);
     dirty.saved(thing);
   }
-  Array.from(group.saveRest());
+  Array.from(group.saveRest(sink));
 }

@@ -5,6 +5,7 @@ import { effectsOn } from './effect.js';
 import { ThingEffect } from './effects.js';
 import type { RoomEvent } from './events.js';
 import { Group, type GroupRecord } from './group.js';
+import { IndexPart } from './parts/indexes.js';
 import { Schema } from './parts/schema.js';
 import type { Owners } from './parts/tasks.js';
 import { RecordKind, type RecordSink, type RecordSource } from './records.js';
@@ -26,7 +27,7 @@ export class CollectionGroup extends Group {
     owners: Owners = NO_OWNERS,
   ) {
     const store = new Store(shapes, source);
-    super(store.dirty, [new Schema(store), store.rooms]);
+    super(store.dirty, [new Schema(store), store.rooms, new IndexPart(store)]);
     this.store = store;
     this.takeEffects(effectsOn(store, ThingEffect));
     this.takeEffects(effectsOn(store, TransferEffect));
@@ -95,8 +96,8 @@ export class CollectionGroup extends Group {
     this.store.save(thing, sink);
   }
 
-  override saveRest(): Generator<void, void, undefined> {
-    return this.store.saveRest();
+  override saveRest(sink: RecordSink): Generator<void, void, undefined> {
+    return this.store.saveRest(sink);
   }
 
   override saveThingAgain(thing: Thing): void {

@@ -26,8 +26,8 @@ export function stateLines(group: CollectionGroup): string[] {
   return [`next ${store.nextId}, things ${store.thingCount}`, ...things, ...rooms];
 }
 
-/** One line for each type and enum, in the order of the ids. */
-export function schemaLines({ store: { schema } }: CollectionGroup): string[] {
+/** One line for each type, enum and index, in the order of the ids. */
+export function schemaLines({ store: { schema, indexes } }: CollectionGroup): string[] {
   const methodsOf = (methods: ReadonlyMap<string, Closure>): string =>
     JSON.stringify([...methods].map(([name, closure]) => [name, closure.text]));
   const types = [...schema.allTypes()].sort((a, b) => a.id - b.id);
@@ -51,6 +51,12 @@ export function schemaLines({ store: { schema } }: CollectionGroup): string[] {
       );
       return [`enum ${id} ${name} ${createdAt} ${modifiedAt} {${values.join(', ')}} ${methodsOf(methods)}`];
     }),
+    ...[...indexes.byId.values()]
+      .sort((a, b) => a.def.id - b.def.id)
+      .map(
+        ({ def, progress: { cursor, why }, tree }) =>
+          `index ${def.id} ${def.type}.${def.name} ${def.flags} ${def.fields.join(' ')}, ${cursor} ${why}: ${tree.count}`,
+      ),
   ];
 }
 

@@ -11,7 +11,7 @@ const DIRTY = ThingBit.DIRTY_EVEN | ThingBit.DIRTY_ODD;
 /**
  * Takes things out of memory that are as they are on disk and were not used for a while. A clock hand goes over the
  * things, page by page: one that was used since the last round gets a second chance, another one leaves. On its way the
- * hand counts what memory takes, so that the running estimate never drifts far.
+ * hand counts what memory takes, so that the running estimate never drifts far. Pages of indexes have their turn where a round begins.
  */
 export class Evictor {
   private readonly store: ThingMemory;
@@ -24,7 +24,7 @@ export class Evictor {
 
   /** Estimated bytes of what is in memory. */
   get bytes(): number {
-    return this.store.bytes;
+    return this.store.bytes + this.store.indexes.bytes;
   }
 
   /**
@@ -37,6 +37,7 @@ export class Evictor {
   step(evict: boolean): boolean {
     const { store } = this;
     if (this.pages.length === 0) {
+      if (evict) store.indexes.evict();
       this.pages = store.table.pageNumbers();
       this.counted = 0;
     }

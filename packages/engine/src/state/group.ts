@@ -4,6 +4,7 @@
  *   effects := effect*
  *   effect  := 01 to 0c: things, see `effects.ts`
  *            | 10 to 14: types and enums, see `parts/schema.ts`
+ *            | 15 to 19: indexes, see `parts/indexes.ts`
  *            | 20 to 22: procedures, see `parts/procedures.ts`
  *            | 23 and 24: commit history, see `parts/commits.ts`
  *            | 25 to 27: tasks, see `parts/tasks.ts`
@@ -163,7 +164,7 @@ export abstract class Group {
   }
 
   /** Writes what `saveThing` left of large things, a little at each step. */
-  *saveRest(): Generator<void, void, undefined> {}
+  *saveRest(_sink: RecordSink): Generator<void, void, undefined> {}
 
   /** Notes that a thing that was saved did not become durable. */
   saveThingAgain(_thing: Thing): void {

@@ -32,6 +32,8 @@ const step: fc.Arbitrary<Step> = fc.record({
         'restart' as const,
         'mark' as const,
         'sweep' as const,
+        'build' as const,
+        'build' as const,
         'look' as const,
       ),
     },

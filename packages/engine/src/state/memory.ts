@@ -12,6 +12,7 @@ import type { Value } from '../value/value.js';
 import { attach, detach } from './attach.js';
 import { Dirty } from './dirty.js';
 import { bytesOf } from './evictor.js';
+import { Indexes } from './indexes.js';
 import { migrate } from './migrate.js';
 import { isPagedList } from './pages/list-pages.js';
 import { isPagedSet } from './pages/member-pages.js';
@@ -39,7 +40,8 @@ export class ThingMemory implements Loader {
   readonly rooms = new Rooms(this.dirty, (id) => {
     if (id >= this.nextId) this.nextId = id + 1;
   });
-  /** The next id for a thing, room or task. Ids are never used again. */
+  readonly indexes = new Indexes(this);
+  /** The next id for a thing, room, task or index. Ids are never used again. */
   nextId = 1;
   /** Number of stored things, loaded or not. */
   thingCount = 0;
@@ -195,6 +197,11 @@ export class ThingMemory implements Loader {
     return this.pins.size > 0 && this.pins.has(thing);
   }
 
+  /** The newest record of a kind, whether it is on disk or not; undefined for none. */
+  readRecord(kind: RecordKind, id: number, part: number): Uint8Array | undefined {
+    return this.records.read(kind, id, part);
+  }
+
   /** The record of a page of a thing. */
   readPart(id: number, part: number): Uint8Array {
     return this.records.value(id, part);
@@ -262,14 +269,16 @@ export class ThingMemory implements Loader {
     this.records.write(sink, id, 0, out.view());
   }
 
-  /** Writes what `save` left, a page at each step. */
-  *saveRest(): Generator<void, void, undefined> {
+  /** Writes what `save` left, and the pages of indexes, a page at each step. */
+  *saveRest(sink: RecordSink): Generator<void, void, undefined> {
     for (const pages of this.unfinished) yield* pages.rest();
+    yield* this.indexes.rest(sink);
   }
 
   /** Gives up what `save` left. */
   abandonRest(): void {
     for (const pages of this.unfinished) pages.again();
+    this.indexes.again();
   }
 
   /** Notes that what was saved of a thing last did not become durable. */

@@ -39,9 +39,21 @@ export const RecordKind = {
   ROOM: 17,
   /** id: the user; see `admin/sessions.ts`. */
   SESSIONS: 19,
+  /** id: the index; see `type-index.ts`. */
+  INDEX: 20,
+  /** id: the index; part: the number of the page; see `pages/key-pages.ts`. */
+  INDEX_PAGE: 21,
 } as const;
 
 export type RecordKind = (typeof RecordKind)[keyof typeof RecordKind];
+
+/** Kinds of records that are read when something asks for them; all others are taken up when a group is opened. */
+const READ_WHEN_NEEDED: readonly RecordKind[] = [RecordKind.THING, RecordKind.INDEX_PAGE];
+
+/** Kinds of the records that a group takes up when it is opened. */
+export const OPENING_KINDS: readonly RecordKind[] = Object.values(RecordKind).filter(
+  (kind) => !READ_WHEN_NEEDED.includes(kind),
+);
 
 /** Where a group reads what its last checkpoint wrote. Synchronous: a thing is loaded when it is touched. */
 export interface RecordSource {

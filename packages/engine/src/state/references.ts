@@ -47,7 +47,7 @@ export class References extends ThingMemory {
         this.enter(thing, value);
       });
     }
-    if (thing.shape.type !== null) this.index(thing.shape.type, thing.id);
+    if (thing.shape.type !== null) this.index(thing.shape.type, thing);
     this.bytes += bytesOf(thing);
   }
 
@@ -57,7 +57,7 @@ export class References extends ThingMemory {
     thing.forEach((_, value) => {
       this.leave(value);
     });
-    if (thing.shape.type !== null) this.unindex(thing.shape.type, thing.id);
+    if (thing.shape.type !== null) this.unindex(thing.shape.type, thing);
   }
 
   /** Takes `register` back. */
@@ -81,7 +81,7 @@ export class References extends ThingMemory {
       this.leave(value);
     });
     this.dirty.remove(thing, this.records.partsOf(thing.id, [0, ...(home?.allNumbers ?? [])]));
-    if (thing.shape.type !== null) this.unindex(thing.shape.type, thing.id);
+    if (thing.shape.type !== null) this.unindex(thing.shape.type, thing);
     this.suspects.delete(thing.id);
     this.table.delete(thing.id);
     thing.bits |= ThingBit.GONE;
@@ -98,7 +98,7 @@ export class References extends ThingMemory {
     thing.forEach((_, value) => {
       this.enter(thing, value);
     });
-    if (thing.shape.type !== null) this.index(thing.shape.type, thing.id);
+    if (thing.shape.type !== null) this.index(thing.shape.type, thing);
     this.thingCount += 1;
   }
 
@@ -112,14 +112,18 @@ export class References extends ThingMemory {
     this.changedEnums.add(id);
   }
 
-  protected index(type: Type, id: number): void {
-    type.instances.add(id);
+  /** Notes that a thing, which has its properties, is an instance of a type. */
+  protected index(type: Type, thing: Thing): void {
+    type.instances.add(thing.id);
     this.changedIndexes.add(type);
+    if (this.indexes.count > 0) this.indexes.enter(type, thing);
   }
 
-  protected unindex(type: Type, id: number): void {
-    type.instances.delete(id);
+  /** Notes that it is no instance any more, before its values change. */
+  protected unindex(type: Type, thing: Thing): void {
+    type.instances.delete(thing.id);
     this.changedIndexes.add(type);
+    if (this.indexes.count > 0) this.indexes.leave(type, thing);
   }
 
   private countOther(other: Member | Room, by: number): void {

@@ -10,6 +10,7 @@ import type { Field } from '../schema/type.js';
 import { ThingSet } from '../value/containers.js';
 import { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
+import type { UniqueCheck } from './transaction/unique.js';
 
 /** What relations need of a transaction: changes of one side alone. */
 export interface OneSided {
@@ -61,6 +62,42 @@ export class Relations {
       added += 1;
     }
     return added;
+  }
+
+  /** Says what `assign` does to unique indexes. What two things have of each other alone, no others keep. */
+  planAssign(check: UniqueCheck, a: Thing, f: Field, value: Value): void {
+    const present = partnersAt(a, f);
+    if (present instanceof ThingSet) {
+      const wanted = value instanceof ThingSet ? value.members : new Set<Thing>();
+      this.planRemove(
+        check,
+        present,
+        [...present.members].filter((member) => !wanted.has(member)),
+      );
+      this.planAdd(check, present, [...wanted]);
+    } else if (isSet(this.end(f))) check.set(a, f.slot, value);
+    else check.storeAll(value);
+  }
+
+  /** The same for `add`. */
+  planAdd(check: UniqueCheck, set: ThingSet, things: readonly Thing[]): void {
+    this.planOthers(check, set, things, sideOf(set).owner);
+  }
+
+  /** The same for `remove`. */
+  planRemove(check: UniqueCheck, set: ThingSet, things: readonly Thing[]): void {
+    this.planOthers(check, set, things, null);
+  }
+
+  private planOthers(check: UniqueCheck, set: ThingSet, things: readonly Thing[], value: Value): void {
+    const g = this.end(sideOf(set).field);
+    for (const b of things) {
+      check.storeAll(b);
+      if (isSet(g)) continue;
+      // Brings it into memory, in its present form.
+      void b.type;
+      check.set(b, g.slot, value);
+    }
   }
 
   /** Takes things out of a set; they must be in it. */

@@ -24,7 +24,10 @@ export class Store extends References {
     this.touchProperty(thing, key);
     this.enter(thing, value);
     const old = thing.put(key, value);
-    if (old !== undefined) this.discard(old);
+    if (old !== undefined) {
+      this.changed(thing, thing.shape.index.get(key), old, value);
+      this.discard(old);
+    }
     attach(thing, key, value);
   }
 
@@ -34,8 +37,14 @@ export class Store extends References {
     this.enter(thing, value);
     const old = thing.slots[slot] as Value;
     thing.slots[slot] = value;
+    this.changed(thing, slot, old, value);
     this.discard(old);
     attach(thing, key, value);
+  }
+
+  /** A stored thing has another value in one of its slots. Only plain things get and lose properties otherwise, and they are in no index. */
+  private changed(thing: Thing, slot: number | undefined, old: Value, value: Value): void {
+    if (this.indexes.count > 0 && slot !== undefined) this.indexes.changed(thing, slot, old, value);
   }
 
   /** Takes a property of a stored thing away; returns its value. */
@@ -198,6 +207,7 @@ export class Store extends References {
    * @param charge may throw: then nothing has changed
    */
   makePlain(type: Type, charge: (units: number) => void = () => {}): () => void {
+    if (this.indexes.of(type).length > 0) throw new Error('a type goes that has indexes');
     const plain = this.plainShape(type);
     const things: Thing[] = [];
     type.instances.forEach((id) => {
@@ -230,19 +240,19 @@ export class Store extends References {
   convert(thing: Thing, type: Type | null): void {
     this.touchAll(thing);
     const before = thing.shape.type;
-    if (before !== null) this.unindex(before, thing.id);
+    if (before !== null) this.unindex(before, thing);
     reshape(thing, type, this.shapes);
-    if (type !== null) this.index(type, thing.id);
+    if (type !== null) this.index(type, thing);
   }
 
   /** Takes `convert` back. */
   unconvert(thing: Thing, places: Places): void {
     this.touchAll(thing);
     const now = thing.shape.type;
-    if (now !== null) this.unindex(now, thing.id);
+    if (now !== null) this.unindex(now, thing);
     places.restore(thing);
     const before = thing.shape.type;
-    if (before !== null) this.index(before, thing.id);
+    if (before !== null) this.index(before, thing);
     attachAll(thing);
   }
 

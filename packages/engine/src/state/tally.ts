@@ -12,7 +12,7 @@ const CATEGORIES = [
   'items',
   /** Members that came into sets, or went. */
   'members',
-  /** Types, enums and procedures. */
+  /** Types, enums, indexes and procedures. */
   'definitions',
   'tasks',
   'rooms',

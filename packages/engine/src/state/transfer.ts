@@ -2,17 +2,27 @@
  * The things, types and enums of a whole collection as one row of bytes: what a dump holds, and what a change that imports one
  * writes into the log.
  *
- *   contents := next:varint types things rooms enums properties*
+ *   contents := next:varint types things rooms enums properties* indexes
  *   types    := count:varint type*           as in `schema/type.ts`, those that are gone too
  *   things   := count:varint gap:varint*     ids, rising, each as the distance to the one before; the root comes first
  *   rooms    := count:varint (gap:varint name:text)*     ids as those of things; an empty name for none
  *   enums    := count:varint enum*           as in `schema/enum.ts`
+ *   indexes  := nothing                      where there are none: earlier versions read that
+ *             | count:varint index*          as in `schema/index-def.ts`; they are built anew
  *
  * `properties` (of each thing, in that order) as in `thing-record.ts`. `next` is the next free id. References are not written:
  * they are counted when the contents are taken up.
  */
 import { parseClosure } from '@althing/language';
 import { ByteReader, ByteWriter, FormatError } from '../bytes.js';
+import {
+  INDEXES_MAX,
+  type IndexDef,
+  readIndexDef,
+  sortKindOf,
+  TYPE_INDEXES_MAX,
+  writeIndexDef,
+} from '../schema/index-def.js';
 import { NAME } from '../schema/name.js';
 import type { Type } from '../schema/type.js';
 import { Closure } from '../value/closure.js';
@@ -22,17 +32,20 @@ import { Task } from '../value/task.js';
 import { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import { effect, type Undo } from './effect.js';
+import { duplicatesIn } from './index-build.js';
 import { readEnums, readTypes, writeEnums, writeTypes } from './parts/schema.js';
 import type { Store } from './store.js';
 import { one } from './tally.js';
 import { readProperties, writeProperties } from './thing-record.js';
 import type { Charge } from './transaction.js';
+import { READY, type TypeIndex } from './type-index.js';
 
 /** Highest id that a thing may have, so that a collection never runs out of ids. */
 const ID_MAX = 2 ** 48;
 
-/** Units charged for a thing that is written, read or checked. */
+/** Units charged for a thing that is written, read or checked, and for an entry of an index. */
 const UNITS_PER_THING = 64;
+const UNITS_PER_ENTRY = 512;
 
 /** Writes all that is in a collection; brings it into memory. */
 export function writeContents(store: Store, charge: Charge): Uint8Array {
@@ -54,6 +67,8 @@ export function writeContents(store: Store, charge: Charge): Uint8Array {
     writeProperties(out, thing);
     charge(UNITS_PER_THING + out.length - length);
   }
+  const indexes = [...store.indexes.byId.values()].filter(({ progress }) => progress.why === null);
+  if (indexes.length > 0) out.list(indexes, ({ def }) => writeIndexDef(out, def));
   return out.take();
 }
 
@@ -102,13 +117,16 @@ export function readContents(contents: Uint8Array, store: Store, charge: Charge 
     charge?.(UNITS_PER_THING + input.offset - offset);
   }
   store.guard = null;
+  const defs = input.remaining > 0 ? input.list(() => readIndexDef(input)) : [];
   if (input.remaining > 0) throw new FormatError('there is more than contents');
   for (const thing of things) store.adopt(thing);
   store.nextId = Math.max(next, nextId);
+  const indexes = defs.map((def) => readIndex(store, def, next, charge));
   // What only tasks refer to that are not taken over goes with the change.
   for (const room of rooms) if (room.refs === 0) store.rooms.orphans.add(room);
   if (charge !== null) checkContents(store, things, charge);
   return () => {
+    for (const index of indexes) store.indexes.forget(index);
     unenum();
     for (const thing of things) store.disown(thing);
     for (const thing of things) {
@@ -124,6 +142,42 @@ export function readContents(contents: Uint8Array, store: Store, charge: Charge 
     untype();
     store.nextId = nextId;
   };
+}
+
+/** Makes an index of instances that are there. */
+function readIndex(store: Store, def: IndexDef, next: number, charge: Charge | null): TypeIndex {
+  if (charge !== null) checkIndex(store, def, next, charge);
+  const index = store.indexes.make(def, { cursor: 0, why: null });
+  store.indexes.add(index);
+  store.indexes.build(index, store.schema.type(def.type), READY);
+  return index;
+}
+
+function checkIndex(store: Store, def: IndexDef, next: number, charge: Charge): void {
+  const { schema, indexes } = store;
+  const { id, name } = def;
+  const refuse = (why: string): never => {
+    throw new FormatError(`the index '${name}' can not be: ${why}`);
+  };
+  const type = schema.stateOfType(def.type) === undefined ? null : schema.type(def.type);
+  if (type === null || type.def === null) return refuse('there is no such type');
+  if (
+    id <= 0 ||
+    id >= next ||
+    store.table.get(id) !== undefined ||
+    store.rooms.byId.has(id) ||
+    indexes.byId.has(id)
+  )
+    refuse(`its id is ${id}`);
+  if (!NAME.test(name) || indexes.named(type, name) !== undefined) refuse('its name');
+  if (indexes.of(type).length >= TYPE_INDEXES_MAX || indexes.count >= INDEXES_MAX)
+    refuse('there are too many');
+  for (const [i, field] of def.fields.entries()) {
+    const { definition } = type.def.fields.find((other) => other.id === field) ?? refuse('its properties');
+    if (sortKindOf(definition) === null || def.fields.indexOf(field) !== i) refuse('its properties');
+  }
+  charge(UNITS_PER_ENTRY * type.instances.size);
+  if (duplicatesIn(store, def, 0, READY, 1).found.length > 0) refuse('values are equal that must not be');
 }
 
 function writeRooms(out: ByteWriter, { rooms }: Store, charge: Charge): void {

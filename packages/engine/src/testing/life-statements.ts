@@ -5,7 +5,7 @@ export const SETUP = `
   .big = {}; range(1400).each(|i| .big.set('k' + str(i), i)); .list = range(1300); .text = 'x';
   .objs = range(1100).map(|i| {i: i}); .set = set(); .ts = range(40).map(|i| T{n: i}); .small = {a: 1, l: [1, 2], s: set()};
   .big.set('l', range(1100)); .big.set('s', set(.objs[0])); .objs[2].l = range(1030); .objs[3].k3 = L; .ts[0].x = {}; .other = .big;
-  mod_type('T', 'add', 'f0', 'int', 5); new_procedure('p0', |a| a);
+  new_index('T', 'n', ['n', 'o']); mod_type('T', 'add', 'f0', 'int', 5); new_procedure('p0', |a| a);
   set_type('W', {n: 'int', x: 'any', o: 'T?'}, WPO); .room = room(); .rooms = [room(), .room]; .task = task(FAR, |t, a| a.n, [.ts[0]]);
 `.replaceAll('FAR', "datetime().move('years', 5)");
 
@@ -98,6 +98,18 @@ const ADDED = [
   "'any', |t| t.n % 5 == 4 ? raise('no') : {n: t.n}",
   "'str', |t| t.n % 7 == 6 ? 5 : L",
   "'room', |t| t.n % 3 == 2 ? nil : room()",
+];
+
+const INDEXED = [
+  "['n']",
+  "['o']",
+  "['o', 'n']",
+  "['n', 'o']",
+  "['f0']",
+  "['f1', 'n']",
+  "['t']",
+  "['t', 'n']",
+  "['f2']",
 ];
 
 const ROOMS = ['.room', '.room', '.rooms[0]', '.rooms[1]', '.small.r', '.ts[1].x', 'room()'];
@@ -207,6 +219,15 @@ export const STATEMENTS: readonly ((pick: Pick) => string)[] = [
   (p) => `${of(p, ['.x', '.objs[9]', '.c'])}.restrict('${of(p, ['int', 'U', 'any'])}')`,
   (p) => `rename_type('${of(p, ['U', 'V'])}', '${of(p, ['U', 'V'])}')`,
   (p) => `rename_enum('${of(p, ['F0', 'F1'])}', '${of(p, ['F0', 'F1'])}')`,
+  (p) => `new_index('${of(p, ['T', 'U'])}', 'i${p(3)}', ${of(p, INDEXED)}${of(p, ['', '', ', UNIQUE'])})`,
+  (p) => `new_index('${of(p, ['T', 'U'])}', 'i${p(3)}', ${of(p, INDEXED)}${of(p, ['', '', ', UNIQUE'])})`,
+  (p) => `${of(p, ['del_index', 'index_info'])}('${of(p, ['T', 'U'])}', 'i${p(3)}')`,
+  (p) => `rename_index('T', 'i${p(3)}', 'i${p(3)}')`,
+  (p) =>
+    `each_by('T', 'i${p(3)}', ${of(p, ['nil', '1', '.ts[0]'])}, |t| t.n = ${of(p, ['t.n + 50', '7', '0'])})`,
+  (p) => `t = one_by('T', 'i${p(3)}', ${of(p, ['1', '.ts[0]', '"text"', 'nil'])}); t.x = ${of(p, VALUES)}`,
+  (p) => `.ts[${p(40)}].${of(p, ['n', 'o', 'f0', 'f1'])} = .ts[${p(40)}].${of(p, ['n', 'o', 'f0', 'f1'])}`,
+  (p) => `.ts[${p(40)}].assign({n: ${p(9)}, x: T{n: ${p(50)}}})`,
   (p) => `new_procedure('p${p(3)}', |a| a + ${p(9)})`,
   (p) => `set_procedure('p${p(3)}', |a: '${of(p, ['int', 'U?', '[str]', 'F0'])}'| a)`,
   (p) => `del_procedure('p${p(3)}')`,

@@ -28,6 +28,8 @@ export class Life {
 
   constructor() {
     this.harness.reopen(this.source()).create();
+    // So most indexes are built in slices.
+    this.harness.engine.runtime.indexedAtOnce = 20;
   }
 
   get group(): CollectionGroup {
@@ -86,6 +88,13 @@ export class Life {
     } else {
       group.abandonCheckpoint();
     }
+  }
+
+  /** Takes up so many more instances of an index that is not complete. */
+  build(instances: number): void {
+    let left = instances;
+    const change = this.harness.engine.buildIndex(this.group.id, () => --left <= 0);
+    if (change !== null) this.changed(change);
   }
 
   evict(): void {
@@ -152,8 +161,9 @@ export class Life {
     expectSame(linesOf(probe), expected);
     expectSame(brokenRules(probe), []);
     const things = [...this.disk.keys()].filter((name) => name.startsWith(`${RecordKind.THING}:`));
+    const pages = [...this.disk.keys()].filter((name) => name.startsWith(`${RecordKind.INDEX_PAGE}:`));
     expectSame(
-      things.filter((name) => !read.has(name)),
+      [...things, ...pages].filter((name) => !read.has(name)),
       [],
     );
     if (this.applied !== this.log.length) return;
@@ -240,7 +250,7 @@ function* stepsOf(
     }
     yield;
   }
-  yield* group.saveRest();
+  yield* group.saveRest(sink);
 }
 
 /** Takes up what is no thing, as a start does. */

@@ -14,6 +14,7 @@ export interface Step {
     | 'restart'
     | 'mark'
     | 'sweep'
+    | 'build'
     | 'look';
   readonly choices: readonly number[];
 }
@@ -50,6 +51,7 @@ export function live(steps: readonly Step[]): void {
       else if (kind === 'restart') life.restart();
       else if (kind === 'mark') life.mark(1 + pick(600));
       else if (kind === 'sweep') life.sweep();
+      else if (kind === 'build') life.build(1 + pick(60));
       else life.look();
     }
     done.push('end');

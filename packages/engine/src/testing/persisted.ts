@@ -118,7 +118,7 @@ function* stepsOf(
     group.saveThing(thing, sink);
     group.dirty.saved(thing);
   }
-  yield* group.saveRest();
+  yield* group.saveRest(sink);
 }
 
 function nameOf(kind: RecordKind, id: number, part: number): string {

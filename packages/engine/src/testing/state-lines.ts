@@ -21,7 +21,7 @@ export function savedRecords(group: CollectionGroup): ReadonlyMap<string, Uint8A
     delete: (_kind, id, part) => records.delete(`${id}:${part}`),
   };
   for (const thing of allThings(group)) group.saveThing(thing, sink);
-  Array.from(group.saveRest());
+  Array.from(group.saveRest(sink));
   return records;
 }
 

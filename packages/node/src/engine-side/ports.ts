@@ -48,7 +48,7 @@ export interface EngineSettings {
 export interface EngineClock extends Clock {
   /** Calls back when other work had its turn. */
   readonly soon: (work: () => void) => void;
-  /** See `CheckpointerOptions`: how encoding takes time where time stands still meanwhile. */
+  /** See `CheckpointerOptions`: how encoding, and building indexes, takes time where time stands still meanwhile. */
   readonly encoding?: { readonly now: () => number; readonly thingsPerLook: number };
 }
 

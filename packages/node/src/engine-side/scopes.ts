@@ -6,6 +6,7 @@ import { type RoomsOfGroups, Sessions } from '../groups/sessions.js';
 import { Checkpointer } from '../state/checkpointer.js';
 import type { DiskKeeper } from '../state/disk-keeper.js';
 import { GarbageCollector } from '../state/garbage-collector.js';
+import { IndexBuilder } from '../state/index-builder.js';
 import { MemoryKeeper } from '../state/memory-keeper.js';
 import { Reopening } from '../state/reopening.js';
 import { Snapshots } from '../state/snapshots.js';
@@ -21,7 +22,7 @@ export interface ScopesParts {
   /** Called when a session changed: its role, its membership, its state. */
   readonly changed: (session: GroupSession) => void;
   /**
-   * A search for garbage or the opening of a group failed, or what should be sent to another node is damaged.
+   * A search for garbage, the build of an index, or the opening of a group failed, or what should be sent to another node is damaged.
    */
   readonly onDefect: (error: unknown) => void;
 }
@@ -39,6 +40,7 @@ export class Scopes {
   readonly snapshots: Snapshots;
   private readonly memory: MemoryKeeper;
   private readonly garbage: GarbageCollector;
+  private readonly indexes: IndexBuilder;
   private readonly stateChecks: StateChecks;
   private readonly reopening: Reopening;
 
@@ -58,6 +60,7 @@ export class Scopes {
     });
     this.memory = new MemoryKeeper(parts.engine, settings.cacheBytes, clock.now, clock.soon);
     this.garbage = this.makeGarbageCollector();
+    this.indexes = this.makeIndexBuilder();
     this.stateChecks = this.makeStateChecks();
   }
 
@@ -65,7 +68,10 @@ export class Scopes {
   consider(): void {
     for (const session of this.sessions.all) {
       this.checkpointer.consider(session);
-      if (!isBeingFilled(this.parts.engine.root, session.id)) this.garbage.consider(session);
+      if (!isBeingFilled(this.parts.engine.root, session.id)) {
+        this.garbage.consider(session);
+        this.indexes.consider(session);
+      }
       this.stateChecks.consider(session);
     }
     this.memory.consider();
@@ -164,6 +170,18 @@ export class Scopes {
     });
   }
 
+  private makeIndexBuilder(): IndexBuilder {
+    const { clock } = this.ports;
+    const { engine, onDefect } = this.parts;
+    return new IndexBuilder({
+      engine,
+      clock,
+      workClock: clock.encoding?.now ?? clock.now,
+      propose: (session, change, done) => session.propose(change, { ok: true, result: '' }, done),
+      onFailure: onDefect,
+    });
+  }
+
   private makeStateChecks(): StateChecks {
     const { nodeId, stateCheckIntervalMs } = this.settings;
     const { clock, disk, reports } = this.ports;
@@ -186,6 +204,7 @@ export class Scopes {
   private async forget(session: GroupSession): Promise<void> {
     // It would find things missing.
     this.garbage.forget(session);
+    this.indexes.forget(session);
     await Promise.all([this.checkpointer.forget(session), this.snapshots.forget(session)]);
   }
 

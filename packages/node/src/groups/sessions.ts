@@ -4,8 +4,8 @@ import {
   type Engine,
   ErrorCode,
   type Group,
+  OPENING_KINDS,
   QueryError,
-  RecordKind,
   type RoomEvent,
   type Target,
 } from '@althing/engine';
@@ -363,8 +363,7 @@ export class Sessions {
   }
 
   private async load(store: StateStore, id: GroupId, group: Group, results: Results): Promise<void> {
-    for (const kind of Object.values(RecordKind)) {
-      if (kind === RecordKind.THING) continue;
+    for (const kind of OPENING_KINDS) {
       for await (const record of store.scan(id, kind)) {
         group.loadRecord(record.kind, record.id, record.value, record.part);
       }

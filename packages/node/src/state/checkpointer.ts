@@ -293,7 +293,7 @@ export class Checkpointer {
       group.saveThing(thing, sink);
       dirty.saved(thing);
     });
-    await this.sliced(group.saveRest(), pace, () => {});
+    await this.sliced(group.saveRest(sink), pace, () => {});
     sink.put(RecordKind.META, 0, 0, meta);
     results.write(sink);
     const applied = await place;

@@ -1,11 +1,11 @@
 /**
  * The digest of a group's state, by which nodes find out whether they hold the same: a hash over its records.
  *
- *   digest := SHA-256 of (record* procedure*), the records in their order, the procedures in the order of their hashes
+ *   digest := SHA-256 of (record* index* procedure*), the records in their order, the procedures in the order of their hashes
  *   record := kind:u8 id:u64 part:u32 content
  *
  * Some of what is stored is each node's own, and not in it: the format of the counters, the numbers of the
- * records of procedures and of large values, where garbage may be, into which pieces a large list or thing is cut, and
+ * records of procedures and of large values, where garbage may be, into which pieces a large list, thing or index is cut, and
  * the order of the members of a set.
  * **Whoever changes how anything is stored** must see to it that the digest stays the same, or give it
  * another version: else nodes of two versions would take each other for damaged.
@@ -17,6 +17,7 @@ import {
   RecordKind,
   RootGroup,
   ShapeTree,
+  SharedIndex,
   sharedThing,
 } from '@althing/engine';
 import { SnapshotReader, type SnapshotSource, type StateRecord } from '@althing/storage';
@@ -66,6 +67,7 @@ export class StateDigest {
   private readonly procedures: Buffer[] = [];
   private readonly kindOfGroup: typeof CollectionGroup | typeof RootGroup;
   private thing: Thing | null = null;
+  private readonly indexes = new Map<number, SharedIndex>();
   /** The types of the collection, whose records come first: without them no instance can be read. */
   private readonly types = new CollectionGroup(0, new ShapeTree(), EMPTY_SOURCE);
 
@@ -80,6 +82,10 @@ export class StateDigest {
       return;
     }
     this.endThing();
+    if (kind === RecordKind.INDEX || kind === RecordKind.INDEX_PAGE) {
+      this.indexOf(id).add(part, value, kind === RecordKind.INDEX);
+      return;
+    }
     if (kind === RecordKind.TYPE) this.types.loadRecord(kind, id, value, part);
     if (kind === RecordKind.PROCEDURE) {
       this.procedures.push(createHash('sha256').update(value).digest());
@@ -91,8 +97,19 @@ export class StateDigest {
 
   end(): Buffer {
     this.endThing();
+    for (const [id, index] of [...this.indexes].sort(([a], [b]) => a - b)) {
+      if (!index.isThere) continue;
+      this.name(RecordKind.INDEX, id, 0);
+      this.content([Buffer.from(index.text)]);
+    }
     for (const procedure of this.procedures.sort(Buffer.compare)) this.hash.update(procedure);
     return this.hash.digest();
+  }
+
+  private indexOf(id: number): SharedIndex {
+    let index = this.indexes.get(id);
+    if (index === undefined) this.indexes.set(id, (index = new SharedIndex()));
+    return index;
   }
 
   private addThing(id: number, part: number, value: Uint8Array): void {

@@ -7,6 +7,7 @@
 import {
   type Group,
   groupLines,
+  OPENING_KINDS,
   RecordKind,
   type RecordSource,
   rootLines,
@@ -157,8 +158,7 @@ async function openState(store: StateStore): Promise<LocalEngine> {
 }
 
 async function loadRecords(store: StateStore, id: number, group: Group): Promise<void> {
-  for (const kind of Object.values(RecordKind)) {
-    if (kind === RecordKind.THING) continue;
+  for (const kind of OPENING_KINDS) {
     for await (const record of store.scan(id, kind))
       group.loadRecord(record.kind, record.id, record.value, record.part);
   }

@@ -52,6 +52,8 @@ const NO_PASSWORD: PasswordHash = {
 };
 
 const HOUSEKEEPING_MS = 100;
+/** Instances of a type at most whose index is built at once. */
+const INDEXED_AT_ONCE_MAX = 5;
 const GARBAGE_MS = 500;
 const CACHE_BYTES_SMALL = 20_000;
 /** Where the wall clocks of all runs begin, in milliseconds. */
@@ -216,6 +218,8 @@ export class Process {
     this.consensus = await this.openConsensus();
     const side = this.makeSide(state);
     this.side = side;
+    // So most indexes are built in slices.
+    side.engine.runtime.indexedAtOnce = INDEXED_AT_ONCE_MAX;
     this.bugs.engine(side.engine);
     this.bugs.side(side);
     this.engineThread.every(HOUSEKEEPING_MS, () => side.consider());

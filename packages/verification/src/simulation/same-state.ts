@@ -5,6 +5,7 @@ import {
   EMPTY_SOURCE,
   RecordKind,
   ShapeTree,
+  SharedIndex,
   sharedThing,
 } from '@althing/engine';
 import { type GroupId, type GroupSession, ROOT_GROUP } from '@althing/node/parts';
@@ -62,12 +63,20 @@ async function textsOf(process: Process, broken: string[]): Promise<Map<GroupId,
     }
     const lines: string[] = [];
     const things = new Map<string, Uint8Array>();
+    const indexes = new Map<number, SharedIndex>();
     const schema = new CollectionGroup(0, new ShapeTree(), EMPTY_SOURCE);
     for await (const { kind, id, part, value } of state.store.scan(session.id)) {
       // Each node numbers the records of procedures by itself.
       // Each knows by itself where garbage may be.
       if (session.id !== ROOT_GROUP && (kind === RecordKind.TYPE || kind === RecordKind.ENUM)) {
         schema.loadRecord(kind, id, value, part);
+      }
+      if (kind === RecordKind.INDEX || kind === RecordKind.INDEX_PAGE) {
+        // So it has pages of an index.
+        const index = indexes.get(id) ?? new SharedIndex();
+        index.add(part, value, kind === RecordKind.INDEX);
+        indexes.set(id, index);
+        continue;
       }
       if (kind === RecordKind.THING) {
         // Each has its own pieces of a large list, and an old record of an instance that nothing touched since its type changed.
@@ -86,6 +95,7 @@ async function textsOf(process: Process, broken: string[]): Promise<Map<GroupId,
       const shared = Buffer.concat([...sharedThing(id, source, schema.store.schema)]);
       lines.push(`thing ${id}: ${shared.toString('hex')}`);
     }
+    for (const [id, { text }] of indexes) lines.push(`index ${id}: ${text}`);
     texts.set(session.id, lines.sort().join('\n'));
   }
   return texts;

@@ -238,6 +238,21 @@ const ATTEMPTS: readonly ((number: number) => string)[] = [
   (n) => `mod_enum('N${n % 2}', 'mod', 'M${n % 5}', ${n + 40}); .set('e${n}', N${n % 2}{M${n % 5}}); nil;`,
   (n) =>
     `mod_enum('N${n % 2}', '${n % 3 === 0 ? 'del' : 'ren'}', 'M${n % 5}'${n % 3 === 0 ? '' : `, 'R${n % 4}'`}); nil;`,
+  // Indexes: what breaks the uniqueness of one is undone as a whole, and so is what was done to others before.
+  () =>
+    "set_type('K', {k: 'int', s: 'str?', o: 'K?'}); new_index('K', 'k', ['k', 's']); .set('ks', range(30).map(|i| K{k: i % 7, s: str(i)})); nil;",
+  (n) =>
+    `if (!.has('ks')) .set('ks', []); range(${n % 9}).each(|i| .ks.push(K{k: i, s: ${n % 3 === 0 ? 'nil' : `'${n % 5}' + str(i)`}})); nil;`,
+  (n) =>
+    `new_index('K', 'i${n % 3}', [${["'s'", "'o', 'k'", "'k'"][n % 3]}]${n % 2 === 0 ? ', UNIQUE' : ''}); nil;`,
+  (n) =>
+    `${n % 4 === 0 ? `del_index('K', 'i${n % 3}');` : `rename_index('K', 'i${n % 3}', 'i${(n + 1) % 3}');`} nil;`,
+  (n) =>
+    `.ks[${n}].s = '${n % 5}'; .ks[${n % 6}].o = .ks[${n % 4}]; .ks.push(K{k: ${n}, s: '${n % 4}'}); nil;`,
+  (n) =>
+    `each_by('K', 'k', ${n % 7}, |x| { x.k += ${1 + (n % 3)}; .ks.remove(|y| y == x && x.k % 2 == 0); }); nil;`,
+  (n) =>
+    `.ks.splice(${n % 5}, ${n % 4}); .ks[0].assign({k: ${n}, s: '${n}'}); ${n % 5 === 0 ? '1 / 0;' : 'nil;'}`,
   // Relations.
   () =>
     "new_type('Q'); set_type('P', {q: 'Q?', qs: '{Q}', one: 'P?'}); set_type('Q', {p: 'P?', ps: '{P}'}); mod_type('P', 'rel', 'q', 'ps'); mod_type('P', 'rel', 'qs', 'p'); mod_type('P', 'rel', 'one', 'one'); nil;",

@@ -30,6 +30,7 @@ import type { Store } from '../store.js';
 import { one } from '../tally.js';
 import { NS_PER_PROPERTY, NS_PER_THING } from '../transaction/undo-costs.js';
 import type { Charge, Transaction } from '../transaction.js';
+import { IndexEditor } from './indexes.js';
 import type { GroupPart } from './part.js';
 import { readEnum, readType, writeEnum, writeType } from './schema-codec.js';
 
@@ -205,7 +206,7 @@ export const SchemaEffect = {
     cost: ({ schema }, { id }) => nsOfType(schema, id),
     counts: one('definitions'),
   }),
-  /** Deletes a type, whose instances become plain things; or gives a deleted type another name. */
+  /** Deletes a type with its indexes, whose instances become plain things; or gives a deleted type another name. */
   DROP_TYPE: effect<Store, [id: number, name: string, charge?: Charge], DroppedType>({
     code: 0x11,
     write: writeNamed,
@@ -323,8 +324,11 @@ export class SchemaEditor {
   }
 
   /** Deletes a type, whose instances become plain things; or gives a deleted type another name. */
-  dropType({ id }: Type, name: string): void {
+  dropType(type: Type, name: string): void {
     const { store, transaction } = this;
+    const { id } = type;
+    const indexes = new IndexEditor(store, transaction);
+    for (const index of store.indexes.of(type)) indexes.drop(index);
     perform(transaction, SchemaEffect.DROP_TYPE, store, id, name, (units) => transaction.chargeUnits(units));
   }
 

@@ -56,6 +56,7 @@ export class ListChanges extends Storing {
     const comesAlone = isAlone(value);
     if (run !== null && comesAlone && run.takes(list, isNew)) {
       this.checkAppended(list, value);
+      if (isNew) this.checkStored(run.store, value);
       this.appendNext(run, value);
       return;
     }
@@ -65,6 +66,7 @@ export class ListChanges extends Storing {
     }
     this.checkAppended(list, value);
     this.assertWritable(list);
+    if (comesAlone && isNew) this.checkStored(this.needStore(), value);
     if (comesAlone) this.appendNext(this.beginRun(list, isNew), value);
     else this.appendWithOthers(list, value);
   }

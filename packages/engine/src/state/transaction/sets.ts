@@ -17,7 +17,8 @@ export abstract class SetChanges extends ListChanges {
     if (set.rule?.isRelated !== true) return this.addUnrelated(set, given);
     this.checkItems(set.rule, given);
     this.assertWritable(set);
-    return this.relations.add(set, given);
+    this.checkUnique((check) => this.relations.planAdd(check, set, given));
+    return this.inParts(() => this.relations.add(set, given));
   }
 
   /** Adds things to a set, on this side alone of a relation. */
@@ -74,11 +75,17 @@ export abstract class SetChanges extends ListChanges {
   assignMembers(set: ThingSet, members: ReadonlySet<Thing>): void {
     this.assertWritable(set);
     if (set.rule !== null) this.checkItems(set.rule, [...members]);
-    this.removeMembers(
-      set,
-      [...set.members].filter((thing) => !members.has(thing)),
-    );
-    this.addMembers(set, members);
+    const leaving = [...set.members].filter((thing) => !members.has(thing));
+    this.checkUnique((check) => {
+      if (set.rule?.isRelated === true) {
+        this.relations.planRemove(check, set, leaving);
+        this.relations.planAdd(check, set, [...members]);
+      } else for (const thing of members) check.storeAll(thing);
+    });
+    this.inParts(() => {
+      this.removeMembers(set, leaving);
+      this.addMembers(set, members);
+    });
   }
 }
 

@@ -11,7 +11,8 @@ import { RoomEffect } from '../parts/rooms.js';
 import type { Store } from '../store.js';
 import { writeProperties } from '../thing-record.js';
 import { Journal, UNITS_PER_PROPERTY } from './journal.js';
-import { NS_PER_THING, NS_PER_UNDO } from './undo-costs.js';
+import { NS_PER_ENTRY, NS_PER_THING, NS_PER_UNDO } from './undo-costs.js';
+import { UniqueCheck } from './unique.js';
 
 /** How loose things and rooms become stored: when something stored refers to them, with all that they refer to. */
 export class Storing extends Journal {
@@ -22,10 +23,47 @@ export class Storing extends Journal {
   /** The last inverse that takes back what was appended to a list. */
   protected appended: Appended | null = null;
   private hasDroppedMembers = false;
+  /** How many changes are under way that consist of several, of which some may be done. */
+  private partial = 0;
 
   /** Gives ids to the loose things and rooms among values, which must be referred to by something stored right after this. */
   storeValues(values: readonly Value[]): void {
     this.storeItems(values);
+  }
+
+  /**
+   * Makes a change that consists of several. What breaks the uniqueness of an index in the middle of it ends the query whatever it tries,
+   * so who can tell before asks `checkUnique` first.
+   */
+  inParts<T>(work: () => T): T {
+    this.partial += 1;
+    try {
+      return work();
+    } finally {
+      this.partial -= 1;
+    }
+  }
+
+  /**
+   * Throws duplicate_err when what is planned breaks the uniqueness of an index.
+   *
+   * @param plan says what gets which value, and what becomes stored
+   */
+  checkUnique(plan: (check: UniqueCheck) => void): void {
+    if (this.store === null || this.store.indexes.uniques === 0) return;
+    const check = new UniqueCheck(this.store, (units) => this.count(units));
+    plan(check);
+    check.assert(this.partial > 0);
+  }
+
+  protected get isPartial(): boolean {
+    return this.partial > 0;
+  }
+
+  /** Charges for entries of indexes that came, went or changed, which the last inverse takes back. */
+  protected countEntries(entries: number): void {
+    this.undoTakes(NS_PER_ENTRY * entries);
+    this.count(UNITS_PER_ENTRY * entries);
   }
 
   /** Notes that members of enums were deleted, which values that are not stored yet may still hold. */
@@ -96,6 +134,10 @@ export class Storing extends Journal {
   protected storeThings(things: readonly Thing[], rooms: Room[] = []): void {
     if (this.hasDroppedMembers) this.assertMembersThere(things);
     const store = this.needStore();
+    if (store.indexes.uniques > 0)
+      this.checkUnique((check) => {
+        for (const thing of things) check.storeAll(thing);
+      });
     const base = store.nextId;
     this.undoStoring(store);
     const noteRoom = intoIfLoose(rooms);
@@ -121,11 +163,17 @@ export class Storing extends Journal {
       return;
     }
     const store = this.needStore();
+    this.checkStored(store, thing);
     this.undoStoring(store);
     writeEffect(this.effects, ThingEffect.NEW_THINGS, store.nextId, 1);
     this.tally?.add(ThingEffect.NEW_THINGS.counts(store, store.nextId, 1));
     this.register(store, thing);
     this.adopt(store, thing);
+  }
+
+  /** Throws duplicate_err when a loose thing can't be stored, which brings no others along. */
+  protected checkStored(store: Store, thing: Thing): void {
+    if (store.indexes.uniques > 0) this.checkUnique((check) => check.storeAll(thing));
   }
 
   /**
@@ -138,7 +186,7 @@ export class Storing extends Journal {
     writeProperties(this.written, thing);
     store.adopt(thing);
     this.adoptedBelow = thing.id + 1;
-    return UNITS_PER_PROPERTY * (thing.shape.size + 1);
+    return UNITS_PER_PROPERTY * (thing.shape.size + 1) + this.unitsOfEntries(store, thing);
   }
 
   /** Stores loose rooms. */
@@ -182,6 +230,15 @@ export class Storing extends Journal {
     this.countWritten(length);
     store.adopt(thing);
     this.adoptedBelow = thing.id + 1;
+    if (store.indexes.count > 0) this.count(this.unitsOfEntries(store, thing));
+  }
+
+  /** What the entries cost that indexes have of a thing that was stored; how long it takes to take them back is noted. */
+  private unitsOfEntries({ indexes }: Store, { shape }: Thing): number {
+    if (indexes.count === 0 || shape.type === null) return 0;
+    const entries = indexes.of(shape.type).length;
+    this.undoTakes(NS_PER_ENTRY * entries);
+    return UNITS_PER_ENTRY * entries;
   }
 
   /**
@@ -236,6 +293,9 @@ export class Storing extends Journal {
     reverseFrom(rooms, firstRoom);
   }
 }
+
+/** Units charged for an entry of an index that comes, goes or changes. */
+const UNITS_PER_ENTRY = 512;
 
 /** Collects rooms that are not stored. */
 function intoIfLoose(rooms: Room[]): VisitOther {

@@ -28,6 +28,7 @@ import type { Store } from '../store.js';
 import { UNITS_PER_PROPERTY } from './journal.js';
 import { SetChanges } from './sets.js';
 import { NS_PER_PROPERTY, NS_PER_PUT_BACK, NS_PER_THING } from './undo-costs.js';
+import { conversionRefusal } from './unique.js';
 
 /** Changes of properties of things, which must fit restrictions and the definitions of types. */
 export class ThingChanges extends SetChanges {
@@ -97,7 +98,10 @@ export class ThingChanges extends SetChanges {
 
   /** Sets a property to a value that fits. Relations are kept. */
   placeField(thing: Thing, field: Field, value: Value): Value {
-    if (field.relation !== null) return this.relations.assign(thing, field, value);
+    if (field.relation !== null) {
+      if (thing.id !== 0) this.checkUnique((check) => this.relations.planAssign(check, thing, field, value));
+      return this.inParts(() => this.relations.assign(thing, field, value));
+    }
     const { restriction } = field.rule;
     if (restriction !== null && value instanceof Thing) this.demandRestriction(value, restriction);
     return this.place(thing, field.name, value);
@@ -130,7 +134,13 @@ export class ThingChanges extends SetChanges {
       return;
     }
     if (restriction !== null) for (const [, value] of entries) this.checkRestriction(restriction, value);
-    for (const [key, value] of entries) this.place(thing, key, value);
+    if (thing.id !== 0)
+      this.checkUnique((check) => {
+        for (const [, value] of entries) check.storeAll(value);
+      });
+    this.inParts(() => {
+      for (const [key, value] of entries) this.place(thing, key, value);
+    });
   }
 
   /** From a plain thing: what it has, all of it checked first. From an instance of the same type: everything. */
@@ -153,7 +163,17 @@ export class ThingChanges extends SetChanges {
       }
       this.checkField(field, value);
     }
-    for (const [i, [, value]] of entries.entries()) this.placeField(thing, fields[i]!, value);
+    if (thing.id !== 0)
+      this.checkUnique((check) => {
+        for (const [i, [, value]] of entries.entries()) {
+          const field = fields[i]!;
+          if (field.relation === null) check.set(thing, field.slot, value);
+          else this.relations.planAssign(check, thing, field, value);
+        }
+      });
+    this.inParts(() => {
+      for (const [i, [, value]] of entries.entries()) this.placeField(thing, fields[i]!, value);
+    });
   }
 
   private place(thing: Thing, key: string, value: Value): Value {
@@ -183,10 +203,14 @@ export class ThingChanges extends SetChanges {
       attach(thing, key, own);
       return own;
     }
+    const { indexes } = this.needStore();
+    if (indexes.uniques > 0 && thing.shape.type !== null)
+      this.checkUnique((check) => check.set(thing, slot, own));
     const store = this.recordSet(thing, key, own);
     store.putAt(thing, slot, key, own);
     this.noteDetached(old);
     this.undoBy(undoOfPut(store, thing, key, old), NS_PER_PUT_BACK);
+    if (indexes.count > 0) this.countEntries(2 * indexes.countAt(thing, slot));
     return own;
   }
 
@@ -301,7 +325,20 @@ export class ThingChanges extends SetChanges {
       return;
     }
     this.assertWritable(thing);
+    if (type !== null) this.checkConversion(thing, type, (name) => thing.get(name) ?? null);
     perform(this, SchemaEffect.CONVERT, store, thing, type);
+  }
+
+  /**
+   * Throws duplicate_err when a plain thing can't become an instance.
+   *
+   * @param valueNamed gives the value that it will have under a name
+   */
+  checkConversion(thing: Thing, type: Type, valueNamed: (name: string) => Value): void {
+    const store = this.needStore();
+    if (thing.id === 0 || store.indexes.uniques === 0) return;
+    const refused = conversionRefusal(store, thing, type, valueNamed);
+    if (refused !== null) throw this.isPartial ? refused.asFatal() : refused;
   }
 
   /** Sets a property whatever its definition says: for a definition that is about to change. */

@@ -1,0 +1,185 @@
+import { existsError, lookupError, operationError, quotaError, typeError, valueError } from '../error.js';
+import { MsgpackWriter } from '../pack/msgpack-writer.js';
+import { CHANGES_COLLECTION, type Entry, func, In } from '../run/builtin.js';
+import { percentOf } from '../run/index-range.js';
+import { typeNamed } from '../run/instance.js';
+import { UNITS_PER_READ } from '../run/instances.js';
+import * as p from '../run/params.js';
+import type { Runtime } from '../run/runtime.js';
+import {
+  INDEX_FIELDS_MAX,
+  INDEXES_MAX,
+  IndexFlag,
+  sortKindOf,
+  TYPE_INDEXES_MAX,
+} from '../schema/index-def.js';
+import { assertName } from '../schema/name.js';
+import { inWords } from '../schema/rule.js';
+import type { FieldDef, Type } from '../schema/type.js';
+import { duplicatesIn } from '../state/index-build.js';
+import { IndexEditor } from '../state/parts/indexes.js';
+import type { Store } from '../state/store.js';
+import { READY, type TypeIndex } from '../state/type-index.js';
+import { List } from '../value/containers.js';
+import { MpData } from '../value/scalars.js';
+import type { Value } from '../value/value.js';
+import { needCommit } from './history.js';
+import { defOf } from './types.js';
+
+/** Making and deleting indexes, and what is known of them. */
+export const INDEXES: readonly Entry[] = [
+  func('new_index', {
+    doc: 'Makes an index of a type: of the property of its name, or of a list of 1 to 4 properties; the flags are UNIQUE or 0. It is built in the background where there are many instances. Returns the name.',
+    changes: CHANGES_COLLECTION,
+    before: needCommit,
+    params: [
+      p.str('type'),
+      p.str('name'),
+      p.optional(p.any('properties')),
+      p.optional(p.intBetween('flags', 0, IndexFlag.UNIQUE)),
+    ],
+    run: (rt, typeName, name, given, flags) => {
+      const type = typeNamed(rt, typeName);
+      const hasFields = given instanceof List;
+      if (!hasFields && flags !== undefined)
+        throw p.wrongType(given ?? null, { function: 'new_index', position: 3 }, 'properties', 'a list');
+      const bits = hasFields || given === undefined ? (flags ?? 0) : flagsOf(given);
+      makeIndex(rt, type, name, hasFields ? given.items : [name], bits);
+      return name;
+    },
+  }),
+  func('rename_index', {
+    doc: 'Gives an index another name.',
+    changes: CHANGES_COLLECTION,
+    before: needCommit,
+    params: [p.str('type'), p.str('name'), p.str('new_name')],
+    run: (rt, typeName, name, newName) => {
+      const type = typeNamed(rt, typeName);
+      const index = indexNamed(rt, type, name);
+      assertNewIndexName(rt, type, newName);
+      editorOf(rt).rename(index, newName);
+      return null;
+    },
+  }),
+  func('del_index', {
+    doc: 'Deletes an index; the instances stay as they are.',
+    changes: CHANGES_COLLECTION,
+    before: needCommit,
+    params: [p.str('type'), p.str('name')],
+    run: (rt, typeName, name) => {
+      editorOf(rt).drop(indexNamed(rt, typeNamed(rt, typeName), name));
+      return null;
+    },
+  }),
+  func('index_info', {
+    doc: 'What is known of an index: its properties, whether it is unique, how far it is built and why it could not be, and its number of entries.',
+    in: In.COLLECTION,
+    readsState: true,
+    params: [p.str('type'), p.str('name')],
+    run: (rt, typeName, name) => {
+      const type = typeNamed(rt, typeName);
+      return indexInfo(rt, type, indexNamed(rt, type, name));
+    },
+  }),
+  func('indexes_info', {
+    doc: 'What is known of every index of the collection, in the order in which they were made.',
+    in: In.COLLECTION,
+    readsState: true,
+    run: (rt) => {
+      const { indexes, schema } = storeOf(rt);
+      const all = [...indexes.byId.values()].sort((a, b) => a.def.id - b.def.id);
+      return new List(all.map((index) => indexInfo(rt, schema.type(index.def.type), index)));
+    },
+  }),
+];
+
+function makeIndex(rt: Runtime, type: Type, name: string, given: readonly Value[], flags: number): void {
+  const { indexes } = storeOf(rt);
+  if (type.isWrapOnly) throw operationError(`the type \`${type.name}\` only wraps: it has no instances`);
+  assertNewIndexName(rt, type, name);
+  if (given.length === 0 || given.length > INDEX_FIELDS_MAX)
+    throw valueError(`an index has 1 to ${INDEX_FIELDS_MAX} properties, not ${given.length}`);
+  const fields = given.map((property) => indexableField(type, property));
+  if (new Set(fields).size < fields.length) throw valueError('an index has each property once');
+  if (indexes.of(type).length >= TYPE_INDEXES_MAX)
+    throw quotaError(`a type has at most ${TYPE_INDEXES_MAX} indexes`);
+  if (indexes.count >= INDEXES_MAX) throw quotaError(`a collection has at most ${INDEXES_MAX} indexes`);
+  const editor = editorOf(rt);
+  const def = { type: type.id, flags, name, fields: fields.map(({ id }) => id) };
+  const isBuiltAtOnce = type.instances.size <= rt.indexedAtOnce;
+  if (isBuiltAtOnce) {
+    rt.charge(UNITS_PER_READ * type.instances.size);
+    const [duplicate] = duplicatesIn(storeOf(rt), { ...def, id: 0 }, 0, READY, 1).found;
+    if (duplicate !== undefined) throw duplicate;
+  }
+  const index = editor.make(def);
+  if (isBuiltAtOnce) editor.build(index, READY);
+}
+
+function flagsOf(given: Value): number {
+  if (given !== 0 && given !== IndexFlag.UNIQUE)
+    throw typeError(`new_index() takes a list of properties, or flags; not ${inWords(given)}`);
+  return given;
+}
+
+function indexableField(type: Type, property: Value): FieldDef {
+  if (typeof property !== 'string')
+    throw typeError(`properties are named by a str, not ${inWords(property)}`);
+  const field = defOf(type).fields.find(({ name }) => name === property);
+  if (field === undefined) throw lookupError(`type \`${type.name}\` has no property \`${property}\``);
+  if (sortKindOf(field.definition) === null) {
+    throw typeError(
+      `type \`${type.name}\`, property \`${property}\`: values of this definition have no order in an index; keep what is looked for in a property of its own`,
+    );
+  }
+  return field;
+}
+
+function assertNewIndexName(rt: Runtime, type: Type, name: string): void {
+  assertName(name);
+  if (storeOf(rt).indexes.named(type, name) !== undefined)
+    throw existsError(`type \`${type.name}\` has an index \`${name}\` already`);
+}
+
+function indexNamed(rt: Runtime, type: Type, name: string): TypeIndex {
+  const index = storeOf(rt).indexes.named(type, name);
+  if (index === undefined) throw lookupError(`type \`${type.name}\` has no index \`${name}\``);
+  return index;
+}
+
+function indexInfo(rt: Runtime, type: Type, index: TypeIndex): MpData {
+  const { def, progress, tree } = index;
+  const fields = defOf(type).fields;
+  rt.charge(256);
+  const out = new MsgpackWriter();
+  out.beginMap(8);
+  out.key('name');
+  out.str(def.name);
+  out.key('type');
+  out.str(type.name);
+  out.key('fields');
+  out.beginArray(def.fields.length);
+  for (const id of def.fields) out.str(fields.find((field) => field.id === id)?.name ?? '');
+  out.key('unique');
+  out.bool(index.isUnique);
+  out.key('state');
+  out.str(progress.why !== null ? 'failed' : index.isReady ? 'ready' : 'building');
+  out.key('percent');
+  out.int(percentOf(index, type));
+  out.key('why');
+  if (progress.why === null) out.nil();
+  else out.str(progress.why);
+  out.key('entries');
+  out.int(tree.count);
+  return new MpData(out.out.take());
+}
+
+function editorOf(rt: Runtime): IndexEditor {
+  rt.assertUpgraded('indexes');
+  return new IndexEditor(storeOf(rt), rt.transaction);
+}
+
+function storeOf({ store }: Runtime): Store {
+  if (store === null) throw new Error('there are indexes in collections only');
+  return store;
+}

@@ -1,0 +1,124 @@
+/** How an index comes to have the instances that are there when it is made: at once, or a slice at a time. */
+import { duplicateError, type QueryError } from '../error.js';
+import { type IndexDef, isUnique } from '../schema/index-def.js';
+import { inWords } from '../schema/rule.js';
+import { isCutKey } from '../value/sort-key.js';
+import type { Thing } from '../value/thing.js';
+import { IndexEditor } from './parts/indexes.js';
+import type { Store } from './store.js';
+import type { Transaction } from './transaction.js';
+import { READY, type TypeIndex } from './type-index.js';
+
+/** What a look at some instances found. */
+export interface Slice {
+  /** The id of the last one; null when there are no more. */
+  readonly upTo: number | null;
+  /** Errors for instances that have the values of others. */
+  readonly found: readonly QueryError[];
+}
+
+/**
+ * Looks for instances of the type of a unique index that have the same values, among those with ids above one and up to another, and those
+ * that the index has.
+ *
+ * @param max number of errors after which it ends
+ * @param isOver asked after each instance
+ */
+export function duplicatesIn(
+  store: Store,
+  def: IndexDef,
+  above: number,
+  upTo: number,
+  max: number,
+  isOver: () => boolean = () => false,
+): Slice {
+  const type = store.schema.type(def.type);
+  const index = store.indexes.byId.get(def.id) ?? store.indexes.make(def, { cursor: 0, why: null });
+  const holders = new Map<string, Thing>();
+  const found: QueryError[] = [];
+  let last: number | null = null;
+  let isWhole = true;
+  type.instances.eachAbove(above, (id) => {
+    if (id > upTo) return false;
+    if (found.length >= max || (last !== null && isOver())) {
+      isWhole = false;
+      return false;
+    }
+    last = id;
+    const thing = store.thingOfId(id);
+    store.load(thing);
+    const key = isUnique(def) ? index.uniqueKeyOf(thing, NO_VALUES) : null;
+    if (key === null) return true;
+    const name = isCutKey(key) ? key + textsOf(index, thing) : key;
+    const holder = holders.get(name) ?? holderIn(store, index, key, thing);
+    if (holder === undefined) holders.set(name, thing);
+    else found.push(refusal(type.name, index, thing, holder));
+    return true;
+  });
+  return { upTo: isWhole ? null : last, found };
+}
+
+const NO_VALUES = new Map();
+
+function holderIn(store: Store, index: TypeIndex, key: string, thing: Thing): Thing | undefined {
+  const texts = isCutKey(key) ? textsOf(index, thing) : null;
+  let holder: Thing | undefined;
+  index.tree.ascend({ key, id: 0 }, (other, id) => {
+    if (other !== key) return false;
+    const candidate = store.thingOfId(id);
+    store.load(candidate);
+    if (texts === null || textsOf(index, candidate) === texts) holder = candidate;
+    return holder === undefined;
+  });
+  return holder;
+}
+
+function textsOf(index: TypeIndex, thing: Thing): string {
+  return JSON.stringify(
+    index
+      .slotsOf(thing)
+      .map((slot) => thing.slots[slot])
+      .filter((value) => typeof value === 'string'),
+  );
+}
+
+function refusal(type: string, index: TypeIndex, thing: Thing, holder: Thing): QueryError {
+  const key = index.slotsOf(thing).map((slot) => inWords(thing.slots[slot] ?? null));
+  return duplicateError(
+    `type \`${type}\`, index \`${index.def.name}\`: ${key.join(', ')} is the value of #${holder.id} and #${thing.id}`,
+  );
+}
+
+/** The index of a collection that has instances still to take up; undefined when there is none. */
+export function unfinishedIndex(store: Store): TypeIndex | undefined {
+  for (const index of store.indexes.byId.values())
+    if (!index.isReady && index.progress.why === null) return index;
+  return undefined;
+}
+
+/**
+ * Takes up more instances of an index that is not complete, as a change like any other: those of one slice.
+ *
+ * @param isOver whether the slice has lasted long enough; asked after each instance
+ */
+export function buildSlice(
+  store: Store,
+  transaction: Transaction,
+  index: TypeIndex,
+  isOver: () => boolean,
+): void {
+  const editor = new IndexEditor(store, transaction);
+  const { upTo, found } = duplicatesIn(
+    store,
+    index.def,
+    index.progress.cursor,
+    READY,
+    DUPLICATES_TOLD,
+    isOver,
+  );
+  if (found.length > 0) editor.fail(index, found.map(({ message }) => message).join('; '));
+  else editor.build(index, upTo ?? READY);
+}
+
+/** Duplicates that are named when the build of a unique index ends with them. */
+const DUPLICATES_TOLD = 10;

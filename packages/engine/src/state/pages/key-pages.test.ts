@@ -1,0 +1,191 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { KeyPages } from './key-pages.js';
+import type { PageSink } from './page-table.js';
+
+/** A tree, its records, and what it should have. */
+class World {
+  records = new Map<number, Uint8Array>();
+  tree = this.open({ root: 0, nextNumber: 1, count: 0 });
+  model: string[] = [];
+  private next: Map<number, Uint8Array> | null = null;
+  private steps: Generator<void, void, undefined> | null = null;
+  private durable = { head: this.tree.head, model: this.model };
+  private frozen = this.durable;
+
+  private open(head: KeyPages['head']): KeyPages {
+    return new KeyPages((number) => {
+      const record = this.records.get(number);
+      if (record === undefined) throw new Error(`page ${number} is missing`);
+      return record;
+    }, head);
+  }
+
+  change(key: string, id: number): void {
+    const entry = textOf(key, id);
+    const place = this.model.findIndex((other) => other >= entry);
+    if (this.model[place] === entry) {
+      this.tree.remove(key, id);
+      this.model = this.model.toSpliced(place, 1);
+    } else {
+      this.tree.insert(key, id);
+      this.model = this.model.toSpliced(place < 0 ? this.model.length : place, 0, entry);
+    }
+  }
+
+  begin(): void {
+    if (this.next !== null) return;
+    this.next = new Map(this.records);
+    this.tree.freeze();
+    this.frozen = { head: this.tree.head, model: this.model };
+    this.steps = this.tree.rest(this.sink);
+  }
+
+  step(count: number): void {
+    for (let i = 0; i < count; i++) this.steps?.next();
+  }
+
+  end(succeeds: boolean): void {
+    if (this.next === null) return;
+    while (this.steps?.next().done === false);
+    if (succeeds) {
+      this.records = this.next;
+      this.durable = this.frozen;
+      this.checkRecords();
+    } else this.tree.again();
+    this.next = null;
+  }
+
+  evict(): void {
+    if (this.next === null) this.tree.leave();
+  }
+
+  restart(): void {
+    this.next = null;
+    this.tree = this.open(this.durable.head);
+    this.model = this.durable.model;
+  }
+
+  check(): void {
+    expect(entriesOf(this.tree)).toEqual(this.model);
+    expect(this.tree.problems()).toEqual([]);
+  }
+
+  private get sink(): PageSink {
+    return {
+      put: (number, record) => this.next?.set(number, record),
+      delete: (number) => this.next?.delete(number),
+    };
+  }
+
+  /** The records are those of the state that was frozen, and no others. */
+  private checkRecords(): void {
+    const read = new Set<number>();
+    const copy = new KeyPages((number) => {
+      read.add(number);
+      return this.records.get(number) as Uint8Array;
+    }, this.durable.head);
+    expect(entriesOf(copy)).toEqual(this.durable.model);
+    expect(copy.problems()).toEqual([]);
+    expect([...this.records.keys()].filter((number) => !read.has(number))).toEqual([]);
+  }
+}
+
+const key = fc.oneof(
+  fc.nat(40).map((n) => `k${String(n).padStart(3, '0')}`),
+  fc.nat(3).map((n) => 'long'.repeat(50 * (n + 1))),
+  fc.constantFrom('', 'same', '\xff'),
+);
+const step = fc.oneof(
+  {
+    weight: 20,
+    arbitrary: fc.record({ kind: fc.constant('change' as const), key, id: fc.nat(200), count: fc.nat(60) }),
+  },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constantFrom(
+        'begin' as const,
+        'step' as const,
+        'step' as const,
+        'end' as const,
+        'fail' as const,
+        'evict' as const,
+        'restart' as const,
+      ),
+      count: fc.nat(10),
+    }),
+  },
+);
+
+test('a tree has what a sorted array has, through checkpoints, evictions and restarts', () => {
+  fc.assert(
+    fc.property(fc.array(step, { minLength: 10, maxLength: 80, size: 'max' }), (steps) => {
+      const world = new World();
+      for (const one of steps) {
+        if (one.kind === 'change')
+          for (let i = 0; i < one.count; i++) world.change(one.key, (one.id + i) % 230);
+        else if (one.kind === 'begin') world.begin();
+        else if (one.kind === 'step') world.step(one.count);
+        else if (one.kind === 'end' || one.kind === 'fail') world.end(one.kind === 'end');
+        else if (one.kind === 'evict') world.evict();
+        else world.restart();
+        world.check();
+      }
+    }),
+    { numRuns: 40 },
+  );
+});
+
+test('a tree of many entries is walked and counted from any place in either direction', () => {
+  const tree = new KeyPages(() => new Uint8Array(), { root: 0, nextNumber: 1, count: 0 });
+  const entries = Array.from({ length: 3000 }, (_, i) => ({ key: `k${(i * 7919) % 500}`, id: i + 1 }));
+  for (const { key: one, id } of entries) tree.insert(one, id);
+  const sorted = entries.map((entry) => textOf(entry.key, entry.id)).sort();
+  fc.assert(
+    fc.property(fc.nat(510), fc.nat(3010), (n, id) => {
+      const place = { key: `k${n}`, id };
+      const rank = sorted.filter((text) => text < textOf(place.key, id)).length;
+      expect(tree.rank(place)).toBe(rank);
+      const [up, down] = [[], []] as string[][];
+      tree.ascend(place, (other, otherId) => (up as string[]).push(textOf(other, otherId)) < 20);
+      tree.descend(place, (other, otherId) => (down as string[]).push(textOf(other, otherId)) < 20);
+      expect(up).toEqual(sorted.slice(rank, rank + 20));
+      expect(down).toEqual(sorted.slice(Math.max(0, rank - 20), rank).reverse());
+    }),
+    { numRuns: 50 },
+  );
+  for (const { key: one, id } of entries) tree.remove(one, id);
+  expect(tree.head.root).toBe(0);
+  expect(tree.count).toBe(0);
+});
+
+test('ascending keys leave full pages behind', () => {
+  const tree = new KeyPages(() => new Uint8Array(), { root: 0, nextNumber: 1, count: 0 });
+  for (let i = 0; i < 5000; i++) tree.insert(`key ${String(i).padStart(6, '0')}`, i + 1);
+  // An entry counts 16 bytes of 1024.
+  expect(tree.presentCount).toBeLessThan(1.1 * (5000 / 63));
+});
+
+test('the records of a tree that goes are all deleted, though its leaves are not read', () => {
+  const world = new World();
+  for (let i = 0; i < 3000; i++) world.change(`k${(i * 7919) % 3001}`, i + 1);
+  world.begin();
+  world.end(true);
+  world.restart();
+  const records = new Set(world.records.keys());
+  const sink = { put: () => {}, delete: (number: number) => records.delete(number) };
+  for (const _ of world.tree.deleteAll(sink));
+  expect([...records]).toEqual([]);
+  expect(world.tree.presentCount).toBe(0);
+});
+
+function textOf(one: string, id: number): string {
+  return `${one} ${String(id).padStart(5, '0')}`;
+}
+
+function entriesOf(tree: KeyPages): string[] {
+  const entries: string[] = [];
+  tree.ascend({ key: '', id: 0 }, (one, id) => entries.push(textOf(one, id)) > 0);
+  return entries;
+}

@@ -1,0 +1,297 @@
+/**
+ * Entries in the order of their keys, and of their ids where keys are equal: a B+ tree, whose leaves have the entries, and whose inner
+ * pages have a lower bound, the number and the size of each page below them.
+ *
+ *   page  := format:u8 level:u8 count:varint (shared:varint rest:varint bytes id:varint below)*     level 0: leaves
+ *   below := nothing in a leaf | page:varint entries:varint
+ *
+ * A key begins with the first `shared` bytes of the one before. Keys are texts of bytes, see `value/sort-key.ts`. How the entries are cut
+ * into pages depends on the order in which they came, so it is each node's own.
+ *
+ * Source: Bayer and McCreight, "Organization and maintenance of large ordered indices" (1972); sizes in inner pages are those of a counted
+ * B tree.
+ */
+import { type ByteReader, type ByteWriter, FormatError } from '../../bytes.js';
+import { flatKey } from '../../value/sort-key.js';
+import { KeyPage, PAGE_BYTES_MAX } from './key-page.js';
+import { PageSet } from './page-set.js';
+import { type PageSink, PageState } from './page-table.js';
+
+/** A place among the entries: before the entry with this key and id, whether there is one or not. */
+export interface KeyPlace {
+  readonly key: string;
+  readonly id: number;
+}
+
+/** Takes an entry; false ends the walk. */
+export type VisitEntry = (key: string, id: number) => boolean;
+
+/** What has to be stored of a tree beside its pages. */
+export interface KeyTreeHead {
+  /** Number of the topmost page; 0 for none. */
+  readonly root: number;
+  readonly nextNumber: number;
+  readonly count: number;
+}
+
+export const EMPTY_TREE: KeyTreeHead = { root: 0, nextNumber: 1, count: 0 };
+
+/** A step from the topmost page to a leaf: a page, and the place of the next one, or of the entry, in it. */
+interface Step {
+  readonly page: KeyPage;
+  at: number;
+}
+
+const PAGE_FORMAT = 1;
+
+export class KeyPages extends PageSet<KeyPage> {
+  private root: number;
+  private size: number;
+
+  constructor(read: (number: number) => Uint8Array, head: KeyTreeHead) {
+    super(read, head.nextNumber);
+    this.root = head.root;
+    this.size = head.count;
+  }
+
+  get head(): KeyTreeHead {
+    return { root: this.root, nextNumber: this.nextNumber, count: this.size };
+  }
+
+  /** Number of entries. */
+  get count(): number {
+    return this.size;
+  }
+
+  /** Adds an entry, which must not be there. */
+  insert(key: string, id: number): void {
+    if (this.root === 0) this.root = this.newPage(0).number;
+    const path = this.pathTo(key, id);
+    const leaf = last(path);
+    if (leaf.page.has(leaf.at, key, id)) throw new Error(`thing ${id} is in the index already`);
+    const isLast = path.every(({ page, at }) => at === page.entries - (page.level === 0 ? 0 : 1));
+    for (const { page } of path) this.touch(page);
+    const flat = flatKey(key);
+    for (const { page, at } of path) if (page.level > 0) page.admit(at, flat, id);
+    leaf.page.insert(leaf.at, flat, id);
+    this.size += 1;
+    this.split(path, isLast);
+  }
+
+  /** Takes an entry away, which must be there. */
+  remove(key: string, id: number): void {
+    const path = this.root === 0 ? [] : this.pathTo(key, id);
+    const leaf = path.at(-1);
+    if (leaf?.page.has(leaf.at, key, id) !== true) throw new Error(`thing ${id} is not in the index`);
+    for (const { page } of path) this.touch(page);
+    leaf.page.remove(leaf.at);
+    for (const { page, at } of path) if (page.level > 0) page.grow(at, -1);
+    this.size -= 1;
+    this.join(path);
+  }
+
+  /** Goes over the entries from a place on, in their order. They must not change meanwhile. */
+  ascend({ key, id }: KeyPlace, visit: VisitEntry): void {
+    if (this.root !== 0) this.up(this.root, key, id, visit);
+  }
+
+  /** Goes over the entries before a place, the last one first. */
+  descend({ key, id }: KeyPlace, visit: VisitEntry): void {
+    if (this.root !== 0) this.down(this.root, key, id, visit);
+  }
+
+  /** How many entries are before a place. */
+  rank({ key, id }: KeyPlace): number {
+    let rank = 0;
+    for (let number = this.root; number !== 0; ) {
+      const page = this.get(number);
+      page.isUsed = true;
+      if (page.level === 0) return rank + page.placeOf(key, id);
+      const at = page.childOf(key, id);
+      for (let i = 0; i < at; i++) rank += page.sizes[i]!;
+      number = page.pages[at]!;
+    }
+    return rank;
+  }
+
+  /** Takes pages out of memory that are as their records and were not used since the last call. No checkpoint may be under way. */
+  leave(): void {
+    this.evict((page) => {
+      const { isUsed } = page;
+      page.isUsed = false;
+      return isUsed;
+    });
+  }
+
+  /** Estimated bytes of the pages in memory. */
+  get bytes(): number {
+    return BYTES_PER_PAGE * this.presentCount;
+  }
+
+  /** Deletes the records of all pages, of which the leaves are not read. */
+  *deleteAll(sink: PageSink): Generator<void, void, undefined> {
+    yield* this.deleteFreed(sink);
+    if (this.root !== 0) yield* this.deleteBelow(this.root, sink);
+  }
+
+  /** What is wrong with the pages, a line each. Reads them all. */
+  problems(): string[] {
+    const problems: string[] = [];
+    if (this.root === 0) return this.size === 0 ? [] : [`there are no pages for ${this.size} entries`];
+    const look = (number: number, level: number | null, low: KeyPlace | null): number => {
+      const page = this.get(number);
+      if (level !== null && page.level !== level) problems.push(`page ${number} lies at level ${page.level}`);
+      if (page.entries === 0) problems.push(`page ${number} is empty`);
+      problems.push(...page.problems(low));
+      if (page.level === 0) return page.entries;
+      let sum = 0;
+      for (const [i, below] of page.pages.entries()) {
+        const size = look(below, page.level - 1, page.entry(i));
+        if (size !== page.sizes[i])
+          problems.push(`page ${below} has ${size} entries, counted ${page.sizes[i]}`);
+        sum += size;
+      }
+      return sum;
+    };
+    const size = look(this.root, null, null);
+    if (size !== this.size) problems.push(`there are ${size} entries, counted ${this.size}`);
+    return problems;
+  }
+
+  protected encode(page: KeyPage, out: ByteWriter): void {
+    out.u8(PAGE_FORMAT);
+    page.write(out);
+  }
+
+  protected decode(number: number, input: ByteReader): KeyPage {
+    return readKeyPage(number, input);
+  }
+
+  private up(number: number, key: string, id: number, visit: VisitEntry): boolean {
+    const page = this.get(number);
+    page.isUsed = true;
+    if (page.level === 0) {
+      for (let at = page.placeOf(key, id); at < page.entries; at++)
+        if (!visit(page.keys[at]!, page.ids[at]!)) return false;
+      return true;
+    }
+    for (let at = page.childOf(key, id); at < page.entries; at++)
+      if (!this.up(page.pages[at]!, key, id, visit)) return false;
+    return true;
+  }
+
+  private down(number: number, key: string, id: number, visit: VisitEntry): boolean {
+    const page = this.get(number);
+    page.isUsed = true;
+    if (page.level === 0) {
+      for (let at = page.placeOf(key, id) - 1; at >= 0; at--)
+        if (!visit(page.keys[at]!, page.ids[at]!)) return false;
+      return true;
+    }
+    for (let at = page.childOf(key, id); at >= 0; at--)
+      if (!this.down(page.pages[at]!, key, id, visit)) return false;
+    return true;
+  }
+
+  private pathTo(key: string, id: number): Step[] {
+    const path: Step[] = [];
+    for (let number = this.root; ; ) {
+      const page = this.get(number);
+      page.isUsed = true;
+      const at = page.level === 0 ? page.placeOf(key, id) : page.childOf(key, id);
+      path.push({ page, at });
+      if (page.level === 0) return path;
+      number = page.pages[at]!;
+    }
+  }
+
+  /** Makes two pages of each that is too large. What comes behind all others, as ascending keys do, leaves full pages behind. */
+  private split(path: readonly Step[], isLast: boolean): void {
+    for (let depth = path.length - 1; depth >= 0; depth--) {
+      const { page } = path[depth]!;
+      if (!page.isTooLarge) return;
+      const right = this.newPage(page.level);
+      right.takeFrom(page, isLast ? page.entries - 1 : page.middle);
+      if (depth === 0) {
+        const root = this.newPage(page.level + 1);
+        root.link(0, page.keys[0]!, page.ids[0]!, page);
+        root.link(1, right.keys[0]!, right.ids[0]!, right);
+        this.root = root.number;
+        return;
+      }
+      const { page: parent, at } = path[depth - 1]!;
+      parent.sizes[at] = page.size;
+      parent.link(at + 1, right.keys[0]!, right.ids[0]!, right);
+    }
+  }
+
+  /** Takes empty pages away, and makes one of two that are small. */
+  private join(path: readonly Step[]): void {
+    for (let depth = path.length - 1; depth > 0; depth--) {
+      const { page } = path[depth]!;
+      const { page: parent, at } = path[depth - 1]!;
+      if (page.entries === 0) {
+        parent.unlink(at);
+        this.free(page);
+      } else if (!page.isSmall || !this.joinWithNeighbour(parent, at)) break;
+    }
+    this.lowerRoot();
+  }
+
+  private joinWithNeighbour(parent: KeyPage, at: number): boolean {
+    const leftAt = at > 0 ? at - 1 : at;
+    if (leftAt + 1 >= parent.entries) return false;
+    const left = this.get(parent.pages[leftAt]!);
+    const right = this.get(parent.pages[leftAt + 1]!);
+    if (left.bytes + right.bytes > JOINED_BYTES_MAX) return false;
+    this.touch(left);
+    left.append(right);
+    parent.sizes[leftAt] = left.size;
+    parent.unlink(leftAt + 1);
+    this.free(right);
+    return true;
+  }
+
+  private lowerRoot(): void {
+    for (;;) {
+      const page = this.get(this.root);
+      if (page.level === 0 && page.entries > 0) return;
+      if (page.level > 0 && page.entries > 1) return;
+      this.root = page.level === 0 || page.entries === 0 ? 0 : page.pages[0]!;
+      this.free(page);
+      if (this.root === 0) return;
+    }
+  }
+
+  private *deleteBelow(number: number, sink: PageSink): Generator<void, void, undefined> {
+    const page = this.peek(number);
+    sink.delete(number);
+    yield;
+    if (page.level === 1) {
+      for (const leaf of page.pages) sink.delete(leaf);
+    } else for (const below of page.pages) yield* this.deleteBelow(below, sink);
+  }
+
+  private newPage(level: number): KeyPage {
+    return this.add(new KeyPage(this.nextNumber, level, PageState.DIRTY));
+  }
+}
+
+/** Reads the record of a page. */
+export function readKeyPage(number: number, input: ByteReader): KeyPage {
+  const format = input.u8();
+  if (format !== PAGE_FORMAT) throw new FormatError(`unknown form ${format} of a page of an index`);
+  return KeyPage.read(number, input);
+}
+
+function last(path: readonly Step[]): Step {
+  const step = path.at(-1);
+  if (step === undefined) throw new Error('a path has a leaf');
+  return step;
+}
+
+/** Bytes of two pages that become one at most, so that it is not split again at once. */
+const JOINED_BYTES_MAX = 0.75 * PAGE_BYTES_MAX;
+
+/** What a page takes in memory, roughly. */
+const BYTES_PER_PAGE = 3000;

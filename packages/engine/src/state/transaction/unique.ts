@@ -1,0 +1,191 @@
+/**
+ * Whether a change keeps unique indexes unique. It is asked before the first effect of what changes several values or stores several
+ * things, with all of them: what one gives up another may take.
+ */
+import { duplicateError, type QueryError } from '../../error.js';
+import { inWords } from '../../schema/rule.js';
+import type { Type } from '../../schema/type.js';
+import { eachThing } from '../../value/kinds.js';
+import { isCutKey } from '../../value/sort-key.js';
+import type { Thing } from '../../value/thing.js';
+import type { Value } from '../../value/value.js';
+import type { Store } from '../store.js';
+import type { TypeIndex } from '../type-index.js';
+
+/** What a thing is going to be: the values of some slots. */
+type Values = Map<number, Value>;
+
+/** The values of a thing by field, and of which it has others. */
+interface Claim {
+  readonly index: TypeIndex;
+  readonly key: string;
+  readonly thing: Thing;
+  readonly values: readonly Value[];
+}
+
+/** Ids that stand for loose things, above all that there are. */
+const LOOSE_FIRST = 2 ** 49;
+
+export class UniqueCheck {
+  private readonly store: Store;
+  private readonly charge: (units: number) => void;
+  /** Things that get other values, and loose ones that become stored. */
+  private readonly planned = new Map<Thing, Values>();
+  private readonly looseIds = new Map<object, number>();
+
+  constructor(store: Store, charge: (units: number) => void) {
+    this.store = store;
+    this.charge = charge;
+  }
+
+  /** A thing gets a value. */
+  set(thing: Thing, slot: number, value: Value): void {
+    this.valuesOf(thing).set(slot, value);
+    this.storeAll(value);
+  }
+
+  /** The loose things that a value brings along become stored. */
+  storeAll(value: Value): void {
+    if (typeof value !== 'object' || value === null) return;
+    const open: Value[] = [value];
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      eachThing(next, (thing) => {
+        if (thing.id !== 0 || this.looseIds.has(thing)) return;
+        this.charge(UNITS_PER_THING);
+        this.looseIds.set(thing, LOOSE_FIRST + this.looseIds.size);
+        void thing.type;
+        this.valuesOf(thing);
+        for (const property of thing.slots) open.push(property);
+      });
+    }
+  }
+
+  /** Throws duplicate_err when two instances would have the same values. */
+  assert(isFatal: boolean): void {
+    const error = this.find();
+    if (error !== null) throw isFatal ? error.asFatal() : error;
+  }
+
+  private find(): QueryError | null {
+    const taken = new Map<TypeIndex, Map<string, Thing>>();
+    for (const [thing, values] of this.planned) {
+      const { type } = thing;
+      if (type === null) continue;
+      for (const index of this.store.indexes.of(type)) {
+        if (!index.isUnique || index.progress.why !== null || !this.concerns(index, thing, values)) continue;
+        const key = index.uniqueKeyOf(thing, values, this.idOf);
+        if (key === null) continue;
+        this.charge(UNITS_PER_LOOKUP);
+        const claim = { index, key, thing, values: valuesIn(index, thing, values) };
+        const others = taken.get(index) ?? new Map<string, Thing>();
+        taken.set(index, others);
+        // A text of which only the beginning counts is compared as a whole.
+        const name = isCutKey(key)
+          ? key + JSON.stringify(claim.values.filter((value) => typeof value === 'string'))
+          : key;
+        const other = others.get(name) ?? this.holderOf(claim);
+        if (other !== undefined) return refusal(claim, type, other);
+        others.set(name, thing);
+      }
+    }
+    return null;
+  }
+
+  private concerns(index: TypeIndex, thing: Thing, values: Values): boolean {
+    return thing.id === 0 || index.slotsOf(thing).some((slot) => values.has(slot));
+  }
+
+  /** A stored instance that has the values, and keeps them. */
+  private holderOf(claim: Claim): Thing | undefined {
+    const { index, key, thing } = claim;
+    const isCut = isCutKey(key);
+    let found: Thing | undefined;
+    index.tree.ascend({ key, id: 0 }, (other, id) => {
+      if (other !== key) return false;
+      const holder = this.store.thingOfId(id);
+      if (holder === thing || this.givesUp(claim, holder)) return true;
+      if (isCut && !hasValues(this.store, claim, holder)) return true;
+      found = holder;
+      return false;
+    });
+    return found;
+  }
+
+  private givesUp({ index, key }: Claim, holder: Thing): boolean {
+    const values = this.planned.get(holder);
+    return values !== undefined && index.uniqueKeyOf(holder, values, this.idOf) !== key;
+  }
+
+  private valuesOf(thing: Thing): Values {
+    let values = this.planned.get(thing);
+    if (values === undefined) this.planned.set(thing, (values = new Map()));
+    return values;
+  }
+
+  private readonly idOf = (thing: { readonly id: number }): number => this.looseIds.get(thing) ?? thing.id;
+}
+
+/**
+ * The stored instance that keeps a plain thing from becoming an instance, as an error; null for none.
+ *
+ * @param valueNamed gives the value that it will have under a name
+ */
+export function conversionRefusal(
+  store: Store,
+  thing: Thing,
+  type: Type,
+  valueNamed: (name: string) => Value,
+): QueryError | null {
+  for (const index of store.indexes.of(type)) {
+    if (!index.isUnique || index.progress.why !== null) continue;
+    const fields = type.shape?.fields ?? [];
+    const values = index.def.fields.map((id) =>
+      valueNamed(fields.find((field) => field.id === id)?.name ?? ''),
+    );
+    const key = index.uniqueKeyOfValues(values);
+    if (key === null) continue;
+    const claim = { index, key, thing, values };
+    const holder = holderOf(store, claim);
+    if (holder !== undefined) return refusal(claim, type, holder);
+  }
+  return null;
+}
+
+function holderOf(store: Store, claim: Claim): Thing | undefined {
+  let found: Thing | undefined;
+  claim.index.tree.ascend({ key: claim.key, id: 0 }, (other, id) => {
+    if (other !== claim.key) return false;
+    const holder = store.thingOfId(id);
+    if (isCutKey(other) && !hasValues(store, claim, holder)) return true;
+    found = holder;
+    return false;
+  });
+  return found;
+}
+
+/** Whether a stored instance has the same texts as a whole. */
+function hasValues(store: Store, { index, values }: Claim, holder: Thing): boolean {
+  store.load(holder);
+  return index.slotsOf(holder).every((slot, i) => {
+    const value = holder.slots[slot];
+    return typeof value !== 'string' || value === values[i];
+  });
+}
+
+function valuesIn(index: TypeIndex, thing: Thing, values: Values): Value[] {
+  return index
+    .slotsOf(thing)
+    .map((slot) => (values.has(slot) ? (values.get(slot) ?? null) : (thing.slots[slot] ?? null)));
+}
+
+function refusal({ index, values }: Claim, type: Type, holder: Thing): QueryError {
+  const key = values.map(inWords).join(', ');
+  const where = holder.id === 0 ? 'another new instance' : `#${holder.id}`;
+  return duplicateError(
+    `type \`${type.name}\`, index \`${index.def.name}\`: ${key} is the value of ${where} already`,
+  );
+}
+
+/** Units charged for a look into an index, and for a thing that is looked at. */
+const UNITS_PER_LOOKUP = 512;
+const UNITS_PER_THING = 16;

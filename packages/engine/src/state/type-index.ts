@@ -1,0 +1,168 @@
+/**
+ * One index of a type: the entries of its instances, each a key and an id. It is state: an index has exactly the instances with ids up to
+ * its cursor, and all of them when it is ready. What it has of an instance changes with it, on leaders and followers alike.
+ *
+ *   record := format:u8 state:u8 cursor:varint why:text root:varint next:varint entries:varint index     `index` as in `schema/index-def.ts`
+ */
+import { ByteReader, type ByteWriter, FormatError } from '../bytes.js';
+import { type IndexDef, isUnique, readIndexDef, writeIndexDef } from '../schema/index-def.js';
+import type { Shape } from '../value/shape.js';
+import { type IdOf, NIL_KEY, sortKey } from '../value/sort-key.js';
+import type { Thing } from '../value/thing.js';
+import type { Value } from '../value/value.js';
+import { EMPTY_TREE, KeyPages, type KeyTreeHead } from './pages/key-pages.js';
+
+/** How far an index is: which instances it has, and why it could not be completed. */
+export interface IndexProgress {
+  /** It has the instances with ids up to here: all of them with `READY`. */
+  readonly cursor: number;
+  /** Why it failed; null for one that did not. A failed one is empty, and stays so. */
+  readonly why: string | null;
+}
+
+/** The cursor of an index that has all instances. */
+export const READY = Number.POSITIVE_INFINITY;
+
+const RECORD_FORMAT = 1;
+
+const BUILDING = 0;
+const DONE = 1;
+const FAILED = 2;
+
+/** Values of some slots of a thing that it is going to have, in place of those that it has. */
+export type Overlay = ReadonlyMap<number, Value>;
+
+const NO_OVERLAY: Overlay = new Map();
+
+export class TypeIndex {
+  tree: KeyPages;
+  /** The slots of the fields in the shape that was asked for last. */
+  private shape: Shape | null = null;
+  private slots: readonly number[] = [];
+
+  /** @param read gives the record of a page */
+  constructor(
+    public def: IndexDef,
+    public progress: IndexProgress,
+    private readonly read: (id: number, number: number) => Uint8Array,
+    head: KeyTreeHead = EMPTY_TREE,
+  ) {
+    this.tree = this.treeOf(head);
+  }
+
+  get isUnique(): boolean {
+    return isUnique(this.def);
+  }
+
+  get isReady(): boolean {
+    return this.progress.cursor === READY;
+  }
+
+  /** Whether it has an instance with an id. */
+  covers(id: number): boolean {
+    return id <= this.progress.cursor;
+  }
+
+  /** The places of the values in an instance, which must be loaded. */
+  slotsOf({ shape }: Thing): readonly number[] {
+    if (this.shape !== shape) {
+      this.slots = this.def.fields.map((id) => {
+        const slot = shape.fields.findIndex((field) => field.id === id);
+        if (slot < 0)
+          throw new Error(`an instance has no field ${id}, which is in the index ${this.def.name}`);
+        return slot;
+      });
+      this.shape = shape;
+    }
+    return this.slots;
+  }
+
+  /** The key of a loaded instance. */
+  keyOf(thing: Thing, overlay: Overlay = NO_OVERLAY, idOf?: IdOf): string {
+    let key = '';
+    for (const slot of this.slotsOf(thing)) key += sortKey(valueAt(thing, slot, overlay), idOf);
+    return key;
+  }
+
+  /** The same; null where one of the values is nil, so that it collides with nothing. */
+  uniqueKeyOf(thing: Thing, overlay: Overlay, idOf?: IdOf): string | null {
+    let key = '';
+    for (const slot of this.slotsOf(thing)) {
+      const component = sortKey(valueAt(thing, slot, overlay), idOf);
+      if (component === NIL_KEY) return null;
+      key += component;
+    }
+    return key;
+  }
+
+  /** The key of the values of the fields; null where one is nil. */
+  uniqueKeyOfValues(values: readonly Value[]): string | null {
+    const components = values.map((value) => sortKey(value));
+    return components.includes(NIL_KEY) ? null : components.join('');
+  }
+
+  /** The key that an instance has if one of its slots has another value. */
+  keyWith(thing: Thing, slot: number, value: Value): string {
+    let key = '';
+    for (const other of this.slotsOf(thing))
+      key += sortKey(other === slot ? value : (thing.slots[other] ?? null));
+    return key;
+  }
+
+  /** Begins anew, without entries. */
+  empty(): void {
+    this.tree = this.treeOf({ ...EMPTY_TREE, nextNumber: this.tree.head.nextNumber });
+  }
+
+  private treeOf(head: KeyTreeHead): KeyPages {
+    return new KeyPages((number) => this.read(this.def.id, number), head);
+  }
+
+  write(out: ByteWriter): void {
+    const { cursor, why } = this.progress;
+    const { root, nextNumber, count } = this.tree.head;
+    out.u8(RECORD_FORMAT);
+    out.u8(why !== null ? FAILED : cursor === READY ? DONE : BUILDING);
+    out.varint(cursor === READY ? 0 : cursor);
+    out.text(why ?? '');
+    out.varint(root);
+    out.varint(nextNumber);
+    out.varint(count);
+    writeIndexDef(out, this.def);
+  }
+
+  static load(input: ByteReader, read: (id: number, number: number) => Uint8Array): TypeIndex {
+    const { def, progress, head } = readRecord(input);
+    return new TypeIndex(def, progress, read, head);
+  }
+}
+
+/** What of the record of an index is the same on all nodes: not which pages it has. */
+export function sharedIndexRecord(value: Uint8Array): string {
+  const { def, progress, head } = readRecord(new ByteReader(value));
+  return JSON.stringify([
+    def,
+    progress.cursor === READY ? 'ready' : progress.cursor,
+    progress.why,
+    head.count,
+  ]);
+}
+
+function readRecord(input: ByteReader): {
+  readonly def: IndexDef;
+  readonly progress: IndexProgress;
+  readonly head: KeyTreeHead;
+} {
+  const format = input.u8();
+  if (format !== RECORD_FORMAT) throw new FormatError(`unknown form ${format} of an index`);
+  const state = input.u8();
+  const cursor = input.varint();
+  const why = input.text();
+  const head = { root: input.varint(), nextNumber: input.varint(), count: input.varint() };
+  const progress = { cursor: state === DONE ? READY : cursor, why: state === FAILED ? why : null };
+  return { def: readIndexDef(input), progress, head };
+}
+
+function valueAt(thing: Thing, slot: number, overlay: Overlay): Value {
+  return overlay.get(slot) ?? (overlay.has(slot) ? null : (thing.slots[slot] ?? null));
+}

@@ -1,0 +1,177 @@
+/**
+ * Sort keys: values as texts of bytes, a character from 0 to 255 for each, whose order is that of the values. Comparing two of them is one
+ * comparison of short texts. A key of several values is their components one behind the other, since none is the beginning of another.
+ *
+ *   component := 01                     nil, which is first
+ *              | 02 | 03                false, true
+ *              | 04 number              an int or float
+ *              | 05 text end            a str: UTF-8, of which the first `TEXT_BYTES_MAX` bytes; 00 in it is 00 01
+ *              | 06 number              a datetime or timeval: its moment
+ *              | 07 number number       a member: its enum, and its number there
+ *              | 08 number              a thing: its id
+ *              | 7f                     any other value: all of them alike
+ *   number    := double more?           the greatest double that is not above it, with bits turned so that bytes order as numbers do;
+ *                                       from 2^53 on and down from -2^53 `more:u16` is how much greater the number is
+ *   end       := 00 00                  | 00 02 where the text is longer
+ *
+ * No locale and nothing of a version of Unicode is in it: each node makes the same key of a value.
+ */
+import { Tag } from './tag.js';
+import type { Value } from './value.js';
+
+/** Bytes of a str that count. */
+export const TEXT_BYTES_MAX = 256;
+
+/** The component of nil. */
+export const NIL_KEY = '\x01';
+
+/** Above every component, and above all that begins with a key that it is put behind. */
+export const KEY_END = '\xff';
+
+/** What ends the component of a str of which only the beginning counts. */
+const CUT_END = '\0\x02';
+
+const OTHER_KEY = '\x7f';
+
+/** The id that stands for a thing. */
+export type IdOf = (thing: { readonly id: number }) => number;
+
+const ownId: IdOf = ({ id }) => id;
+
+/**
+ * The component of a value.
+ *
+ * @param idOf the id of a thing, if others than its own are wanted: loose things have none
+ */
+export function sortKey(value: Value, idOf: IdOf = ownId): string {
+  switch (typeof value) {
+    case 'string':
+      return `\x05${textKey(value)}`;
+    case 'number':
+    case 'bigint':
+      return `\x04${numberKey(value)}`;
+    case 'boolean':
+      return value ? '\x03' : '\x02';
+  }
+  if (value === null) return NIL_KEY;
+  switch (value.tag) {
+    case Tag.FLOAT:
+      return `\x04${numberKey(value.value)}`;
+    case Tag.DATETIME:
+    case Tag.TIMEVAL:
+      return `\x06${numberKey(value.time.moment)}`;
+    case Tag.MEMBER:
+      return `\x07${numberKey(value.enum.id)}${numberKey(value.id)}`;
+    case Tag.THING:
+      return `\x08${numberKey(idOf(value))}`;
+    default:
+      return OTHER_KEY;
+  }
+}
+
+/** The beginning of the components of all texts that begin with one; null for one that is too long. */
+export function prefixKey(text: string): string | null {
+  const bytes = bytesOf(text);
+  return bytes.length > TEXT_BYTES_MAX ? null : `\x05${bytes.replaceAll('\0', '\0\x01')}`;
+}
+
+/** Whether a key does not have all of a str, so that two values may share it. */
+export function isCutKey(key: string): boolean {
+  return key.includes(CUT_END) && hasCut(key);
+}
+
+/** The same text in memory of its own, a byte for each character: what was put together of others would keep those. */
+export function flatKey(key: string): string {
+  return Buffer.from(key, 'latin1').toString('latin1');
+}
+
+function textKey(text: string): string {
+  const bytes = bytesOf(text);
+  const isCut = bytes.length > TEXT_BYTES_MAX;
+  const kept = isCut ? bytes.slice(0, TEXT_BYTES_MAX) : bytes;
+  return `${kept.replaceAll('\0', '\0\x01')}${isCut ? CUT_END : '\0\0'}`;
+}
+
+/** UTF-8, a character for each byte. */
+function bytesOf(text: string): string {
+  return ASCII.test(text) ? text : Buffer.from(text).toString('latin1');
+}
+
+const ASCII = /^[\0-\x7f]*$/;
+
+/** Numbers may have the bytes of a cut text in them, so the components are gone through. */
+function hasCut(key: string): boolean {
+  for (let at = 0; at < key.length; ) {
+    const tag = key.charCodeAt(at);
+    at += 1;
+    if (tag === 5) {
+      for (;;) {
+        at = key.indexOf('\0', at) + 2;
+        const end = key.charCodeAt(at - 1);
+        if (end === 2) return true;
+        if (end === 0) break;
+      }
+    } else if (tag === 4 || tag === 6 || tag === 8) at += numberLength(key, at);
+    else if (tag === 7) {
+      at += numberLength(key, at);
+      at += numberLength(key, at);
+    }
+  }
+  return false;
+}
+
+function numberKey(value: number | bigint): string {
+  if (typeof value === 'number') {
+    if (Number.isNaN(value)) return '\xff\xff\xff\xff\xff\xff\xff\xff';
+    // -0 is 0.
+    const key = doubleKey(value + 0);
+    return isWide(key) ? `${key}\0\0` : key;
+  }
+  const nearest = Number(value);
+  let key = doubleKey(nearest);
+  let below = BigInt(nearest);
+  if (below > value) {
+    key = keyBefore(key);
+    below = BigInt(doubleOf(key));
+  }
+  if (!isWide(key)) return key;
+  const more = Number(value - below);
+  return key + String.fromCharCode(more >> 8, more & 0xff);
+}
+
+function doubleKey(value: number): string {
+  const bytes = Buffer.allocUnsafe(8);
+  bytes.writeDoubleBE(value);
+  const first = bytes[0]!;
+  if ((first & 0x80) === 0) bytes[0] = first | 0x80;
+  else for (let i = 0; i < 8; i++) bytes[i] = ~bytes[i]!;
+  return bytes.toString('latin1');
+}
+
+function doubleOf(key: string): number {
+  const bytes = Buffer.from(key, 'latin1');
+  const first = bytes[0]!;
+  if ((first & 0x80) !== 0) bytes[0] = first & 0x7f;
+  else for (let i = 0; i < 8; i++) bytes[i] = ~bytes[i]!;
+  return bytes.readDoubleBE();
+}
+
+/** The key of the greatest double below that of a key. */
+function keyBefore(key: string): string {
+  const bytes = Buffer.from(key, 'latin1');
+  bytes.writeBigUInt64BE(bytes.readBigUInt64BE() - 1n);
+  return bytes.toString('latin1');
+}
+
+/** Whether doubles are no further apart than ints there: from 2^53 on, and up to -2^53. */
+function isWide(key: string): boolean {
+  return key >= WIDE_FROM || key <= WIDE_TO;
+}
+
+const WIDE_FROM = '\xc3\x40\0\0\0\0\0\0';
+const WIDE_TO = '\x3c\xbf\xff\xff\xff\xff\xff\xff';
+
+function numberLength(key: string, at: number): number {
+  const double = key.slice(at, at + 8);
+  return isWide(double) && double !== '\xff\xff\xff\xff\xff\xff\xff\xff' ? 10 : 8;
+}
