@@ -102,6 +102,7 @@ export class HttpListener {
       handle: options.handleSession,
       refuse,
       randomBytes: (bytes) => randomBytes(bytes),
+      now: () => performance.now(),
       onDefect: options.onDefect,
     });
     this.bodies = new Bodies({

@@ -24,6 +24,7 @@ import {
 } from '@althing/engine';
 import type { FailedReply, Reply, Request, Respond, SessionBody } from '../../groups/request.js';
 import { parseAuthorization } from '../auth/credentials.js';
+import { BeginRate } from './begin-rate.js';
 import type { Exchange } from './exchange.js';
 import { AUTHENTICATE, badRequest, INTERNAL, NO_DRY_RUN, type Refuse, UNAUTHORIZED } from './refusals.js';
 import { statusOf } from './reply.js';
@@ -41,6 +42,8 @@ export interface SessionDoorOptions {
   readonly handle: (request: Request<SessionBody>, respond: Respond) => void;
   readonly refuse: Refuse;
   readonly randomBytes: (bytes: number) => Uint8Array;
+  /** A monotonic clock in milliseconds. */
+  readonly now: () => number;
   /** Reports a defect of the node itself. */
   readonly onDefect: (error: unknown) => void;
 }
@@ -50,7 +53,11 @@ export function isSessionMethod(method: string): method is SessionMethod {
 }
 
 export class SessionDoor {
-  constructor(private readonly options: SessionDoorOptions) {}
+  private readonly rate: BeginRate;
+
+  constructor(private readonly options: SessionDoorOptions) {
+    this.rate = new BeginRate(options.now);
+  }
 
   /** Carries out a request whose body has come and whose sender is known. */
   carryOut(exchange: Exchange, call: SessionCall, user: User, body: Buffer): void {
@@ -58,6 +65,10 @@ export class SessionDoor {
     try {
       if (exchange.terms?.dryRun === 'true') throw NO_DRY_RUN;
       const { key, ask } = this.askOf(call, user, readOnlyIn(body, exchange.format));
+      if (ask.act === 'begin' && !this.rate.takes(user.id)) {
+        refuse(exchange, TOO_MANY, '429 Too Many Requests');
+        return;
+      }
       const request: Request<SessionBody> = {
         scope: exchange.scope,
         user,
@@ -175,6 +186,11 @@ function sessionIn(
   writer.int(expiresAt);
   return writer.out.take();
 }
+
+const TOO_MANY = new QueryError(
+  ErrorCode.MAX_QUOTA,
+  'too many sessions begin here: keep one for many requests, or wait a moment',
+);
 
 const NO_SESSION = new QueryError(
   ErrorCode.BAD_DATA,
