@@ -40,7 +40,7 @@ export { type Listener, Push } from './events/listener.js';
 export { decodeApplied } from './groups/applied.js';
 export { decodeEntry } from './groups/entry.js';
 export type { GroupSession } from './groups/group-session.js';
-export { type FailedReply, ORDINARY_TERMS, type Reply, type Terms } from './groups/request.js';
+export { type FailedReply, ORDINARY_TERMS, type Reply, type Request, type Terms } from './groups/request.js';
 export { ResultKind, Results, type ResultsCapture } from './groups/results.js';
 export { State } from './groups/state.js';
 export { Gate } from './listen/gate/gate.js';

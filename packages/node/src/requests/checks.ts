@@ -36,8 +36,6 @@ export class StaleRefusal {
 export interface ChecksOptions {
   readonly engine: Engine;
   readonly nodeId: NodeId;
-  /** Called for a text that is no program, with the milliseconds that it took to find out. */
-  readonly failedToPrepare: (userId: number, ms: number) => void;
   readonly monotonic: () => number;
 }
 
@@ -127,7 +125,7 @@ export class Checks {
     if (body.type === 'query') {
       this.require(request, target, Privilege.QUERY);
       const begun = isLong(request) ? monotonic() : 0;
-      const prepared = held ?? this.prepare(body.code, user.id);
+      const prepared = held ?? engine.prepare(body.code);
       if (begun !== 0) spentMs += monotonic() - begun;
       const query = { kind: 'query', prepared, vars: body.vars } as const;
       call = { scope, user, format, body: query, spentMs, outlet, requestId, readOnly, mayEmit: false };
@@ -154,19 +152,6 @@ export class Checks {
     if (dryRun) call = { ...call, dryRun };
     if (dryRun || engine.mayWrite(call)) this.require(request, target, Privilege.CHANGE);
     return hashes ? { ...call, hashes } : call;
-  }
-
-  /** The program of a text. A long text that is none takes its time as well. */
-  private prepare(code: string, userId: number): Prepared {
-    const { engine, monotonic, failedToPrepare } = this.options;
-    if (code.length <= LONG_CODE) return engine.prepare(code);
-    const begun = monotonic();
-    try {
-      return engine.prepare(code);
-    } catch (error) {
-      failedToPrepare(userId, monotonic() - begun);
-      throw error;
-    }
   }
 
   /** A whitelist comes first: what it does not allow must not be told from what does not exist. */

@@ -95,8 +95,8 @@ export class Driver {
     const { hits, misses } = store ?? NO_READS;
     const outcome = engine.run(pending.looksElsewhere ? { ...limited, fresh: pending } : limited);
     this.ranAt = clock.now();
-    const ms = this.ranAt - pending.attemptedAt;
-    pending.noteRun(call, ms, this.ranAt);
+    const ms = pending.charge(this.ranAt);
+    pending.noteRun(call, this.ranAt);
     if (store !== null) pending.noteReads(store.hits - hits, store.misses - misses);
     ran?.(ms);
     if (outcome.kind === 'slice_over') {
@@ -147,6 +147,12 @@ export class Driver {
       default:
         throw new Error(`only what is left of a call ends with ${outcome.kind}`);
     }
+  }
+
+  /** Charges the time since the attempt of a request began, or ran its call. */
+  charge(pending: PendingRequest): void {
+    const { scheduler, clock } = this.options;
+    scheduler.ran(null, pending.request.user.id, pending.charge(clock.now()));
   }
 
   /** Notes that futures of a client's call ran: they tell nothing of how long the statements of its program take. */
@@ -203,7 +209,6 @@ export class Driver {
       rest: first.rest,
       hasActed: false,
       hasTurn: false,
-      lastMs: undefined,
     };
     if (owner.isRequest) this.requests += 1;
     if (this.propose(futures, first)) this.carryOn(futures);
@@ -224,7 +229,7 @@ export class Driver {
       futures.hasTurn = true;
       this.carryOn(futures);
     };
-    if (!futures.hasTurn && scheduler.defersUnstoppable(owner.userId, futures.lastMs, takeTurn)) return;
+    if (!futures.hasTurn && scheduler.defersUnstoppable(owner.userId, undefined, takeTurn)) return;
     futures.hasTurn = false;
     const begun = clock.now();
     const until = begun + SLICE_MS;
@@ -375,8 +380,6 @@ interface RunningFutures {
   hasActed: boolean;
   /** Whether it waited for its turn, and has it. */
   hasTurn: boolean;
-  /** Milliseconds that it ran the last time; undefined before it ran. */
-  lastMs: number | undefined;
 }
 
 /**
@@ -403,7 +406,6 @@ function roleOf({ session, mayChange }: FuturesOwner): number | null {
 /** @param before things that its scope had read before, see `NO_READS` */
 function note(futures: RunningFutures, ms: number, before: typeof NO_READS): void {
   const { hits, misses } = futures.rest.scope.store ?? before;
-  futures.lastMs = ms;
   futures.owner.ran(ms, hits - before.hits, misses - before.misses);
 }
 

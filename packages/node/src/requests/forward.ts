@@ -59,8 +59,10 @@ export interface ForwarderOptions {
    * Gives the values of a request as MessagePack, as far as the limits of a query allow. Throws QueryError.
    */
   readonly toMsgpack: (values: WireValues) => Uint8Array;
-  /** Reads a body in MessagePack. */
-  readonly decodeBody: (body: Buffer) => RequestBody;
+  /** Reads a body in MessagePack, for a user. */
+  readonly decodeBody: (body: Buffer, userId: number) => RequestBody;
+  /** See `Router.readsLater`. */
+  readonly readsLater: (userId: number, bytes: number, read: () => void) => boolean;
   readonly clock: Pick<Clock, 'now' | 'after'>;
   readonly owner: RequestOwner;
   /** Carries out a request that another node sent. */
@@ -78,6 +80,9 @@ const TAKEN_BYTES_MAX = 128 * 1024 * 1024;
 
 /** Up to this size requests and answers are encoded in the same memory again and again. */
 const KEPT_WRITER_BYTES = 16 * 1024;
+
+/** Bodies from this size on wait for their turn to be read. */
+const LARGE_BODY_BYTES = 65_536;
 
 /** A request that was sent to another node and is not answered. */
 class SentRequest implements Asker {
@@ -326,7 +331,7 @@ export class Forwarder {
   }
 
   private carryOut(taken: TakenRequest, ended: () => void): void {
-    const { clock, rootSession } = this.options;
+    const { clock, rootSession, readsLater } = this.options;
     const { message, bytes, doubt } = taken;
     const begun = clock.now();
     const deadline = begun + message.deadlineMs;
@@ -338,9 +343,15 @@ export class Forwarder {
       ended();
       taken.end(end, this.writerFor(end.kind === 'reply' && end.reply.ok ? end.reply.result.length : 0));
     };
+    // A large body is read when it is its turn, as at the doors for clients.
+    const start = (): void => {
+      const { length } = message.body;
+      const read = (): void => this.start(taken, begun, deadline, done);
+      if (length < LARGE_BODY_BYTES || !readsLater(message.user, length, read)) read();
+    };
     // This node must know everything about users and collections that the sender knew.
     if (rootSession().appliedIndex >= message.rootIndex) {
-      this.start(taken, begun, deadline, done);
+      start();
       return;
     }
     let isOver = false;
@@ -351,7 +362,7 @@ export class Forwarder {
     rootSession().whenApplied(message.rootIndex, () => {
       if (isOver) return;
       cancel();
-      this.start(taken, begun, deadline, done);
+      start();
     });
   }
 
@@ -374,7 +385,7 @@ export class Forwarder {
 
   private requestOf(message: ForwardedRequest, user: User, logs: LogTexts | null): Request {
     const { scope, format, key, name, id, saltKey, readOnly, dryRun } = message;
-    const body = this.options.decodeBody(Buffer.from(message.body));
+    const body = this.options.decodeBody(Buffer.from(message.body), user.id);
     const isOrdinary = key === null && name === null && !readOnly && !dryRun;
     const terms = isOrdinary ? null : { ...ORDINARY_TERMS, key, name, readOnly, dryRun };
     const request: Writable<Request> = { scope, user, body, format, client: STAYS, terms };

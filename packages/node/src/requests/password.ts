@@ -26,6 +26,10 @@ export interface LoginSender {
   readonly isSuspect: boolean;
 }
 
+type HashParameters = Pick<PasswordHash, 'salt' | 'logN' | 'r' | 'p'>;
+
+type Derive = (password: string, parameters: HashParameters) => Promise<Buffer>;
+
 interface WaitingHash {
   readonly go: () => void;
   readonly giveUp: () => void;
@@ -45,6 +49,7 @@ export class PasswordHasher {
   private readonly runningMax: number;
   private readonly waitingMax: number;
   private readonly suspectsMax: number;
+  private readonly derive: Derive;
   private running = 0;
   private runningSuspects = 0;
   private hurrying = false;
@@ -58,8 +63,10 @@ export class PasswordHasher {
    * @param runningMax hashes that are computed at once
    * @param waitingMax new passwords that may wait for that, and checks that may; of checks for suspects a
    *   quarter
+   * @param derive computes a hash, beside the thread that asks for it
    */
-  constructor(runningMax = 2, waitingMax = 64) {
+  constructor(runningMax = 2, waitingMax = 64, derive: Derive = deriveInPool) {
+    this.derive = derive;
     this.runningMax = runningMax;
     this.waitingMax = waitingMax;
     this.suspectsMax = Math.max(1, runningMax - 1);
@@ -76,7 +83,7 @@ export class PasswordHasher {
     const salt = newSalt(saltKey);
     await this.enter(null);
     try {
-      const hash = await derive(password, { salt, logN: LOG_N, r: R, p: P });
+      const hash = await this.derive(password, { salt, logN: LOG_N, r: R, p: P });
       return { salt, hash, logN: LOG_N, r: R, p: P };
     } finally {
       this.leave(false);
@@ -112,7 +119,7 @@ export class PasswordHasher {
 
   private async check(password: string, expected: PasswordHash | null, isSuspect: boolean): Promise<boolean> {
     try {
-      const hash = await derive(password, expected ?? { salt: NO_SALT, logN: LOG_N, r: R, p: P });
+      const hash = await this.derive(password, expected ?? { salt: NO_SALT, logN: LOG_N, r: R, p: P });
       return expected !== null && timingSafeEqual(hash, expected.hash);
     } finally {
       this.leave(isSuspect);
@@ -172,10 +179,7 @@ function nextOf(queue: FairQueue<WaitingHash>): WaitingHash | undefined {
   return undefined;
 }
 
-function derive(
-  password: string,
-  { salt, logN, r, p }: Pick<PasswordHash, 'salt' | 'logN' | 'r' | 'p'>,
-): Promise<Buffer> {
+function deriveInPool(password: string, { salt, logN, r, p }: HashParameters): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const options = { N: 2 ** logN, r, p, maxmem: MEMORY_BYTES_MAX };
     scrypt(password, salt, HASH_BYTES, options, (error, key) => (error ? reject(error) : resolve(key)));

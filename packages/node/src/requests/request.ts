@@ -50,6 +50,14 @@ const NEVER: ReadonlySet<RequestStateKind> = new Set();
 const GOES_ON: ReadonlySet<RequestStateKind> = new Set(['deciding', 'ended']);
 const MAY_BE_LATE: ReadonlySet<RequestStateKind> = new Set(['deciding', 'running', 'ended', 'late']);
 
+const UNDER_WAY: ReadonlySet<RequestStateKind> = new Set([
+  'confirming',
+  'applying',
+  'hashing',
+  'sent',
+  'committing',
+]);
+
 /** The states that may follow each state. */
 const NEXT: Readonly<Record<RequestStateKind, ReadonlySet<RequestStateKind>>> = {
   deciding: new Set([
@@ -192,8 +200,10 @@ export class PendingRequest extends Prerequisites {
   hasActed = false;
   /** Whether it reads another group than the one that it runs in. */
   looksElsewhere = false;
-  /** Monotonic time at which the attempt began that runs its call, in milliseconds. */
-  attemptedAt = 0;
+  /** Monotonic time up to which the attempt under way is charged, in milliseconds; at first when it began. */
+  chargedUntil = 0;
+  /** Whether it may have waited for a long run of somebody else before it came here. */
+  hasWaited = false;
   /** Milliseconds that it may run while it has its turn among those that waited for one; 0 while it has none. */
   sliceMs = 0;
   /** The call that ran for it on this node, and its figures; null as long as none has. */
@@ -272,6 +282,23 @@ export class PendingRequest extends Prerequisites {
     return true;
   }
 
+  /**
+   * Ends the time that is not charged yet to the user.
+   *
+   * @returns its milliseconds
+   */
+  charge(now: number): number {
+    const ms = now - this.chargedUntil;
+    this.chargedUntil = now;
+    this.ranMs += ms;
+    return ms;
+  }
+
+  /** Whether it may have waited for a long run, has had a turn since, and waits for something that comes by itself. */
+  get isOwed(): boolean {
+    return this.hasWaited && UNDER_WAY.has(this.present.kind);
+  }
+
   /** Whether it was answered. */
   get isAnswered(): boolean {
     const { kind } = this.present;
@@ -283,10 +310,9 @@ export class PendingRequest extends Prerequisites {
   }
 
   /** A call ran for it, for so many milliseconds until now. */
-  noteRun(call: Call, ms: number, now: number): void {
+  noteRun(call: Call, now: number): void {
     if (this.request.terms?.timing === true) this.ranUntil = now;
     this.ranCall = call;
-    this.ranMs += ms;
   }
 
   /** Its call read things: some that were in memory, and some from the disk. */

@@ -103,11 +103,11 @@ export class Router implements RequestOwner {
       delay: clock.after,
       soon: clock.soon,
       waitMaxMs: waitMs,
+      owesAnswers: () => this.pendingRequests.all().some(({ isOwed }) => isOwed),
     });
     this.checks = new Checks({
       engine,
       nodeId,
-      failedToPrepare: (userId, ms) => this.scheduler.ran(null, userId, ms),
       monotonic: clock.now,
     });
     this.driver = new Driver({
@@ -159,7 +159,8 @@ export class Router implements RequestOwner {
       protocolOf: (node) => this.protocols.get(node) ?? 0,
       incarnation,
       toMsgpack: (values) => engine.toMsgpack(values),
-      decodeBody: (body) => decodeForwarded(body, (program) => this.decode(program)),
+      decodeBody: (body, userId) => decodeForwarded(body, (program) => this.decode(program, userId)),
+      readsLater: (userId, bytes, read) => this.readsLater(userId, bytes, read),
       clock,
       owner: this,
       begin: (pending) => this.begin(pending, clock.now()),
@@ -191,7 +192,7 @@ export class Router implements RequestOwner {
   handle(request: Request, respond: Respond, begun = this.options.clock.now()): boolean {
     const { waitMs, slow, clock } = this.options;
     const { readMs = 0 } = request;
-    if (readMs > 0) this.scheduler.spend(readMs);
+    if (readMs > 0) this.scheduler.read(request.user.id, readMs);
     const deadline = begun + Math.min(request.waitMs ?? waitMs, waitMs);
     const pending = new PendingRequest(this, request, begun, deadline, (end, now) => {
       if (slow !== undefined) reportSlow(slow, pending, begun, clock.now);
@@ -242,7 +243,8 @@ export class Router implements RequestOwner {
   }
 
   private begin(pending: PendingRequest, begun: number): void {
-    pending.attemptedAt = begun;
+    pending.chargedUntil = begun;
+    pending.hasWaited = this.scheduler.isCatchingUp;
     this.attempt(pending);
     // Most end at once, and need not be found again.
     if (!pending.isAnswered) this.pendingRequests.add(pending);
@@ -250,8 +252,7 @@ export class Router implements RequestOwner {
 
   advance(pending: PendingRequest): void {
     if (!pending.resume()) return;
-    // Texts that take long to compile count as long queries, too.
-    pending.attemptedAt = this.options.clock.now();
+    pending.chargedUntil = this.options.clock.now();
     this.attempt(pending);
   }
 
@@ -297,6 +298,8 @@ export class Router implements RequestOwner {
       else if (error instanceof QueryError) this.leader.refuse(pending, failed(error));
       else throw error;
     }
+    // A long text takes its time also where it does not run now, or is no program.
+    if (isLong(pending.request)) this.driver.charge(pending);
   }
 
   /** Takes a request as far as it gets now. */
@@ -410,20 +413,17 @@ export class Router implements RequestOwner {
 
   /** Sends a change to its leader. What came as JSON takes time to be written for it. */
   private send(pending: PendingRequest, group: GroupId, leader: NodeId): void {
-    const { clock } = this.options;
-    const { request } = pending;
-    const isLarge = !isShorterThan(request.body, LARGE_BYTES);
+    const isLarge = !isShorterThan(pending.request.body, LARGE_BYTES);
     if (isLarge && this.driver.defers(pending, null)) return;
-    const begun = clock.now();
     this.forwarder.send(pending, group, leader);
-    if (isLarge) this.scheduler.ran(null, request.user.id, clock.now() - begun);
+    if (isLarge) this.driver.charge(pending);
   }
 
-  private decode(body: Buffer): ProgramBody {
+  private decode(body: Buffer, userId: number): ProgramBody {
     const { clock } = this.options;
     const begun = clock.now();
     const decoded = decodeBody(body, 'msgpack', { msgpackNestingMax: FORWARDED_NESTING_MAX });
-    this.scheduler.spend(clock.now() - begun);
+    this.scheduler.read(userId, clock.now() - begun);
     return decoded;
   }
 }

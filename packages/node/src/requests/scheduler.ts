@@ -10,6 +10,11 @@
  * - In the lane stand programs that were slow, unknown ones of users who ran such, and what needed more than its slice. One runs at a time,
  *   behind a look at all sockets, and others have the node in between as long as they have something to do. Who took least goes first.
  *   A program of which little time is expected need not wait as long as one that takes much, and gets no more than twice of that.
+ * - Nobody waits for two long runs: a long one begins only when all who came during the last one are answered, not only served. Their changes
+ *   have to be committed, and their questions to other nodes answered.
+ *
+ * So that this can be kept, all time that goes into requests is charged when it was spent: texts that are parsed and bodies that are read,
+ * too (`ran`, `spend`).
  */
 import { RunCosts, SLOW_MS } from './run-costs.js';
 
@@ -36,12 +41,18 @@ const QUIET_MAX_MS = 60;
 /** That is longer by this factor with each time that a program ran up to its time limit. */
 const QUIET_FACTOR = 4;
 
+/** A run of so many milliseconds makes others wait so long that they must not meet another long one. */
+const LONG_MS = 100;
+
 /**
- * No long run begins so many milliseconds after others were served: what they changed may not be committed yet, and they would have to wait
- * for it. Where others always have something to do, it begins after the second number.
+ * How long behind such a run the next one waits at most for the answers of those who came meanwhile, in milliseconds: another node that they
+ * need may be in the midst of a long run, too. It is looked for these answers so often.
  */
-const SETTLE_MS = 10;
-const HELD_MAX_MS = 500;
+const HELD_MAX_MS = 1100;
+const HELD_LOOK_MS = 10;
+
+/** How long work that may be long waits for a turn in which others have nothing to do, in milliseconds: then it gets one nevertheless. */
+const PASSED_OVER_MAX_MS = 500;
 
 /** How long what was learnt is remembered, in milliseconds: behind a slow run, and behind a turn that was full. */
 const MEMORY_MS = 60_000;
@@ -59,6 +70,8 @@ export interface SchedulerOptions {
   readonly soon: (callback: () => void) => void;
   /** How long something may wait, in milliseconds. */
   readonly waitMaxMs: number;
+  /** Whether anybody has no answer yet who came while `isCatchingUp`, and has had a turn. */
+  readonly owesAnswers: () => boolean;
 }
 
 /** Something that waits for its turn. */
@@ -68,7 +81,7 @@ export interface Work {
   readonly program: object | null;
   /** Whether it can be given up when its slice is over, to run again later. */
   readonly canStop: boolean;
-  /** Milliseconds that it takes, where that is known; none where only runs before tell. */
+  /** Milliseconds that it takes, where that is known for certain; none where only runs before tell. */
   readonly knownMs?: number;
   /** Whether nobody wants it any more. */
   readonly gone: () => boolean;
@@ -85,10 +98,10 @@ interface Entry {
   readonly until: number;
   /** Milliseconds that it needs at least. */
   readonly needsMs: number;
+  /** Since when it waits. */
+  readonly since: number;
   /** Smaller ranks go first. */
   rank: number;
-  /** Until when it is held back at most, so that others are told first; 0 for what is not. */
-  heldUntil: number;
 }
 
 export class Scheduler {
@@ -106,13 +119,17 @@ export class Scheduler {
   private isTurnEnding = false;
   /** The turn of the last run that was long. */
   private longTurn = -POLLS;
+  /** The last turn that took so long that others came meanwhile. */
+  private busyTurn = -POLLS;
+  /** When the last run ended that others noticed. */
+  private longEndAt = Number.NEGATIVE_INFINITY;
+  /** Whether work waits at the door for nothing but that. */
+  private isHolding = false;
   /** When the last run of the lane ended, or another long one, and how long it took. */
   private longEnd = 0;
   private longMs = 0;
   /** When others have had their time. */
   private restUntil = 0;
-  /** When those know what became of their requests who were served last. */
-  private settlesAt = 0;
   /** For how long nothing may have come of others for their time to be over earlier. */
   private quietMs = 0;
   private looking = false;
@@ -152,9 +169,9 @@ export class Scheduler {
   }
 
   /**
-   * Lets work wait that can't be stopped once it runs, where others have to be served before: futures, and tasks.
+   * Lets work wait that can't be stopped once it runs, where others have to be served before: futures, tasks, and bodies to be read.
    *
-   * @param knownMs milliseconds that it took the last time; undefined where nothing is known
+   * @param knownMs milliseconds that it takes; undefined where nothing is known for certain
    * @param goOn called when it has its turn, which always comes
    */
   defersUnstoppable(userId: number, knownMs: number | undefined, goOn: () => void): boolean {
@@ -182,8 +199,10 @@ export class Scheduler {
     const { userId, program } = work;
     const needsMs = work.knownMs ?? 2 * ranMs;
     const until = work.expire === null ? Number.POSITIVE_INFINITY : now + waitMaxMs;
-    const entry: Entry = { work, until, needsMs, rank: 0, heldUntil: 0 };
-    const isSlow = ranMs > 0 || (work.knownMs === undefined && this.costs.isSlow(program, userId, now));
+    const entry: Entry = { work, until, needsMs, since: now, rank: 0 };
+    const { knownMs } = work;
+    const isSlow =
+      ranMs > 0 || (knownMs === undefined ? this.costs.isSlow(program, userId, now) : knownMs >= SLOW_MS);
     if (isSlow) {
       if (this.others > 0) this.others -= 1;
       this.lane.push(entry);
@@ -219,10 +238,16 @@ export class Scheduler {
     }
   }
 
-  /** Notes time that work took which is no run. */
-  spend(ms: number): void {
+  /** Notes time that a body took to be read. */
+  read(userId: number, ms: number): void {
+    this.spend(ms);
+    if (this.activeUntil !== 0) this.costs.note(null, userId, ms, this.options.now(), true);
+  }
+
+  private spend(ms: number): void {
     this.spentMs += ms;
     if (this.spentMs < TURN_LOOK_MS) return;
+    this.busyTurn = this.turn;
     this.endTurn();
     if (this.spentMs < TURN_MS) return;
     this.activeUntil = Math.max(this.activeUntil, this.options.now() + TURN_MEMORY_MS);
@@ -239,6 +264,7 @@ export class Scheduler {
     this.longEnd = now;
     this.longMs = ms;
     this.longTurn = this.turn;
+    if (ms >= LONG_MS) this.longEndAt = now;
     this.endTurn();
   }
 
@@ -249,6 +275,11 @@ export class Scheduler {
   /** Whether all that came in during the last long run was seen. */
   private get hasPolled(): boolean {
     return this.turn >= this.longTurn + POLLS;
+  }
+
+  /** Whether what comes now may have waited for a turn that took long. */
+  get isCatchingUp(): boolean {
+    return this.turn < this.busyTurn + POLLS;
   }
 
   private forget(): void {
@@ -265,37 +296,39 @@ export class Scheduler {
       this.turn += 1;
       this.spentMs = 0;
       if (this.door.length > 0) this.serve();
-      if ((this.door[0]?.heldUntil ?? 0) > 0) this.options.delay(SETTLE_MS, () => this.endTurn());
-      else if (this.door.length > 0 || !this.hasPolled) this.endTurn();
+      if (!this.hasPolled || this.isCatchingUp) this.endTurn();
+      else if (this.isHolding) this.options.delay(HELD_LOOK_MS, () => this.endTurn());
+      else if (this.door.length > 0) this.endTurn();
     });
   }
 
-  /** Whether a long run has to wait until others know what became of their requests. */
-  private holdsBack(entry: Entry, now: number): boolean {
-    if (now >= this.settlesAt) return false;
-    if (entry.heldUntil === 0) entry.heldUntil = now + HELD_MAX_MS;
-    return now < entry.heldUntil;
+  /** Whether long runs have to wait until others know what became of their requests. */
+  private holdsBack(now: number): boolean {
+    return now < this.longEndAt + HELD_MAX_MS && this.options.owesAnswers();
   }
 
   /** Runs those who wait at the door, as long as there is time in this turn. */
   private serve(): void {
     const waiting = this.ranked(this.door);
     this.door = [];
+    this.isHolding = false;
     const { now } = this.options;
     let left = SERVED_MS;
     let at = 0;
     for (; at < waiting.length && left > 0; at++) {
       const entry = waiting[at];
       if (entry === undefined) break;
-      const mayBeLong = !entry.work.canStop && entry.work.knownMs === undefined;
-      if (mayBeLong && (!this.hasPolled || left < SERVED_MS || this.holdsBack(entry, now()))) break;
+      if (mayBeLong(entry)) {
+        if (!this.hasPolled || left < SERVED_MS) break;
+        this.isHolding = this.holdsBack(now());
+        if (this.isHolding) break;
+      }
       const sliceMs = this.sliceFor(entry, left / (waiting.length - at));
       // A long slice gets a turn of its own, so that those who were served before it are answered first.
       if (sliceMs > left && left < SERVED_MS) break;
       const ms = this.start(entry, sliceMs);
       left -= ms;
       if (ms >= SLOW_MS) left = 0;
-      if (!mayBeLong) this.settlesAt = now() + SETTLE_MS;
     }
     // Work that came meanwhile stands behind.
     this.door = [...waiting.slice(at), ...this.door];
@@ -306,16 +339,25 @@ export class Scheduler {
     return Math.max(SLICE_MIN_MS, shareMs, Math.min(2 * expected, SLOW_MS));
   }
 
-  /** The work in the order in which it runs: the user who took least of late first, and work that might take long last. */
+  /**
+   * The work in the order in which it runs: the user who took least of late first, and work that might take long last, unless it was passed
+   * over for too long.
+   */
   private ranked(entries: readonly Entry[]): Entry[] {
     const now = this.options.now();
     for (const entry of entries) {
-      const { userId, program, canStop, knownMs } = entry.work;
-      const mayBeLong = !canStop && knownMs === undefined;
+      const { userId, program, knownMs } = entry.work;
       const expected = knownMs ?? this.costs.expectedOf(program) ?? entry.needsMs;
-      entry.rank = this.costs.usedBy(userId, now) + expected + (mayBeLong ? Number.MAX_SAFE_INTEGER : 0);
+      entry.rank = this.costs.usedBy(userId, now) + expected;
+      if (mayBeLong(entry))
+        entry.rank += this.isPassedOver(entry, now) ? -Number.MAX_SAFE_INTEGER : Number.MAX_SAFE_INTEGER;
     }
     return [...entries].sort((a, b) => a.rank - b.rank);
+  }
+
+  /** Whether work has waited for long enough although others have something to do in each turn: they had time since the last long run. */
+  private isPassedOver({ since }: Entry, now: number): boolean {
+    return now >= Math.max(since, this.longEndAt) + PASSED_OVER_MAX_MS;
   }
 
   /** Runs an entry; returns the milliseconds that it took. */
@@ -357,8 +399,8 @@ export class Scheduler {
     if (!this.hasPolled || (this.door.length > 0 && now < this.restUntil)) return;
     for (const entry of this.ranked(this.lane)) {
       const sliceMs = this.laneSliceOf(entry, now);
-      if (sliceMs === 0) continue;
-      if (sliceMs > SERVED_MS && this.holdsBack(entry, now)) return;
+      if (sliceMs === 0 || (this.door.length > 0 && !this.isPassedOver(entry, now))) continue;
+      if (sliceMs > SERVED_MS && this.holdsBack(now)) return;
       this.lane.splice(this.lane.indexOf(entry), 1);
       this.start(entry, sliceMs);
       return;
@@ -366,7 +408,8 @@ export class Scheduler {
   }
 
   /** Milliseconds that an entry of the lane may run now; 0 when it has to wait. */
-  private laneSliceOf({ work: { program, userId, canStop }, needsMs }: Entry, now: number): number {
+  private laneSliceOf({ work, needsMs }: Entry, now: number): number {
+    const { program, userId, canStop, knownMs } = work;
     const quietFor = now - this.busyAt;
     const overruns = this.costs.overrunsOf(program, userId);
     if (overruns !== null && now < overruns.heldUntil) {
@@ -374,11 +417,16 @@ export class Scheduler {
       return quietFor >= quietMs ? Number.POSITIVE_INFINITY : 0;
     }
     if (now >= this.restUntil || quietFor >= this.quietMs) return Number.POSITIVE_INFINITY;
-    if (!canStop) return 0;
+    if (!canStop && knownMs === undefined) return 0;
     const expected = Math.max(needsMs, this.costs.expectedOf(program) ?? SLOW_MS);
     const restMs = expected * REST_FACTOR;
     const isEarly =
       now < this.longEnd + Math.min(this.longMs, restMs) || now < this.costs.lastEndOf(userId) + restMs;
     return isEarly ? 0 : 2 * expected;
   }
+}
+
+/** Whether work runs until it is done, and nobody knows when that is. */
+function mayBeLong({ work: { canStop, knownMs } }: Entry): boolean {
+  return !canStop && knownMs === undefined;
 }

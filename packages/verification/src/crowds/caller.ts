@@ -9,11 +9,14 @@ import type { World } from '../simulation/world.js';
 /** A package that a client sends: its type, and its data. */
 export type Sent = readonly [type: number, ...data: WireValue[]];
 
+const PIECE_MS = 0.1;
+
 /** A client of the native protocol that logs in at one node: by a token, or as the administrator. */
 export class Caller {
   private readonly session: Session;
 
-  constructor(world: World, process: Process, token: string | null, draw: Draw) {
+  /** @param pieceMs mean time of a piece of what it sends on its way, in milliseconds */
+  constructor(world: World, process: Process, token: string | null, draw: Draw, pieceMs = PIECE_MS) {
     const { scheduler } = world;
     const session = new Session({
       who: 'a caller',
@@ -26,7 +29,7 @@ export class Caller {
       scheduler,
       thread: process.engineThread,
       draw,
-      delayMs: 0.1,
+      delayMs: pieceMs,
       windowBytes: 64 * 1024,
       address: '192.0.2.1',
       received: (bytes) => session.received(bytes),

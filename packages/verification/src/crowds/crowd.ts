@@ -27,6 +27,7 @@ const KINDS = {
   future: (n) => query(`future(n, |n| { ${WORK} });`, n),
   'many futures': (n) => query(`range(20).each(|k| future(n, |n| { ${WORK} }));`, n),
   'future that changes': (n, program) => query(`future(n, |n| { ${WORK} .x${program} = n; });`, n),
+  'late future': (n) => query(`future(3, |n| { ${WORK} }).then(|| { n = ${n}; ${WORK} });`, 0),
   chain: (n) => query(`future(n, |n| { ${WORK} }).then(|| { n = ${n}; ${WORK} });`, n),
   task: (n) => query(`task(datetime(), |t, n| { ${WORK} }, [n]); nil;`, n),
   'task that comes again': (n) =>
@@ -36,6 +37,9 @@ const KINDS = {
     ),
   'long text': (n, _program, unique) => query(`x = ${unique}; /* ${'-'.repeat(200_000)} */ ${WORK}`, n),
   'large variables': (n) => query('x.len();', n, { x: list(n, 1000) }),
+  'large body': (n) => query('x.len();', 0, { x: 'x'.repeat(Math.min(n, 9000) * 100) }),
+  'large change': (n, program) =>
+    query(`.x${program} = x.len();`, 0, { x: 'x'.repeat(Math.min(n, 9000) * 100) }),
   'large answer': (n) => query('range(n * 300).map(|i| [i, str(i)]);', Math.min(n, 3000)),
   'large value': (n, program) => query(`.l${program} = range(n * 100);`, Math.min(n, 1000)),
   'large set': (n, program) => query(`.s${program} = set(range(n).map(|i| {i: i}));`, Math.min(n, 3000)),
@@ -51,6 +55,11 @@ const KINDS = {
     PackageType.QUERY,
     '@thingsdb',
     `try(new_user('v${program}')); try(del_user('v${unique % PROGRAMS}')); nil;`,
+  ],
+  password: (_n, program, unique) => [
+    PackageType.QUERY,
+    '@thingsdb',
+    `try(new_user('w${program}')); set_password('w${program}', 'secret ${unique}');`,
   ],
   collections: (_n, program) => [
     PackageType.QUERY,
@@ -83,6 +92,8 @@ export interface Asker {
   /** Milliseconds after an answer when it asks again, and how often. */
   readonly againMs: number;
   readonly times: number;
+  /** Mean time of a piece of what it sends on its way, in milliseconds. */
+  readonly pieceMs: number;
   /** Whether it reads no answers. */
   readonly isDeaf: boolean;
 }
@@ -102,6 +113,7 @@ export function drawCrowd(draw: Draw, nodes: number): Asker[] {
     ms: draw.pick(ms),
     againMs: draw.pick([1, 50, 500]),
     times: draw.pick([1, 1, 3, 20]),
+    pieceMs: draw.pick([0.1, 0.1, 0.1, 30]),
     isDeaf: draw.chance(0.05),
   }));
 }

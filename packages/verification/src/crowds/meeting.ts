@@ -1,7 +1,8 @@
 /**
  * A simulated cluster that a crowd comes to, without faults, on whose threads queries take time. Beside the crowd somebody asks each node
  * something quick, reads, and changes something, again 20 ms after each answer: none of these may wait for longer than one query of somebody
- * else takes, on each of the nodes that run it, and a tenth of a second for each of its turns.
+ * else takes, and a tenth of a second. For a change that is asked at a node which does not lead the collection that holds on each of the two
+ * nodes that have to do with it: neither can know that the other begins a query at that moment.
  */
 import { PackageType, type WireValue } from '@althing/client';
 import { DEFAULT_LIMITS, LEVEL_NEWEST } from '@althing/engine';
@@ -14,16 +15,10 @@ import { World } from '../simulation/world.js';
 import { BusyThread } from './busy-thread.js';
 import { Caller, type Sent } from './caller.js';
 import { type Asker, NEW_USERS, packageOf, SET_UP, USERS } from './crowd.js';
+import { slowDown } from './slow-down.js';
 
-/** Steps between two looks of a query at the clock, and what they take: a tenth of those in production, so that a second is run quickly. */
-const LOOK_STEPS = 1000;
-const LOOK_MS = 1;
-/** What a request takes besides, and a character of its text. */
-const REQUEST_MS = 0.05;
-const CHARACTER_MS = 2e-4;
-
-/** What may be in the way at most of each of its turns besides, in milliseconds. */
-const TURN_MAX_MS = 100;
+/** How long each node that has to do with a request may keep it, in milliseconds. */
+const NODE_MAX_MS = DEFAULT_LIMITS.durationMs + 100;
 
 const START_MS = 30_000;
 const QUIET_MS = 1000;
@@ -31,11 +26,11 @@ const CROWD_MS = 6000;
 const LATE_MS = 20_000;
 const ASK_MS = 20;
 
-/** What the bystander asks, and in a cluster: for how many queries of others it may have to wait, and for how many turns of its own. */
+/** What the bystander asks. */
 const QUESTIONS = [
-  { name: 'nothing', code: '1;', queries: 1, turns: 1 },
-  { name: 'a read', code: '.n0;', queries: 1, turns: 2 },
-  { name: 'a change', code: '.n1 += 1;', queries: 2, turns: 3 },
+  { name: 'nothing', code: '1;', isChange: false },
+  { name: 'a read', code: '.n0;', isChange: false },
+  { name: 'a change', code: '.n1 += 1;', isChange: true },
 ] as const;
 
 export interface Wait {
@@ -119,10 +114,9 @@ class Meeting implements Met {
 
   private stand(process: Process, question: (typeof QUESTIONS)[number]): void {
     const { scheduler } = this.world;
-    const { name, code } = question;
+    const { name, code, isChange } = question;
     const caller = new Caller(this.world, process, this.tokenOf(USERS), this.draw);
-    const { queries, turns } = this.world.processes.length === 1 ? QUESTIONS[0] : question;
-    const maxMs = queries * DEFAULT_LIMITS.durationMs + turns * TURN_MAX_MS;
+    const maxMs = isChange && !leadsStuff(process) ? 2 * NODE_MAX_MS : NODE_MAX_MS;
     const node = process.machine.name;
     const key = `${name} at ${node}`;
     const ask = (): void => {
@@ -142,7 +136,7 @@ class Meeting implements Met {
   }
 
   private come(process: Process, asker: Asker): void {
-    const caller = new Caller(this.world, process, this.tokenOf(asker.user), this.draw);
+    const caller = new Caller(this.world, process, this.tokenOf(asker.user), this.draw, asker.pieceMs);
     const ask = (times: number): void => {
       caller.send(packageOf(asker, this.draw.bits()), () => {
         this.ended += 1;
@@ -152,6 +146,12 @@ class Meeting implements Met {
     ask(asker.times);
     if (asker.isDeaf) caller.hold();
   }
+}
+
+/** Whether a node leads the collection that all work in. */
+function leadsStuff(process: Process): boolean {
+  const { id } = process.root?.collectionsByName.get('stuff') ?? {};
+  return id !== undefined && process.session(id)?.leading === true;
 }
 
 /** The settings of nodes in production, on quick disks and links. */
@@ -207,33 +207,4 @@ async function answerTo(world: World, caller: Caller, sent: Sent): Promise<WireV
   const [answer] = answers;
   if (answer?.ok !== true) throw new Error(`${String(sent[2])} failed: ${answer?.message}`);
   return answer.value;
-}
-
-/** Lets what runs take time: the engine is real, and its limits and slices are; its clock goes on by what it looks at. */
-function slowDown({ engine, engineThread }: Process): void {
-  if (engine === null || !(engineThread instanceof BusyThread)) throw new Error('the node is not open');
-  const { runtime } = engine;
-  const check = runtime.check.bind(runtime);
-  runtime.check = () => {
-    engineThread.spend(LOOK_MS);
-    check();
-    runtime.steps = LOOK_STEPS;
-  };
-  const startClock = runtime.startClock.bind(runtime);
-  runtime.startClock = (...args) => {
-    startClock(...args);
-    runtime.steps = LOOK_STEPS;
-  };
-  const run = engine.run.bind(engine);
-  engine.run = (call) => {
-    engineThread.spend(REQUEST_MS);
-    return run(call);
-  };
-  const prepare = engine.prepare.bind(engine);
-  engine.prepare = (code) => {
-    const { misses } = engine.figures.programs;
-    const prepared = prepare(code);
-    if (engine.figures.programs.misses > misses) engineThread.spend(code.length * CHARACTER_MS);
-    return prepared;
-  };
 }

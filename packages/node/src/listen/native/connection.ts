@@ -349,7 +349,7 @@ export class Connection implements PackageSink, Client, Listener {
   ): void {
     const { host } = this;
     const user = this.served();
-    const begun = data.length > LONG_PACKAGE ? performance.now() : 0;
+    const begun = data.length > LONG_PACKAGE ? host.clock.now() : 0;
     const type = header.type === PackageType.RUN ? 'run' : 'query';
     const { scope, body, options } = readRequest(data, type, host.nestingMax);
     assertNode(scope, host.root);
@@ -357,7 +357,7 @@ export class Connection implements PackageSink, Client, Listener {
       scope,
       user,
       body,
-      readMs: begun === 0 ? 0 : performance.now() - begun,
+      readMs: begun === 0 ? 0 : host.clock.now() - begun,
       format: 'msgpack',
       client: this,
       terms: this.session?.termsFor(options?.terms ?? null) ?? null,
