@@ -309,6 +309,18 @@ describe('the scheduler', () => {
     expect(track.waits.get('task')).toBeLessThan(600 + 600);
   });
 
+  test('lets nobody run for long at once behind a body that took long to be read', async () => {
+    const track = new Track();
+    track.loop.arrive(track.now + 50, () => {
+      track.loop.now += 115;
+      track.scheduler.read(1, 115);
+    });
+    track.ask(60, { name: 'endless', program: {}, user: 2, ms: ENDLESS });
+    track.ask(61, { name: 'quick', program: QUICK, user: 99, ms: 0.1 });
+    await track.pass(4000);
+    expect(track.events[0]).toBe('quick');
+  });
+
   test('forgets everything after a minute without a slow run', async () => {
     const track = new Track();
     const slow = {};

@@ -241,6 +241,7 @@ export class Scheduler {
   /** Notes time that a body took to be read. */
   read(userId: number, ms: number): void {
     this.spend(ms);
+    if (ms >= SLOW_MS) this.noteLong(ms);
     if (this.activeUntil !== 0) this.costs.note(null, userId, ms, this.options.now(), true);
   }
 
