@@ -23,7 +23,6 @@ import {
   type GroupSession,
   type NodeEvent,
   type NodeId,
-  PasswordHasher,
   State,
   votersWanted,
 } from '@althing/node/parts';
@@ -31,6 +30,7 @@ import { DiskFullError, type LogView, type StateStore } from '@althing/storage';
 import { membersOf } from 'raft-ts';
 import type { Frame } from './connections.js';
 import { openConsensus, type SimulatedConsensus } from './consensus-side.js';
+import { simulatedHasher } from './hasher.js';
 import { type Machine, NODE_PORT } from './machine.js';
 import { moduleOn } from './modules.js';
 import { NodeFailure } from './node-failure.js';
@@ -51,9 +51,6 @@ const NO_PASSWORD: PasswordHash = {
   p: 1,
 };
 
-const HASHES_AT_ONCE = 2;
-const HASHES_WAITING = 64;
-const HASH_MS = 60;
 const HOUSEKEEPING_MS = 100;
 /** Instances of a type at most whose index is built at once. */
 const INDEXED_AT_ONCE_MAX = 5;
@@ -311,7 +308,7 @@ export class Process {
           reserveBytes: 0,
         },
         line: { send: (command) => this.bridge.send(command) },
-        hasher: new PasswordHasher(HASHES_AT_ONCE, HASHES_WAITING, () => this.hashed()),
+        hasher: simulatedHasher(this.engineThread),
         reports: this.reports(),
         departs: () => Promise.resolve(),
         askModule: moduleOn(this.engineThread, world.drawFor(machine, 'modules')),
@@ -380,13 +377,6 @@ export class Process {
       log: () => {},
       node: nodeViewOf(() => this.side),
     };
-  }
-
-  /** A hash that the thread pool computes meanwhile. */
-  private hashed(): Promise<Buffer> {
-    return new Promise((resolve) =>
-      this.engineThread.after(HASH_MS, () => resolve(Buffer.from(NO_PASSWORD.hash))),
-    );
   }
 
   private wallClock(): number {
