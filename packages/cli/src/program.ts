@@ -2,6 +2,7 @@
  * The command line: finds the command, has it do its work, and gives back the exit code.
  */
 import { Command, CommanderError } from 'commander';
+import { applyCommand, diffCommand } from './apply.js';
 import { backupCommand } from './backup.js';
 import { opensShell } from './bare.js';
 import { checkCommand } from './check.js';
@@ -35,6 +36,8 @@ const commands: readonly CommandDefinition[] = [
   configCommand,
   typesCommand,
   completionCommand,
+  applyCommand,
+  diffCommand,
   versionCommand,
 ];
 

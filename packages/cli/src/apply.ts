@@ -1,0 +1,119 @@
+/** `althing apply` and `althing diff`: types, enums, relations and procedures of a collection, kept in a file. */
+import { readFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { DefinitionsError, definitionsOf } from './apply/definitions.js';
+import { type Plan, planOf } from './apply/plan.js';
+import type { CommandDefinition } from './command.js';
+import { addConnectionOptions, type Connection, runQuery, withConnection } from './connection.js';
+import { exitHelp } from './exit-codes.js';
+import { UsageError } from './input.js';
+import { type Io, readInput, tell, write } from './io.js';
+import { finished } from './work.js';
+
+export const applyCommand: CommandDefinition = {
+  name: 'apply',
+  summary: 'Make the types and procedures of a collection those of a file',
+  configure(command, io, finish) {
+    withFile(command)
+      .option('--dry-run', 'try it on the node, and take it back')
+      .addHelpText('after', APPLY_HELP)
+      .action(async (scope: string, file: string, _: unknown, invoked: Command) =>
+        finish(await finished('apply', io, () => apply(scope, file, invoked, io), isExpected, true)),
+      );
+  },
+};
+
+export const diffCommand: CommandDefinition = {
+  name: 'diff',
+  summary: 'Show what apply would do',
+  configure(command, io, finish) {
+    withFile(command)
+      .addHelpText('after', DIFF_HELP)
+      .action(async (scope: string, file: string, _: unknown, invoked: Command) =>
+        finish(await finished('diff', io, () => diff(scope, file, invoked, io), isExpected)),
+      );
+  },
+};
+
+function withFile(command: Command): Command {
+  return addConnectionOptions(command)
+    .argument('<scope>', 'the collection, as //NAME')
+    .argument('<file>', 'definitions, as export() writes them; "-" reads them from the standard input')
+    .option('--delete', 'delete what the file does not have; else it stays, and is told');
+}
+
+const APPLY_HELP = `
+The file says what there is to be, in the language: new_type, set_type, set_enum, mod_type with 'rel', new_procedure or set_procedure, as
+export() writes them. What differs is changed, all of it or nothing. Where a change needs a value for each instance, the file gives it:
+mod_type('User', 'mod', 'age', 'int', |user| int(user.age)); the rest of the time that line does nothing.
+
+Examples:
+  althing query //stuff 'export();' --format json | jq -r . > stuff.ti
+  althing apply //stuff stuff.ti --dry-run && althing apply //stuff stuff.ti
+
+Exit codes: 0 done, or nothing to do; ${exitHelp}.`;
+
+const DIFF_HELP = `
+Exit codes: 0 nothing differs; 1 something does, or the node answered with an error; 2 wrong usage; 6 no node could be reached.`;
+
+/** The collection differs from the file. */
+class Differs extends Error {}
+
+function isExpected(error: unknown): boolean {
+  return error instanceof DefinitionsError || error instanceof Differs;
+}
+
+async function apply(scope: string, file: string, command: Command, io: Io): Promise<void> {
+  await withConnection(command, io, async (connection) => {
+    const { plan, before } = await compare(connection, scope, file, command, io);
+    await show(plan, io);
+    if (plan.statements.length === 0) return;
+    const code = [GUARD, ...plan.statements, 'nil;'].join('\n');
+    const isDryRun = command.opts().dryRun === true;
+    const where = connection.db.$scope(scope);
+    if (isDryRun) await where.with({ dryRun: true }).query(code, { before });
+    else await where.query(code, { before });
+    await tell(io, isDryRun ? 'it would succeed; nothing was changed' : 'applied');
+  });
+}
+
+/** What a plan begins with: it stands for the definitions that it was made from, and for no others. */
+const GUARD = `try(commit('althing apply')); if (export() != before) raise('the definitions were changed meanwhile: apply again');`;
+
+async function diff(scope: string, file: string, command: Command, io: Io): Promise<void> {
+  const { plan } = await withConnection(command, io, (connection) =>
+    compare(connection, scope, file, command, io),
+  );
+  await show(plan, io);
+  const count = plan.statements.length + plan.left.length;
+  if (count > 0) throw new Differs(`${scope} differs from ${file}`);
+}
+
+async function compare(
+  connection: Connection,
+  scope: string,
+  file: string,
+  command: Command,
+  io: Io,
+): Promise<{ readonly plan: Plan; readonly before: string }> {
+  const wanted = definitionsOf(file === '-' ? await readInput(io) : contentOf(file), file);
+  const before = await runQuery(connection, scope, 'export();');
+  if (typeof before !== 'string') throw new UsageError(`${scope} is no collection; write it like //stuff`);
+  const present = definitionsOf(before, scope);
+  return { plan: planOf(present, wanted, command.opts().delete === true), before };
+}
+
+function contentOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    throw new UsageError(`${file} can't be read`);
+  }
+}
+
+async function show({ statements, left }: Plan, io: Io): Promise<void> {
+  await write(io.stdout, statements.map((statement) => `${statement}\n`).join(''));
+  for (const what of left)
+    await tell(io, `not in the file, and left as it is: ${what} (--delete deletes it)`);
+  if (statements.length === 0) await tell(io, 'nothing to do');
+}

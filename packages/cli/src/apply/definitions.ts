@@ -1,0 +1,149 @@
+/**
+ * The types, enums, relations and procedures of a collection, as a text of the language says them: what `export()` writes, or a file
+ * that somebody keeps beside a program.
+ */
+import {
+  LanguageError,
+  type Node,
+  parse,
+  positionOf,
+  prettySource,
+  quoteStr,
+  type ThingLiteral,
+} from '@althing/language';
+
+export interface TypeDefinition {
+  /** `WPO`, `HID`, both, or none. */
+  readonly flags: ReadonlySet<string>;
+  /** Texts of definitions, nested structures and methods, by the name of the property. */
+  readonly parts: Map<string, string>;
+}
+
+export interface EnumDefinition {
+  /** Texts of the values that the enum is made with, the default first; methods too. */
+  readonly members: Map<string, string>;
+  /** Texts of values that members get afterwards, since they may name what is made later. */
+  readonly later: Map<string, string>;
+}
+
+/** One side of a relation, and the property of the other type that is its partner. */
+export interface Relation {
+  readonly type: string;
+  readonly property: string;
+  readonly partner: string;
+}
+
+export interface Definitions {
+  readonly types: Map<string, TypeDefinition>;
+  readonly enums: Map<string, EnumDefinition>;
+  readonly relations: Relation[];
+  /** Texts of closures. */
+  readonly procedures: Map<string, string>;
+  /** Texts of values, or of closures that give one for each instance, by `TYPE.PROPERTY`: for changes of what has instances. */
+  readonly conversions: Map<string, string>;
+}
+
+/** A text that is no list of definitions, with the place. */
+export class DefinitionsError extends Error {}
+
+/**
+ * @param name of the file, for errors
+ * @throws {DefinitionsError}
+ */
+export function definitionsOf(source: string, name: string): Definitions {
+  const found: Definitions = {
+    types: new Map(),
+    enums: new Map(),
+    relations: [],
+    procedures: new Map(),
+    conversions: new Map(),
+  };
+  const { statements } = parsed(source, name);
+  for (const statement of statements) {
+    if (statement.kind === 'str' || statement.kind === 'nil') continue;
+    const isTaken = statement.kind === 'call' && take(found, statement.name, statement.args, source);
+    if (isTaken) continue;
+    const { line, column } = positionOf(source, statement.start);
+    throw new DefinitionsError(
+      `${name}:${line}:${column}: expected new_type, set_type, mod_type, set_enum, mod_enum, new_procedure or set_procedure`,
+    );
+  }
+  return found;
+}
+
+function parsed(source: string, name: string): ReturnType<typeof parse> {
+  try {
+    return parse(source);
+  } catch (error) {
+    if (!(error instanceof LanguageError)) throw error;
+    throw new DefinitionsError(`${name}: ${error.message}`);
+  }
+}
+
+/** Takes what a call defines; whether it is one that defines something. */
+function take(found: Definitions, call: string, args: readonly Node[], source: string): boolean {
+  const text = (node: Node): string => prettySource(node, source);
+  const [named, second, third, fourth, fifth] = args;
+  // The reason of a change, for the history: it has one of its own when it is applied.
+  if (call === 'try') return named?.kind === 'call' && named.name === 'commit';
+  if (named?.kind !== 'str') return false;
+  const { value: name } = named;
+  switch (call) {
+    case 'new_type':
+      found.types.set(name, { flags: flagsOf(second), parts: new Map() });
+      return true;
+    case 'set_type': {
+      if (second?.kind !== 'thing') return false;
+      const parts = partsOf(second, text);
+      const flags = third === undefined ? (found.types.get(name)?.flags ?? NO_FLAGS) : flagsOf(third);
+      if (parts !== null) found.types.set(name, { flags, parts });
+      return parts !== null;
+    }
+    case 'set_enum': {
+      const members = second?.kind === 'thing' ? partsOf(second, text) : null;
+      if (members !== null) found.enums.set(name, { members, later: new Map() });
+      return members !== null;
+    }
+    case 'mod_enum':
+      if (second?.kind !== 'str' || third?.kind !== 'str' || fourth === undefined) return false;
+      if (second.value !== 'mod') return false;
+      found.enums.get(name)?.later.set(third.value, text(fourth));
+      return found.enums.has(name);
+    case 'mod_type':
+      if (second?.kind !== 'str' || third?.kind !== 'str' || fourth === undefined) return false;
+      if (second.value === 'rel' && fourth.kind === 'str') {
+        found.relations.push({ type: name, property: third.value, partner: fourth.value });
+        return true;
+      }
+      if ((second.value !== 'mod' && second.value !== 'add') || fifth === undefined) return false;
+      found.conversions.set(`${name}.${third.value}`, text(fifth));
+      return true;
+    case 'new_procedure':
+    case 'set_procedure':
+      if (second?.kind !== 'closure') return false;
+      found.procedures.set(name, text(second));
+      return true;
+    default:
+      return false;
+  }
+}
+
+const NO_FLAGS: ReadonlySet<string> = new Set();
+
+/** The flags in an expression such as `WPO|HID`; `true` is how ThingsDB writes the first. */
+function flagsOf(node: Node | undefined): ReadonlySet<string> {
+  if (node?.kind === 'bool') return node.value ? new Set(['WPO']) : NO_FLAGS;
+  if (node?.kind === 'variable') return new Set([node.name]);
+  if (node?.kind === 'operation') return new Set(node.operands.flatMap((each) => [...flagsOf(each)]));
+  return NO_FLAGS;
+}
+
+/** The entries of a thing, each with its text; null where one is only a name. */
+function partsOf({ entries }: ThingLiteral, text: (node: Node) => string): Map<string, string> | null {
+  const parts = new Map<string, string>();
+  for (const { key, value } of entries) {
+    if (value === null) return null;
+    parts.set(key, value.kind === 'str' ? quoteStr(value.value) : text(value));
+  }
+  return parts;
+}

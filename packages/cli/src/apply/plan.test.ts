@@ -1,0 +1,93 @@
+import { describe, expect, test } from '@jest/globals';
+import { DefinitionsError, definitionsOf } from './definitions.js';
+import { planOf } from './plan.js';
+
+const PRESENT = `
+  try(commit('Source: collection \`stuff\`'));
+  new_type('Customer'); new_type('Order'); new_type('_W', WPO|HID);
+  set_enum('Status', {OPEN: 'open', PAID: 'paid'}); set_enum('Big', {A: {}});
+  set_type('Customer', {email: 'email', orders: '{Order}', hello: |c| \`hi {c.email}\`});
+  set_type('Order', {customer: 'Customer?', total: 'int'});
+  set_type('_W', {email: 'str', n: {a: 'int'}});
+  mod_type('Customer', 'rel', 'orders', 'customer');
+  mod_enum('Big', 'mod', 'A', {x: 1});
+  new_procedure('add', |a, b| a + b);
+  'DONE';`;
+
+function plan(wanted: string, deletes = false): ReturnType<typeof planOf> {
+  return planOf(definitionsOf(PRESENT, 'present'), definitionsOf(wanted, 'file'), deletes);
+}
+
+describe('a plan', () => {
+  test('is empty for the same definitions, whatever their layout and the side that a relation names', () => {
+    const other = PRESENT.replace(
+      "'Customer', 'rel', 'orders', 'customer'",
+      "'Order', 'rel', 'customer', 'orders'",
+    )
+      .replace("email: 'email', orders", 'email:   "email" ,\n // an address\n orders')
+      .replace('a + b', '(a+b)'.slice(1, -1));
+    expect(plan(other)).toEqual({ statements: [], left: [] });
+  });
+
+  test('makes everything that an empty collection lacks', () => {
+    const { statements } = planOf(definitionsOf('', 'present'), definitionsOf(PRESENT, 'file'), false);
+    expect(statements).toEqual([
+      "new_type('Customer');",
+      "new_type('Order');",
+      "new_type('_W', HID|WPO);",
+      "set_enum('Status', {OPEN: 'open', PAID: 'paid'});",
+      "set_enum('Big', {A: {}});",
+      "set_type('Customer', {email: 'email', orders: '{Order}', hello: |c| `hi {c.email}`});",
+      "set_type('Order', {customer: 'Customer?', total: 'int'});",
+      "set_type('_W', {email: 'str', n: {a: 'int'}});",
+      "mod_type('Customer', 'rel', 'orders', 'customer');",
+      "mod_enum('Big', 'mod', 'A', {x: 1});",
+      "set_procedure('add', |a, b| a + b);",
+    ]);
+  });
+
+  test.each([
+    ["total: 'int'", "total: 'str'", "mod_type('Order', 'mod', 'total', 'str');"],
+    ["total: 'int'", "total: 'int', note: 'str?'", "mod_type('Order', 'add', 'note', 'str?');"],
+    ['hi {c.email}', 'hello {c.email}', "mod_type('Customer', 'mod', 'hello', |c| `hello {c.email}`);"],
+    ["PAID: 'paid'", "PAID: 'done'", "mod_enum('Status', 'mod', 'PAID', 'done');"],
+    ["PAID: 'paid'", "PAID: 'paid', GONE: 'gone'", "mod_enum('Status', 'add', 'GONE', 'gone');"],
+    ["OPEN: 'open', PAID: 'paid'", "PAID: 'paid', OPEN: 'open'", "mod_enum('Status', 'def', 'PAID');"],
+    ['{x: 1}', '{x: 2}', "mod_enum('Big', 'mod', 'A', {x: 2});"],
+    ['WPO|HID', 'WPO', "mod_type('_W', 'hid', false);"],
+    ['a + b', 'a - b', "set_procedure('add', |a, b| a - b);"],
+  ])('turns %s into %s', (before, after, statement) => {
+    expect(plan(PRESENT.replace(before, after))).toEqual({ statements: [statement], left: [] });
+  });
+
+  test('takes the conversion that the file has, where it is needed', () => {
+    const conversion = "mod_type('Order', 'mod', 'total', 'str', |order| str(order.total));";
+    expect(plan(PRESENT + conversion).statements).toEqual([]);
+    expect(plan(PRESENT.replace("total: 'int'", "total: 'str'") + conversion).statements).toEqual([
+      conversion,
+    ]);
+  });
+
+  test('deletes only when it is told to', () => {
+    const less = PRESENT.replace(", total: 'int'", '').replace("new_procedure('add', |a, b| a + b);", '');
+    expect(plan(less)).toEqual({
+      statements: [],
+      left: ['type `Order`, property `total`', "procedure 'add'"],
+    });
+    expect(plan(less, true)).toEqual({
+      statements: ["mod_type('Order', 'del', 'total');", "del_procedure('add');"],
+      left: [],
+    });
+  });
+});
+
+test.each([
+  ['.x = 1;', 'file:1:1: expected new_type'],
+  ["nil;\nset_type('T', {a});", 'file:'],
+  ["set_type('T');", 'file:1:1: expected new_type'],
+  ["mod_type('T', 'ren', 'a', 'b');", 'file:1:1: expected new_type'],
+  ['new_type(', 'file: '],
+])('a file with %s is refused, with the place', (source, message) => {
+  expect(() => definitionsOf(source, 'file')).toThrow(DefinitionsError);
+  expect(() => definitionsOf(source, 'file')).toThrow(message);
+});

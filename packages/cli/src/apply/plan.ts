@@ -1,0 +1,160 @@
+/** What makes the definitions of a collection those of a file. */
+import { quoteStr } from '@althing/language';
+import type { Definitions, EnumDefinition, Relation, TypeDefinition } from './definitions.js';
+
+export interface Plan {
+  /** Statements of the language, in an order in which they can run. */
+  readonly statements: readonly string[];
+  /** What the collection has and the file has not, in words, where it stays. */
+  readonly left: readonly string[];
+}
+
+/**
+ * Compares definitions.
+ *
+ * @param deletes whether what the file does not have goes; else it stays
+ */
+export function planOf(present: Definitions, wanted: Definitions, deletes: boolean): Plan {
+  const statements: string[] = [];
+  const left: string[] = [];
+  const gone = (what: string, statement: string): void => {
+    if (deletes) statements.push(statement);
+    else left.push(what);
+  };
+  for (const [name, { flags }] of wanted.types) {
+    if (!present.types.has(name)) statements.push(call('new_type', quoteStr(name), ...flagText(flags)));
+  }
+  for (const [name, enumeration] of wanted.enums) {
+    const now = present.enums.get(name);
+    if (now === undefined) statements.push(call('set_enum', quoteStr(name), thing(enumeration.members)));
+    else changeEnum(name, now, enumeration, statements, gone);
+  }
+  for (const [name, type] of wanted.types) {
+    const now = present.types.get(name);
+    if (now !== undefined) changeType(name, now, type, wanted.conversions, statements, gone);
+    else if (type.parts.size > 0) statements.push(call('set_type', quoteStr(name), thing(type.parts)));
+  }
+  changeRelations(present, wanted, statements, gone);
+  for (const [name, { later }] of wanted.enums) {
+    const now = present.enums.get(name);
+    for (const [member, value] of later) {
+      if (now !== undefined && finalValue(now, member) === value) continue;
+      statements.push(call('mod_enum', quoteStr(name), "'mod'", quoteStr(member), value));
+    }
+  }
+  for (const [name, closure] of wanted.procedures) {
+    if (present.procedures.get(name) !== closure)
+      statements.push(call('set_procedure', quoteStr(name), closure));
+  }
+  for (const name of missing(present.procedures, wanted.procedures)) {
+    gone(`procedure '${name}'`, call('del_procedure', quoteStr(name)));
+  }
+  for (const name of missing(present.types, wanted.types)) {
+    gone(`type \`${name}\``, call('del_type', quoteStr(name)));
+  }
+  for (const name of missing(present.enums, wanted.enums)) {
+    gone(`enum \`${name}\``, call('del_enum', quoteStr(name)));
+  }
+  return { statements, left };
+}
+
+type Gone = (what: string, statement: string) => void;
+
+function changeType(
+  name: string,
+  now: TypeDefinition,
+  { flags, parts }: TypeDefinition,
+  conversions: ReadonlyMap<string, string>,
+  statements: string[],
+  gone: Gone,
+): void {
+  const type = quoteStr(name);
+  for (const [flag, action] of FLAGS) {
+    const isWanted = flags.has(flag);
+    if (isWanted !== now.flags.has(flag)) statements.push(call('mod_type', type, action, String(isWanted)));
+  }
+  for (const [part, text] of parts) {
+    const before = now.parts.get(part);
+    if (before === text) continue;
+    const conversion = conversions.get(`${name}.${part}`);
+    const rest = conversion === undefined ? [] : [conversion];
+    const action = before === undefined ? "'add'" : "'mod'";
+    statements.push(call('mod_type', type, action, quoteStr(part), text, ...rest));
+  }
+  for (const part of missing(now.parts, parts)) {
+    gone(`type \`${name}\`, property \`${part}\``, call('mod_type', type, "'del'", quoteStr(part)));
+  }
+}
+
+const FLAGS = [
+  ['WPO', "'wpo'"],
+  ['HID', "'hid'"],
+] as const;
+
+function changeEnum(
+  name: string,
+  now: EnumDefinition,
+  wanted: EnumDefinition,
+  statements: string[],
+  gone: Gone,
+): void {
+  const of = quoteStr(name);
+  for (const [member, text] of wanted.members) {
+    if (!now.members.has(member)) statements.push(call('mod_enum', of, "'add'", quoteStr(member), text));
+    else if (!wanted.later.has(member) && finalValue(now, member) !== text)
+      statements.push(call('mod_enum', of, "'mod'", quoteStr(member), text));
+  }
+  const [first] = wanted.members.keys();
+  const [firstNow] = now.members.keys();
+  if (first !== undefined && first !== firstNow)
+    statements.push(call('mod_enum', of, "'def'", quoteStr(first)));
+  for (const member of missing(now.members, wanted.members)) {
+    gone(`enum \`${name}\`, member \`${member}\``, call('mod_enum', of, "'del'", quoteStr(member)));
+  }
+}
+
+/** The text of a member's value in the end. */
+function finalValue({ members, later }: EnumDefinition, member: string): string | undefined {
+  return later.get(member) ?? members.get(member);
+}
+
+/** Relations are compared by both of their sides: either may be the one that a text names. */
+function changeRelations(present: Definitions, wanted: Definitions, statements: string[], gone: Gone): void {
+  const keysNow = new Set(present.relations.map((relation) => keyOf(relation, present)));
+  const keysWanted = new Set(wanted.relations.map((relation) => keyOf(relation, wanted)));
+  for (const relation of wanted.relations) {
+    if (keysNow.has(keyOf(relation, wanted))) continue;
+    const { type, property, partner } = relation;
+    statements.push(call('mod_type', quoteStr(type), "'rel'", quoteStr(property), quoteStr(partner)));
+  }
+  for (const relation of present.relations) {
+    if (keysWanted.has(keyOf(relation, present))) continue;
+    const { type, property } = relation;
+    gone(
+      `the relation of type \`${type}\`, property \`${property}\``,
+      call('mod_type', quoteStr(type), "'rel'", quoteStr(property), 'nil'),
+    );
+  }
+}
+
+function keyOf({ type, property, partner }: Relation, { types }: Definitions): string {
+  const definition = types.get(type)?.parts.get(property) ?? '';
+  const other = /\w+/.exec(definition)?.[0] ?? '';
+  return [`${type}.${property}`, `${other}.${partner}`].sort().join(' ');
+}
+
+function missing(now: ReadonlyMap<string, unknown>, wanted: ReadonlyMap<string, unknown>): string[] {
+  return [...now.keys()].filter((name) => !wanted.has(name));
+}
+
+function flagText(flags: ReadonlySet<string>): string[] {
+  return flags.size === 0 ? [] : [[...flags].sort().join('|')];
+}
+
+function thing(parts: ReadonlyMap<string, string>): string {
+  return `{${[...parts].map(([name, text]) => `${name}: ${text}`).join(', ')}}`;
+}
+
+function call(name: string, ...args: readonly string[]): string {
+  return `${name}(${args.join(', ')});`;
+}
