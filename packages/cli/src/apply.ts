@@ -65,23 +65,23 @@ function isExpected(error: unknown): boolean {
 
 async function apply(scope: string, file: string, command: Command, io: Io): Promise<void> {
   await withConnection(command, io, async (connection) => {
-    const { plan, before } = await compare(connection, scope, file, command, io);
+    const plan = await compare(connection, scope, file, command, io);
     await show(plan, io);
     if (plan.statements.length === 0) return;
-    const code = [GUARD, ...plan.statements, 'nil;'].join('\n');
+    const code = [REASON, ...plan.statements, 'nil;'].join('\n');
     const isDryRun = command.opts().dryRun === true;
     const where = connection.db.$scope(scope);
-    if (isDryRun) await where.with({ dryRun: true }).query(code, { before });
-    else await where.query(code, { before });
+    if (isDryRun) await where.with({ dryRun: true }).query(code);
+    else await where.query(code);
     await tell(io, isDryRun ? 'it would succeed; nothing was changed' : 'applied');
   });
 }
 
-/** What a plan begins with: it stands for the definitions that it was made from, and for no others. */
-const GUARD = `try(commit('althing apply')); if (export() != before) raise('the definitions were changed meanwhile: apply again');`;
+/** What the history says of it. */
+const REASON = "try(commit('althing apply'));";
 
 async function diff(scope: string, file: string, command: Command, io: Io): Promise<void> {
-  const { plan } = await withConnection(command, io, (connection) =>
+  const plan = await withConnection(command, io, (connection) =>
     compare(connection, scope, file, command, io),
   );
   await show(plan, io);
@@ -95,12 +95,11 @@ async function compare(
   file: string,
   command: Command,
   io: Io,
-): Promise<{ readonly plan: Plan; readonly before: string }> {
+): Promise<Plan> {
   const wanted = definitionsOf(file === '-' ? await readInput(io) : contentOf(file), file);
-  const before = await runQuery(connection, scope, 'export();');
-  if (typeof before !== 'string') throw new UsageError(`${scope} is no collection; write it like //stuff`);
-  const present = definitionsOf(before, scope);
-  return { plan: planOf(present, wanted, command.opts().delete === true), before };
+  const present = await runQuery(connection, scope, 'export();');
+  if (typeof present !== 'string') throw new UsageError(`${scope} is no collection; write it like //stuff`);
+  return planOf(definitionsOf(present, scope), wanted, command.opts().delete === true);
 }
 
 function contentOf(file: string): string {
