@@ -3,7 +3,8 @@ import { expect, test } from '@jest/globals';
 
 test('the bundle holds the program of each thread that its code starts', () => {
   const bundle = new URL('../bundle/', import.meta.url);
-  const programs = readdirSync(bundle).flatMap((name) => {
+  const files = readdirSync(bundle, { withFileTypes: true }).filter((entry) => entry.isFile());
+  const programs = files.flatMap(({ name }) => {
     const code = readFileSync(new URL(name, bundle), 'utf8');
     return [...code.matchAll(/new URL\("\.\/([\w.-]+)", import\.meta\.url\)/g)].map(
       ([, program = '']) => program,
