@@ -5,6 +5,7 @@
 import type { Changes } from '@althing/language';
 import { Access } from '../admin/access.js';
 import type { Target } from '../admin/access-lists.js';
+import { Privilege } from '../admin/privileges.js';
 import type { RootGroup } from '../admin/root-group.js';
 import { ByteWriter } from '../bytes.js';
 import { ErrorCode, operationError, QueryError } from '../error.js';
@@ -103,6 +104,7 @@ export class Executor {
     this.effects.rewind();
     const transaction = new Transaction(scope.store, writable, this.effects, this.charge);
     const access = new Access(this.root, user, target, readOnly);
+    transaction.tellsValues = access.has(Privilege.QUERY);
     this.runtime.begin({
       scope,
       transaction,

@@ -277,6 +277,13 @@ describe('a unique index', () => {
     expect(db.run(".users[0].email = 'ann@x.org'; .users[1].email")).toBe('bob@x.org');
   });
 
+  test('does not say whose the value is to a user who may not read', () => {
+    db.run("new_user('guest'); grant('//stuff', 'guest', RUN | CHANGE);", { scope: 'thingsdb' });
+    expect(db.failure(".users[1].email = 'ann@x.org';", { user: 'guest' }).message).toBe(
+      'type `User`, index `email`: another instance has the value already',
+    );
+  });
+
   test('never minds nil', () => {
     db.run('.users.push(User{}, User{}); .users[0].email = nil;');
     expect(db.run("count_by('User', 'email', [nil])")).toBe(5);

@@ -23,6 +23,8 @@ export class Storing extends Journal {
   /** The last inverse that takes back what was appended to a list. */
   protected appended: Appended | null = null;
   private hasDroppedMembers = false;
+  /** Whether errors may tell of values of other instances: who asks may read them. */
+  tellsValues = true;
   /** How many changes are under way that consist of several, of which some may be done. */
   private partial = 0;
 
@@ -51,7 +53,7 @@ export class Storing extends Journal {
    */
   checkUnique(plan: (check: UniqueCheck) => void): void {
     if (this.store === null || this.store.indexes.uniques === 0) return;
-    const check = new UniqueCheck(this.store, (units) => this.count(units));
+    const check = new UniqueCheck(this.store, (units) => this.count(units), this.tellsValues);
     plan(check);
     check.assert(this.partial > 0);
   }

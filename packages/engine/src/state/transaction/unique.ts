@@ -29,13 +29,16 @@ const LOOSE_FIRST = 2 ** 49;
 export class UniqueCheck {
   private readonly store: Store;
   private readonly charge: (units: number) => void;
+  private readonly tells: boolean;
   /** Things that get other values, and loose ones that become stored. */
   private readonly planned = new Map<Thing, Values>();
   private readonly looseIds = new Map<object, number>();
 
-  constructor(store: Store, charge: (units: number) => void) {
+  /** @param tells whether errors may say which value it is, and whose */
+  constructor(store: Store, charge: (units: number) => void, tells: boolean) {
     this.store = store;
     this.charge = charge;
+    this.tells = tells;
   }
 
   /** A thing gets a value. */
@@ -84,7 +87,7 @@ export class UniqueCheck {
           ? key + JSON.stringify(claim.values.filter((value) => typeof value === 'string'))
           : key;
         const other = others.get(name) ?? this.holderOf(claim);
-        if (other !== undefined) return refusal(claim, type, other);
+        if (other !== undefined) return refusal(claim, type, other, this.tells);
         others.set(name, thing);
       }
     }
@@ -129,12 +132,14 @@ export class UniqueCheck {
  * The stored instance that keeps a plain thing from becoming an instance, as an error; null for none.
  *
  * @param valueNamed gives the value that it will have under a name
+ * @param tells whether the error may say which value it is, and whose
  */
 export function conversionRefusal(
   store: Store,
   thing: Thing,
   type: Type,
   valueNamed: (name: string) => Value,
+  tells: boolean,
 ): QueryError | null {
   for (const index of store.indexes.of(type)) {
     if (!index.isUnique || index.progress.why !== null) continue;
@@ -146,7 +151,7 @@ export function conversionRefusal(
     if (key === null) continue;
     const claim = { index, key, thing, values };
     const holder = holderOf(store, claim);
-    if (holder !== undefined) return refusal(claim, type, holder);
+    if (holder !== undefined) return refusal(claim, type, holder, tells);
   }
   return null;
 }
@@ -178,12 +183,12 @@ function valuesIn(index: TypeIndex, thing: Thing, values: Values): Value[] {
     .map((slot) => (values.has(slot) ? (values.get(slot) ?? null) : (thing.slots[slot] ?? null)));
 }
 
-function refusal({ index, values }: Claim, type: Type, holder: Thing): QueryError {
+function refusal({ index, values }: Claim, type: Type, holder: Thing, tells: boolean): QueryError {
+  const where = `type \`${type.name}\`, index \`${index.def.name}\``;
+  if (!tells) return duplicateError(`${where}: another instance has the value already`);
   const key = values.map(inWords).join(', ');
-  const where = holder.id === 0 ? 'another new instance' : `#${holder.id}`;
-  return duplicateError(
-    `type \`${type.name}\`, index \`${index.def.name}\`: ${key} is the value of ${where} already`,
-  );
+  const whose = holder.id === 0 ? 'another new instance' : `#${holder.id}`;
+  return duplicateError(`${where}: ${key} is the value of ${whose} already`);
 }
 
 /** Units charged for a look into an index, and for a thing that is looked at. */
