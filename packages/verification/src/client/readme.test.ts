@@ -85,8 +85,8 @@ function environment(): Record<string, string | undefined> {
   return { ALTHING_URL: `http://127.0.0.1:${node.port}`, ALTHING_TOKEN: tokenOf(node) };
 }
 
-test('there are eleven, and they compile strictly', async () => {
-  expect(examples).toHaveLength(11);
+test('there are twelve, and they compile strictly', async () => {
+  expect(examples).toHaveLength(12);
   await run(process.execPath, [join(project, 'node_modules/typescript/bin/tsc'), '-p', folder], {
     cwd: folder,
   }).catch(({ stdout }) => {
