@@ -11,7 +11,7 @@ export type ChangingScope = 'collection' | 'thingsdb' | 'node';
 /** A query for each scope that makes what the calls change. Each call finds the scope as this has left it. */
 export const BEFORE_CALLS: Readonly<Record<ChangingScope, string>> = {
   collection: `
-    new_type('T'); set_type('T', {n: 'int'}); new_type('V'); set_enum('E', {A: 1, B: 2});
+    new_type('T'); set_type('T', {n: 'int'}); new_index('T', 'n0', ['n']); new_type('V'); set_enum('E', {A: 1, B: 2});
     .n = 1; .thing = {x: 1, y: {z: 2}}; .list = [1, 2, 3]; .set = set({a: 1}, {a: 2}); .t = T{n: 1}; .r = room();
     .plain = {n: 1}; .ints = {i: 1};
     new_procedure('p', |x| x); task(datetime(2050, 1, 1), |t| nil); nil;`,
@@ -77,6 +77,9 @@ export const CHANGING_CALLS: Readonly<Record<ChangingScope, Readonly<Record<stri
     del_type: "del_type('T');",
     rename_type: "rename_type('T', 'U');",
     mod_type: "mod_type('T', 'add', 's', 'str');",
+    new_index: "new_index('T', 'n');",
+    rename_index: "rename_index('T', 'n0', 'n1');",
+    del_index: "del_index('T', 'n0');",
     set_enum: "set_enum('F', {X: 'x'});",
     mod_enum: "mod_enum('E', 'add', 'C', 3);",
     del_enum: "del_enum('E');",
