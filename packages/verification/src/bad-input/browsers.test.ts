@@ -94,7 +94,7 @@ describe('a page', () => {
     connection.close();
     expect(text).toMatch(/^HTTP\/1\.1 204 /);
     expect(text).toContain(`Access-Control-Allow-Origin: ${APP}\r\n`);
-    expect(text).toContain('Access-Control-Allow-Methods: POST\r\n');
+    expect(text).toContain('Access-Control-Allow-Methods: POST, DELETE\r\n');
     expect(text).toMatch(/Access-Control-Allow-Headers: .*Authorization, Content-Type/);
   });
 });
