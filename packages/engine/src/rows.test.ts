@@ -49,13 +49,14 @@ const DECLARED = {
 
 /** Files with a column of the table of kinds. */
 const KIND_COLUMNS = [
-  'value/kinds.ts',
-  'value/value-index.ts',
-  'value/scalar-compare.ts',
-  'value/convert.ts',
+  'pack/walk.ts',
   'schema/mapping.ts',
   'state/value-codec.ts',
-  'pack/walk.ts',
+  'thingsdb/value-writer.ts',
+  'value/convert.ts',
+  'value/kinds.ts',
+  'value/scalar-compare.ts',
+  'value/value-index.ts',
 ];
 
 let folder = '';
