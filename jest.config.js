@@ -38,7 +38,7 @@ export default {
   testTimeout: 180_000 * Math.max(1, Number(process.env.ALTHING_TEST_RUNS_FACTOR)),
   // A process that ran tests gives back a heap of some hundred megabytes at its end: on a busy machine that takes a second.
   workerGracefulExitTimeout: 30_000,
-  // Half of the processor would stand still on a machine with two.
-  maxWorkers: '100%',
+  // Tests of nodes wait much of their time, for elections and processes: with a worker for each core some of the cores would stand still.
+  maxWorkers: '150%',
   reporters: ['default', '<rootDir>/scripts/seed-reporter.mjs'],
 };
