@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { randomTests } from './scripts/random-tests.mjs';
 
 // Tests read them from the environment, which the processes that run them inherit.
@@ -39,6 +40,6 @@ export default {
   // A process that ran tests gives back a heap of some hundred megabytes at its end: on a busy machine that takes a second.
   workerGracefulExitTimeout: 30_000,
   // Tests of nodes wait much of their time, for elections and processes: with a worker for each core some of the cores would stand still.
-  maxWorkers: '150%',
+  maxWorkers: Math.ceil(availableParallelism() * 1.5),
   reporters: ['default', '<rootDir>/scripts/seed-reporter.mjs'],
 };
