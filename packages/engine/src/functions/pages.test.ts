@@ -3,6 +3,7 @@ import { testPage } from '../testing/page-tests.js';
 
 const PAGES = [
   'futures.md',
+  'indexes.md',
   'language.md',
   'modelling.md',
   'rooms.md',
