@@ -58,27 +58,30 @@ afterEach(async () => {
 
 const TOO_EARLY = 'can be made when all nodes of the cluster have been upgraded';
 
-/** Kinds of actions that make a task or a future. */
-const PROGRAMS = { task: 'tasks', recalled_task: 'tasks', future: 'futures' };
+/** How actions are refused as long as a node may not know them, by their kinds. */
+const REFUSALS = {
+  task: `422 none tasks ${TOO_EARLY}`,
+  recalled_task: `422 none tasks ${TOO_EARLY}`,
+  future: `422 none futures ${TOO_EARLY}`,
+  dry_run:
+    '503 none read-only requests and dry runs can be carried out when all nodes of the cluster run a version that knows what they are',
+};
 
-function isProgram(kind: string): kind is keyof typeof PROGRAMS {
-  return Object.hasOwn(PROGRAMS, kind);
+function isNew(kind: string): kind is keyof typeof REFUSALS {
+  return Object.hasOwn(REFUSALS, kind);
 }
 
 /** Whether an action fails on purpose, or by what others did before it. */
 function mayFail({ kind }: Action, error: string): boolean {
-  return (
-    kind === 'append_and_fail' || ((kind === 'other' || isProgram(kind)) && error.includes('on purpose'))
-  );
+  return kind === 'append_and_fail' || ((kind === 'other' || isNew(kind)) && error.includes('on purpose'));
 }
 
 /**
- * The error of a task or a future without its code, when it is one that is expected. Who asks a leader of an old version again,
+ * The error of an action without its code, when it is one that is expected. Who asks a leader of an old version again,
  * since an earlier one was lost, can't tell what its refusal means: such a version says nothing of earlier attempts.
  */
-function programError(kind: keyof typeof PROGRAMS, error: string): string {
-  const isRefused = error === `422 none ${PROGRAMS[kind]} ${TOO_EARLY}`;
-  return isRefused || error.startsWith('504 unknown ') ? TOO_EARLY : error;
+function earlyError(kind: keyof typeof REFUSALS, error: string): string {
+  return error === REFUSALS[kind] || error.startsWith('504 unknown ') ? TOO_EARLY : error;
 }
 
 test('nodes are upgraded one by one without a failed request or a lost change', async () => {
@@ -114,10 +117,8 @@ test('nodes are upgraded one by one without a failed request or a lost change', 
   const failed = recorder.operations.filter(
     ({ outcome, action, error }) => outcome !== 'ok' && !mayFail(action, error),
   );
-  // There are no tasks and futures before the level is raised: each is refused, and nothing of it is made.
-  const errors = failed.map(({ action: { kind }, error }) =>
-    isProgram(kind) ? programError(kind, error) : error,
-  );
+  // There are no tasks, futures and dry runs before the level is raised: each is refused, and nothing of it is made.
+  const errors = failed.map(({ action: { kind }, error }) => (isNew(kind) ? earlyError(kind, error) : error));
   expect(errors.filter((error) => error !== TOO_EARLY)).toEqual([]);
   expect(recorder.operations.length).toBeGreaterThan(100);
   expect(check(recorder)).toEqual({ problems: [], undecided: [] });
