@@ -111,6 +111,28 @@ describe('each due run happens once', () => {
     expect(await value(cluster, 1, '[.x, .y, tasks()];')).toEqual([1, 1, []]);
   });
 
+  test('in the order in which they are due, also when the first one has to wait for its turn', async () => {
+    const cluster = await MiniCluster.begin(1);
+    const due = "datetime().move('seconds', 2)";
+    const code = `task(${due}, || .victim.cancel()); .victim = task(${due}, || .ran = true); nil;`;
+    await value(cluster, 1, code);
+    const { scheduler } = cluster.node(1).router;
+    const defer = scheduler.defersUnstoppable.bind(scheduler);
+    const turns: (() => void)[] = [];
+    // The door is closed when the first run is due, and open again when the second one is.
+    scheduler.defersUnstoppable = (userId, knownMs, goOn) => {
+      if (turns.length > 0) return defer(userId, knownMs, goOn);
+      turns.push(goOn);
+      return true;
+    };
+    await pass(cluster, 3);
+    expect(await value(cluster, 1, ".has('ran');")).toBe(false);
+    for (const turn of turns) turn();
+    await pass(cluster, 3);
+    expect(turns).toHaveLength(1);
+    expect(await value(cluster, 1, "[.has('ran'), .victim.at()];")).toEqual([false, null]);
+  });
+
   test('after nobody led, as soon as somebody does', async () => {
     const cluster = await MiniCluster.begin(3);
     await value(cluster, 1, "task(datetime().move('seconds', 2), || .x = 1); nil;");

@@ -189,14 +189,20 @@ export class Tasks implements RunningTaskHost {
   private pump(ms: number): void {
     if (this.isPumping || this.due.length === 0) return;
     this.isPumping = true;
-    const { clock } = this.options;
-    clock.after(ms, () => {
+    const { clock, scheduler } = this.options;
+    const goOn = (): void => {
       this.isPumping = false;
       const next = this.due.shift();
       const begun = clock.now();
       if (next !== undefined) this.begin(next);
       // A long run leaves other work as much time as it took.
       this.pump(clock.now() - begun);
+    };
+    clock.after(ms, () => {
+      // No run may overtake one that has to wait for its turn: a task may be about to cancel the next one.
+      const [next] = this.due;
+      const owner = next?.led.group.tasks.stateOf(next.id)?.owner;
+      if (owner === undefined || !scheduler.defersUnstoppable(owner, undefined, goOn)) goOn();
     });
   }
 
@@ -218,7 +224,7 @@ export class Tasks implements RunningTaskHost {
     const { clock, wallClock } = this.options;
     const run = new RunningTask(this, due, owner, clock.now(), wallClock() - due.since);
     led.running.set(id, run);
-    this.attempt(run);
+    this.attempt(run, true);
   }
 
   /** A run could not begin, or came to nothing: it is tried again later. */

@@ -27,7 +27,7 @@ test.each<[Operation[], string[], string | null]>([
   [[made('a', 1, 'ok')], [], '0 of 1 runs'],
   [[made('a', 1, 'failed')], ['a 1'], 'which is failed'],
   [[made('a', 2, 'ok')], ['a 2', 'a 1'], 'are at 1, 0'],
-  [[], ['a 1'], 'nobody made'],
+  [[], ['a 1'], 'no task was to have: a 1'],
 ])('%j with %j', (operations, final, anomaly) => {
   const check = (): void => checkTasks(operations, final);
   if (anomaly === null) expect(check).not.toThrow();

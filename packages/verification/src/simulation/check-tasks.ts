@@ -13,12 +13,12 @@ export function checkTasks(operations: readonly Operation[], final: readonly str
     if (places.has(run)) throw new Anomaly('tasks', `${run} ran twice, at ${places.get(run)} and ${at}`);
     places.set(run, at);
   }
-  let known = 0;
+  const known = new Set<string>();
   for (const { id, action, outcome } of operations) {
     if (action.kind !== 'task') continue;
     const runs = Array.from({ length: action.runs }, (_, n) => `${action.value} ${n + 1}`);
     const at = runs.map((run) => places.get(run)).filter((place) => place !== undefined);
-    known += at.length;
+    for (const run of runs) known.add(run);
     const isWhole = at.length === runs.length || (at.length === 0 && outcome !== 'ok');
     if (!isWhole || (outcome === 'failed' && at.length > 0)) {
       throw new Anomaly(
@@ -29,5 +29,7 @@ export function checkTasks(operations: readonly Operation[], final: readonly str
     if (at.some((place, n) => n > 0 && place < (at[n - 1] ?? 0)))
       throw new Anomaly('tasks', `the runs of operation ${id} are at ${at.join(', ')}`);
   }
-  if (known !== final.length) throw new Anomaly('tasks', 'there are runs of tasks that nobody made');
+  const foreign = final.filter((run) => !known.has(run));
+  if (foreign.length > 0)
+    throw new Anomaly('tasks', `there are runs that no task was to have: ${foreign.join(', ')}`);
 }
