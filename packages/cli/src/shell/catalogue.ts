@@ -3,7 +3,7 @@
  * waits for it: what is not known yet comes with the next Tab.
  */
 import { AlthingError, isWireList, isWireMap, type WireValue } from '@althing/client';
-import type { Catalogue, FunctionInfo } from '@althing/language';
+import { type Catalogue, functionInfoOf } from '@althing/language';
 import type { Session } from './session.js';
 
 /** How long names are taken for true, in milliseconds. */
@@ -61,7 +61,7 @@ export class LiveCatalogue {
       doc: textAt(each, 'doc'),
     }));
     return {
-      functions: this.list('functions').map(functionInfo),
+      functions: this.list('functions').map(functionInfoOf),
       procedures,
       types,
       enums,
@@ -116,25 +116,6 @@ function keysOf(path: readonly string[]): string {
 function keysCode(path: readonly string[]): string {
   const thing = path.length === 0 ? '' : `.${path.join('.')}`;
   return `${thing}.keys()[:${NAMES_MAX}];`;
-}
-
-function functionInfo(value: WireValue): FunctionInfo {
-  const on = at(value, 'on');
-  const rest = at(value, 'rest');
-  const changes = at(value, 'changes');
-  return {
-    name: textAt(value, 'name'),
-    on: isWireList(on) ? on.map(String) : null,
-    params: listAt(value, 'params').map((param) => ({
-      name: textAt(param, 'name'),
-      type: textAt(param, 'type'),
-      optional: at(param, 'optional') === true,
-    })),
-    rest: isWireMap(rest) ? { name: textAt(rest, 'name'), type: textAt(rest, 'type') } : null,
-    doc: textAt(value, 'doc'),
-    scopes: listAt(value, 'scopes').map(String),
-    changes: typeof changes === 'string' ? changes : null,
-  };
 }
 
 interface Named {

@@ -1,7 +1,7 @@
 /** What the pages know of scopes: collections, functions, procedures, types, enums. Each is asked for when it is first needed. */
 
 import { AlthingError, isWireMap, type WireValue } from '@althing/client';
-import type { FunctionInfo } from '@althing/language';
+import { type FunctionInfo, functionInfoOf } from '@althing/language';
 import { signal } from '@preact/signals';
 import { ask } from './session.js';
 import { at, itemsOf, listAt, textAt, textsOf } from './values.js';
@@ -85,7 +85,7 @@ export function loadNames(scope: string): Promise<Names> {
   ]).then(([functions, procedures, types, enums]): Names => {
     const before = known.peek().get(scope) ?? NOTHING;
     const names = {
-      functions: functions.length === 0 ? before.functions : functions.map(functionInfo),
+      functions: functions.length === 0 ? before.functions : functions.map(functionInfoOf),
       procedures: procedures.map(procedureInfo),
       types: types.map(typeInfo),
       enums: enums.map(enumInfo),
@@ -113,25 +113,6 @@ export function forgetNames(): void {
 /** Whether the node's language has a function, so that what it lacks is hidden. */
 export function hasFunction(names: Names, name: string): boolean {
   return names.functions.some((each) => each.on === null && each.name === name);
-}
-
-function functionInfo(value: WireValue): FunctionInfo {
-  const on = at(value, 'on');
-  const rest = at(value, 'rest');
-  const changes = at(value, 'changes');
-  return {
-    name: textAt(value, 'name'),
-    on: on === null ? null : textsOf(on),
-    params: listAt(value, 'params').map((param) => ({
-      name: textAt(param, 'name'),
-      type: textAt(param, 'type'),
-      optional: at(param, 'optional') === true,
-    })),
-    rest: isWireMap(rest) ? { name: textAt(rest, 'name'), type: textAt(rest, 'type') } : null,
-    doc: textAt(value, 'doc'),
-    scopes: textsOf(at(value, 'scopes')),
-    changes: typeof changes === 'string' ? changes : null,
-  };
 }
 
 function procedureInfo(value: WireValue): ProcedureInfo {

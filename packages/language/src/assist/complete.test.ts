@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { type Catalogue, complete, type FunctionInfo } from './complete.js';
+import { type Catalogue, complete } from './complete.js';
 import { contextAt } from './context.js';
+import type { FunctionInfo } from './function-info.js';
 
 /** The text without the bar that marks the cursor, and the place of it. */
 function at(marked: string): [source: string, offset: number] {

@@ -1,20 +1,6 @@
 /** Completion: the names that fit at a place of a text, out of a catalogue of what there is. */
 import { type Context, contextAt, type Wanted } from './context.js';
-
-/** A built-in function or method, as `functions_info()` gives it. */
-export interface FunctionInfo {
-  readonly name: string;
-  /** Types of its receiver; null for a function. */
-  readonly on: readonly string[] | null;
-  readonly params: readonly { readonly name: string; readonly type: string; readonly optional: boolean }[];
-  /** Any number of further arguments. */
-  readonly rest: { readonly name: string; readonly type: string } | null;
-  readonly doc: string;
-  /** `collection`, `thingsdb`, `node`. */
-  readonly scopes: readonly string[];
-  /** Whether a call makes the query a change: `yes`, `modifies`, `modifies stored`, or null. */
-  readonly changes: string | null;
-}
+import type { FunctionInfo } from './function-info.js';
 
 /** The names of a scope. It answers at once from what it knows, and never waits. */
 export interface Catalogue {

@@ -7,11 +7,11 @@ export {
   type CompletionKind,
   type Completions,
   complete,
-  type FunctionInfo,
   signature,
 } from './complete.js';
 export { type Context, contextAt, type EnclosingCall, type Receiver, type Wanted } from './context.js';
 export { excerpt, type Place } from './excerpt.js';
+export { type FunctionInfo, functionInfoOf } from './function-info.js';
 export { isIncomplete } from './incomplete.js';
 export { nearest } from './similar.js';
 export { FIRST_LINE, type LineState, type Token, type TokenKind, tokenize, tokenizeLine } from './tokens.js';
