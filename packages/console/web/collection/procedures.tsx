@@ -7,7 +7,7 @@ import { loadNames, namesOf, type ProcedureInfo } from '../state/names.js';
 import { goTo, linkTo } from '../state/route.js';
 import { may, mayChange } from '../state/session.js';
 import { ActionDialog, type Deed } from '../ui/action.js';
-import { Field, Mark, Part, Scroll } from '../ui/parts.js';
+import { Code, Field, Mark, Part, Scroll } from '../ui/parts.js';
 import type { SectionProps } from './page.js';
 import { proseOf } from './parameters.js';
 import { RunProcedure } from './run-procedure.js';
@@ -173,10 +173,7 @@ function Procedure({ collection, scope, procedure }: ProcedureProps): JSX.Elemen
       </Part>
       {definition === '' ? null : (
         <Part title="Source">
-          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard. */}
-          <pre class="copied" tabIndex={0}>
-            {definition.replaceAll('\t', '  ')}
-          </pre>
+          <Code>{definition.replaceAll('\t', '  ')}</Code>
         </Part>
       )}
       {over === 'edit' ? (

@@ -69,8 +69,12 @@ export function Types({ scope }: SectionProps): JSX.Element {
           ))}
         </div>
       </Part>
-      {over === 'type' ? <NewType scope={scope} done={again} close={() => open(null)} /> : null}
-      {over === 'enum' ? <NewEnum scope={scope} done={again} close={() => open(null)} /> : null}
+      {over === 'type' ? (
+        <NewDefinition kind={TYPE} scope={scope} done={again} close={() => open(null)} />
+      ) : null}
+      {over === 'enum' ? (
+        <NewDefinition kind={ENUM} scope={scope} done={again} close={() => open(null)} />
+      ) : null}
       {over !== null && typeof over === 'object' ? (
         <ActionDialog
           title={`Delete the ${over.kind}`}
@@ -168,20 +172,53 @@ function EnumTable({
   );
 }
 
+/** A kind of definition that a dialog makes, from lines of names with texts. */
+interface Kind {
+  readonly title: string;
+  readonly label: string;
+  readonly example: string;
+  /** Makes it of the variables `name` and `parts`. */
+  readonly code: string;
+  readonly hint: JSX.Element | null;
+}
+
+const TYPE: Kind = {
+  title: 'New type',
+  label: 'Properties, a line each: name: definition',
+  example: 'name: str\nage: uint',
+  code: 'set_type(name, parts);',
+  hint: (
+    <p class="quiet">
+      Definitions: <code>str</code> <code>str&lt;1:40&gt;</code> <code>int</code> <code>uint</code>{' '}
+      <code>float</code> <code>bool</code> <code>datetime</code> <code>email</code> <code>[str]</code>,
+      another type, <code>{'{Type}'}</code> for a set; <code>?</code> behind one accepts nil.
+    </p>
+  ),
+};
+
+const ENUM: Kind = {
+  title: 'New enum',
+  label: 'Members, a line each: NAME: text',
+  example: 'LOW: low\nHIGH: high',
+  code: 'set_enum(name, parts);',
+  hint: null,
+};
+
 interface NewProps {
+  readonly kind: Kind;
   readonly scope: string;
   readonly done: () => void;
   readonly close: () => void;
 }
 
-function NewType({ scope, done, close }: NewProps): JSX.Element {
+function NewDefinition({ kind, scope, done, close }: NewProps): JSX.Element {
   const [name, setName] = useState('');
-  const [text, setText] = useState('name: str\nage: uint');
-  const fields = pairsOf(text);
-  const isGood = name !== '' && fields !== null && fields.size > 0;
-  const deed = isGood ? { scope, code: 'set_type(name, fields);', vars: { name, fields } } : null;
+  const [text, setText] = useState(kind.example);
+  const parts = pairsOf(text);
+  const isGood = name !== '' && parts !== null && parts.size > 0;
+  const deed = isGood ? { scope, code: kind.code, vars: { name, parts } } : null;
   return (
-    <ActionDialog title="New type" deed={deed} done={done} close={close}>
+    <ActionDialog title={kind.title} deed={deed} done={done} close={close}>
       <Field label="Name">
         <input
           value={name}
@@ -190,37 +227,10 @@ function NewType({ scope, done, close }: NewProps): JSX.Element {
           onInput={(event) => setName(event.currentTarget.value)}
         />
       </Field>
-      <Field label="Properties, a line each: name: definition">
+      <Field label={kind.label}>
         <textarea rows={7} value={text} onInput={(event) => setText(event.currentTarget.value)} />
       </Field>
-      <p class="quiet">
-        Definitions: <code>str</code> <code>str&lt;1:40&gt;</code> <code>int</code> <code>uint</code>{' '}
-        <code>float</code> <code>bool</code> <code>datetime</code> <code>email</code> <code>[str]</code>,
-        another type, <code>{'{Type}'}</code> for a set; <code>?</code> behind one accepts nil.
-      </p>
-    </ActionDialog>
-  );
-}
-
-function NewEnum({ scope, done, close }: NewProps): JSX.Element {
-  const [name, setName] = useState('');
-  const [text, setText] = useState('LOW: low\nHIGH: high');
-  const members = pairsOf(text);
-  const isGood = name !== '' && members !== null && members.size > 0;
-  const deed = isGood ? { scope, code: 'set_enum(name, members);', vars: { name, members } } : null;
-  return (
-    <ActionDialog title="New enum" deed={deed} done={done} close={close}>
-      <Field label="Name">
-        <input
-          value={name}
-          autoComplete="off"
-          spellcheck={false}
-          onInput={(event) => setName(event.currentTarget.value)}
-        />
-      </Field>
-      <Field label="Members, a line each: NAME: text">
-        <textarea rows={5} value={text} onInput={(event) => setText(event.currentTarget.value)} />
-      </Field>
+      {kind.hint}
     </ActionDialog>
   );
 }

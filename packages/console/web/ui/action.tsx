@@ -4,7 +4,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { scalarText } from '../results/show.js';
 import { ask } from '../state/session.js';
-import { Dialog, Failure, Field } from './parts.js';
+import { Code, Dialog, Failure, Field } from './parts.js';
 
 /** A query that does it. */
 export interface Deed {
@@ -113,13 +113,12 @@ function DeedCode({ deed: { scope, code, vars = {} } }: { readonly deed: Deed })
   return (
     <details>
       <summary>The code that this runs</summary>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard. */}
-      <pre class="copied" tabIndex={0}>
+      <Code>
         {`// ${scope}\n${code}`}
         {entries.length === 0
           ? ''
           : `\n\n${entries.map(([name, value]) => `// ${name}: ${scalarText(value).slice(0, 200)}`).join('\n')}`}
-      </pre>
+      </Code>
     </details>
   );
 }

@@ -1,6 +1,6 @@
 /** Small parts of all pages. */
 import { ForbiddenErr } from '@althing/client';
-import type { ComponentChildren, JSX } from 'preact';
+import type { ComponentChildren, JSX, RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { errorText, outcomeText } from '../state/texts.js';
 
@@ -51,6 +51,22 @@ export function Head({
       <h1>{title}</h1>
       {children === undefined ? null : <div class="row">{children}</div>}
     </div>
+  );
+}
+
+/** Code to read and to copy, in a box that scrolls, also by the keyboard. */
+export function Code({
+  box,
+  children,
+}: {
+  readonly box?: RefObject<HTMLPreElement | null>;
+  readonly children: ComponentChildren;
+}): JSX.Element {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard.
+    <pre ref={box ?? null} class="copied" tabIndex={0}>
+      {children}
+    </pre>
   );
 }
 
@@ -141,10 +157,7 @@ export function Copied({ text, label }: { readonly text: string; readonly label:
           </button>
         </span>
       </div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard. */}
-      <pre ref={box} class="copied" tabIndex={0}>
-        {text}
-      </pre>
+      <Code box={box}>{text}</Code>
     </div>
   );
 }
