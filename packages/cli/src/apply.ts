@@ -77,7 +77,7 @@ async function apply(scope: string, file: string, command: Command, io: Io): Pro
   });
 }
 
-/** What the history says of it. */
+/** The reason that the commit history gets, where there is one. */
 const REASON = "try(commit('althing apply'));";
 
 async function diff(scope: string, file: string, command: Command, io: Io): Promise<void> {

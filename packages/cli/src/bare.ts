@@ -28,7 +28,7 @@ export async function opensShell(io: Io): Promise<boolean> {
       ),
     );
   } catch (error) {
-    // What is wrong with the settings is said by the command that needs them.
+    // The command that needs the settings says it when they are wrong.
     if (error instanceof UsageError) return false;
     throw error;
   }

@@ -1,11 +1,11 @@
-/** What makes the definitions of a collection those of a file. */
+/** Plans: the statements that turn the definitions of a collection into those of a file. */
 import { quoteStr } from '@althing/language';
 import type { Definitions, EnumDefinition, Relation, TypeDefinition } from './definitions.js';
 
 export interface Plan {
   /** Statements of the language, in an order in which they can run. */
   readonly statements: readonly string[];
-  /** What the collection has and the file has not, in words, where it stays. */
+  /** Definitions that stay although the file does not have them, in words. */
   readonly left: readonly string[];
 }
 

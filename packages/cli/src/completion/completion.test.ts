@@ -29,7 +29,7 @@ async function scriptFile(shell: string): Promise<string> {
   return path;
 }
 
-/** What a program prints, line by line. */
+/** The lines that a program prints. */
 function run(program: string, ...args: string[]): string[] {
   const { status, stdout, stderr } = spawnSync(program, args, { encoding: 'utf8', cwd: folder });
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
@@ -38,7 +38,7 @@ function run(program: string, ...args: string[]): string[] {
 
 const has = (program: string): boolean => spawnSync(program, ['--version']).status === 0;
 
-/** What a shell offers behind `althing` and some words, the last of which may be begun. */
+/** The words that a shell offers behind `althing` and some words, the last of which may be begun. */
 const OFFERS: Readonly<Record<string, (path: string, words: readonly string[]) => string[]>> = {
   bash: (path, words) =>
     run(
@@ -50,7 +50,7 @@ const OFFERS: Readonly<Record<string, (path: string, words: readonly string[]) =
       path,
       ...words,
     ),
-  // What its completion system would do with what the script gives it, without a terminal.
+  // Stands in for zsh's completion system, which needs a terminal.
   zsh: (path, words) =>
     run(
       'zsh',

@@ -1,4 +1,4 @@
-/** What took most of the time of all nodes, between two looks or since their counters began. */
+/** The shapes and procedures that took most of the time of all nodes, between two looks or since their counters began. */
 import type { NodeSample, Runs, Sample } from './sample.js';
 
 /** Sums over nodes; times in seconds. */
@@ -40,7 +40,7 @@ interface Part {
   readonly runs: Runs;
 }
 
-/** What a node did since an earlier look. A node whose counters began anew meanwhile has what they hold. */
+/** The difference between two looks at a node. Where its counters began anew meanwhile, it is all that they hold. */
 function sinceThen({ runs }: NodeSample, earlier: NodeSample | undefined): readonly Runs[] {
   if (earlier === undefined || earlier.problem !== null) return earlier === undefined ? runs : [];
   const known = new Map(earlier.runs.map((each) => [keyOf(each), each]));

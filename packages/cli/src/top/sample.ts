@@ -2,7 +2,7 @@
 import { AlthingError, ForbiddenErr, isWireList, isWireMap, type WireValue } from '@althing/client';
 import { type Connection, runQuery, wordsOf } from '../connection.js';
 
-/** What a query shape or a procedure took on a node since its counters began; times in seconds. */
+/** The counters of a query shape or a procedure on one node, since they began; times in seconds. */
 export interface Runs {
   readonly kind: 'query' | 'procedure';
   readonly scope: string;

@@ -1,4 +1,4 @@
-/** What `althing top` shows, as lines and as JSON. */
+/** The output of `althing top`, as lines and as JSON. */
 import { textWidth, visible } from '../shell/text-width.js';
 import { type BusyRow, busiest } from './busiest.js';
 import type { OpenRequest, Sample } from './sample.js';

@@ -134,7 +134,7 @@ describe('in a browser', () => {
     }
   });
 
-  testInBrowser('text outlives a reload, a logout, and a node that is gone', async () => {
+  testInBrowser('text outlives a reload and a logout', async () => {
     const { page } = opened;
     await opened.visit();
     await opened.logIn(ADMIN);
