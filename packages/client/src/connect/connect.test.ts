@@ -310,7 +310,7 @@ describe('requests that fail', () => {
 
   test('fail with what the node says when it has no time until the end', async () => {
     const busy = failure(503, -51, 'none', { message: 'no majority', headers: { 'Retry-After': '3600' } });
-    const { db } = await answering(busy, { timeoutMs: 2_000 });
+    const { db } = await answering(busy);
     expect(await errorOf(db.$root.query('1'))).toMatchObject({
       code: -51,
       message: 'no majority',

@@ -193,6 +193,9 @@ export class Caller {
       }
       if (verdict.where === 'same') state.stays = node;
       else nodes.failed(node, clock.now(), verdict.avoidMs);
+      // Behind such a pause no time is left: an attempt of a millisecond would only put the call in doubt.
+      if (verdict.pauseMs > 0 && verdict.pauseMs >= interruption.leftMs)
+        throw this.#givenUp(interruption, state);
       await interruption.pause(verdict.pauseMs);
       if (verdict.pauseMs > 0 && nodes.areAllIn(state.tried)) state.tried.clear();
       if (verdict.costs) await this.#takeRepeat(interruption);
