@@ -186,16 +186,15 @@ export class Caller {
       const isOver =
         interruption.interrupted !== null ||
         state.attempts >= (options.attemptsMax ?? Number.POSITIVE_INFINITY);
-      if (isOver || verdict.kind === 'in_doubt') throw this.#givenUp(interruption, state);
+      // Behind a pause that takes all the time left, an attempt of a moment would only put the call in doubt.
+      if (isOver || verdict.kind === 'in_doubt' || verdict.pauseMs >= interruption.leftMs)
+        throw this.#givenUp(interruption, state);
       if (verdict.renews) {
         login.refused(credentials);
         state.hasRenewed = true;
       }
       if (verdict.where === 'same') state.stays = node;
       else nodes.failed(node, clock.now(), verdict.avoidMs);
-      // Behind such a pause no time is left: an attempt of a millisecond would only put the call in doubt.
-      if (verdict.pauseMs > 0 && verdict.pauseMs >= interruption.leftMs)
-        throw this.#givenUp(interruption, state);
       await interruption.pause(verdict.pauseMs);
       if (verdict.pauseMs > 0 && nodes.areAllIn(state.tried)) state.tried.clear();
       if (verdict.costs) await this.#takeRepeat(interruption);
