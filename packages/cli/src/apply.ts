@@ -43,8 +43,8 @@ function withFile(command: Command): Command {
 }
 
 const APPLY_HELP = `
-The file says what there is to be, in the language: new_type, set_type, set_enum, mod_type with 'rel', new_procedure or set_procedure, as
-export() writes them. What differs is changed, all of it or nothing. Where a change needs a value for each instance, the file gives it:
+The file says what there is to be, in the language: new_type, set_type, set_enum, mod_type with 'rel', new_index, new_procedure or set_procedure,
+as export() writes them. What differs is changed, all of it or nothing. Where a change needs a value for each instance, the file gives it:
 mod_type('User', 'mod', 'age', 'int', |user| int(user.age)); the rest of the time that line does nothing.
 
 Examples:

@@ -13,7 +13,7 @@ import {
 } from '@althing/language';
 
 export interface TypeDefinition {
-  /** `WPO`, `HID`, both, or none. */
+  /** `WPO`, `HID`, `STRICT`, or fewer. */
   readonly flags: ReadonlySet<string>;
   /** Texts of definitions, nested structures and methods, by the name of the property. */
   readonly parts: Map<string, string>;
@@ -39,6 +39,12 @@ export interface Definitions {
   readonly relations: Relation[];
   /** Texts of closures. */
   readonly procedures: Map<string, string>;
+  /** Indexes by `TYPE.NAME`, as the call that makes each. */
+  readonly indexes: Map<string, string>;
+  /** The type of the root, if it has one. */
+  rootType: string | null;
+  /** Types that take any keys, as the text says: `mod_type('T', 'strict', false)`. */
+  readonly loose: Set<string>;
   /** Texts of values, or of closures that give one for each instance, by `TYPE.PROPERTY`: for changes of what has instances. */
   readonly conversions: Map<string, string>;
 }
@@ -56,6 +62,9 @@ export function definitionsOf(source: string, name: string): Definitions {
     enums: new Map(),
     relations: [],
     procedures: new Map(),
+    indexes: new Map(),
+    rootType: null,
+    loose: new Set(),
     conversions: new Map(),
   };
   const { statements } = parsed(source, name);
@@ -63,9 +72,14 @@ export function definitionsOf(source: string, name: string): Definitions {
     if (statement.kind === 'str' || statement.kind === 'nil') continue;
     const isTaken = statement.kind === 'call' && take(found, statement.name, statement.args, source);
     if (isTaken) continue;
+    const rootType = rootTypeOf(statement);
+    if (rootType !== null) {
+      found.rootType = rootType;
+      continue;
+    }
     const { line, column } = positionOf(source, statement.start);
     throw new DefinitionsError(
-      `${name}:${line}:${column}: expected new_type, set_type, mod_type, set_enum, mod_enum, new_procedure or set_procedure`,
+      `${name}:${line}:${column}: expected new_type, set_type, mod_type, set_enum, mod_enum, new_index, new_procedure or set_procedure`,
     );
   }
   return found;
@@ -78,6 +92,15 @@ function parsed(source: string, name: string): ReturnType<typeof parse> {
     if (!(error instanceof LanguageError)) throw error;
     throw new DefinitionsError(`${name}: ${error.message}`);
   }
+}
+
+/** The type that `.to_type('T')` gives the root. */
+function rootTypeOf(statement: Node): string | null {
+  if (statement.kind !== 'chain' || statement.head !== null || statement.links.length !== 1) return null;
+  const [link] = statement.links;
+  if (link?.kind !== 'method' || link.name !== 'to_type' || link.args.length !== 1) return null;
+  const [name] = link.args;
+  return name?.kind === 'str' ? name.value : null;
 }
 
 /** Takes what a call defines; whether it is one that defines something. */
@@ -109,7 +132,19 @@ function take(found: Definitions, call: string, args: readonly Node[], source: s
       if (second.value !== 'mod') return false;
       found.enums.get(name)?.later.set(third.value, text(fourth));
       return found.enums.has(name);
+    case 'new_index': {
+      if (second?.kind !== 'str' || third?.kind !== 'list') return false;
+      const flags = fourth === undefined ? '' : `, ${text(fourth)}`;
+      const properties = third.items.map(text).join(', ');
+      const index = `new_index(${quoteStr(name)}, ${quoteStr(second.value)}, [${properties}]${flags});`;
+      found.indexes.set(`${name}.${second.value}`, index);
+      return true;
+    }
     case 'mod_type':
+      if (second?.kind === 'str' && second.value === 'strict' && third?.kind === 'bool') {
+        takeStrict(found, name, third.value);
+        return true;
+      }
       if (second?.kind !== 'str' || third?.kind !== 'str' || fourth === undefined) return false;
       if (second.value === 'rel' && fourth.kind === 'str') {
         found.relations.push({ type: name, property: third.value, partner: fourth.value });
@@ -126,6 +161,17 @@ function take(found: Definitions, call: string, args: readonly Node[], source: s
     default:
       return false;
   }
+}
+
+/** Whether a type is strict, as its own line says. */
+function takeStrict({ types, loose }: Definitions, name: string, isStrict: boolean): void {
+  if (!isStrict) loose.add(name);
+  const type = types.get(name);
+  if (type === undefined) return;
+  const flags = new Set(type.flags);
+  if (isStrict) flags.add('STRICT');
+  else flags.delete('STRICT');
+  types.set(name, { ...type, flags });
 }
 
 const NO_FLAGS: ReadonlySet<string> = new Set();

@@ -12,6 +12,7 @@ const PRESENT = `
   mod_type('Customer', 'rel', 'orders', 'customer');
   mod_enum('Big', 'mod', 'A', {x: 1});
   new_procedure('add', |a, b| a + b);
+  new_index('Order', 'total', ['total']);
   'DONE';`;
 
 function plan(wanted: string, deletes = false): ReturnType<typeof planOf> {
@@ -32,8 +33,8 @@ describe('a plan', () => {
   test('makes everything that an empty collection lacks', () => {
     const { statements } = planOf(definitionsOf('', 'present'), definitionsOf(PRESENT, 'file'), false);
     expect(statements).toEqual([
-      "new_type('Customer');",
-      "new_type('Order');",
+      "new_type('Customer', STRICT);",
+      "new_type('Order', STRICT);",
       "new_type('_W', HID|WPO);",
       "set_enum('Status', {OPEN: 'open', PAID: 'paid'});",
       "set_enum('Big', {A: {}});",
@@ -41,6 +42,7 @@ describe('a plan', () => {
       "set_type('Order', {customer: 'Customer?', total: 'int'});",
       "set_type('_W', {email: 'str', n: {a: 'int'}});",
       "mod_type('Customer', 'rel', 'orders', 'customer');",
+      "new_index('Order', 'total', ['total']);",
       "mod_enum('Big', 'mod', 'A', {x: 1});",
       "set_procedure('add', |a, b| a + b);",
     ]);
@@ -55,9 +57,43 @@ describe('a plan', () => {
     ["OPEN: 'open', PAID: 'paid'", "PAID: 'paid', OPEN: 'open'", "mod_enum('Status', 'def', 'PAID');"],
     ['{x: 1}', '{x: 2}', "mod_enum('Big', 'mod', 'A', {x: 2});"],
     ['WPO|HID', 'WPO', "mod_type('_W', 'hid', false);"],
+    ["new_type('Order')", "new_type('Order', STRICT)", "mod_type('Order', 'strict', true);"],
+    [
+      "'total', ['total']",
+      "'sum', ['total']",
+      "new_index('Order', 'sum', ['total']);",
+      'index `Order.total`',
+    ],
     ['a + b', 'a - b', "set_procedure('add', |a, b| a - b);"],
-  ])('turns %s into %s', (before, after, statement) => {
-    expect(plan(PRESENT.replace(before, after))).toEqual({ statements: [statement], left: [] });
+  ])('turns %s into %s', (before, after, statement, ...left) => {
+    expect(plan(PRESENT.replace(before, after))).toEqual({ statements: [statement], left });
+  });
+
+  test('makes types strict unless the file says otherwise, and leaves those as they are that are there', () => {
+    const loose = "new_type('Customer'); mod_type('Customer', 'strict', false);";
+    const strict = PRESENT.replace("new_type('Customer')", "new_type('Customer', STRICT)");
+    const planned = (present: string, wanted: string): readonly string[] =>
+      planOf(definitionsOf(present, 'present'), definitionsOf(wanted, 'file'), false).statements;
+    expect(planned('', loose)).toEqual(["new_type('Customer');"]);
+    expect(planned(strict, PRESENT)).toEqual([]);
+    expect(planned(strict, `${PRESENT} mod_type('Customer', 'strict', false);`)).toEqual([
+      "mod_type('Customer', 'strict', false);",
+    ]);
+  });
+
+  test('gives the root its type', () => {
+    expect(plan(`${PRESENT} .to_type('Customer');`).statements).toEqual([".to_type('Customer');"]);
+    const customer = definitionsOf(".to_type('Customer');", 'present');
+    expect(planOf(customer, customer, false).statements).toEqual([]);
+    const order = definitionsOf(".to_type('Order');", 'file');
+    expect(planOf(customer, order, false).statements).toEqual(['.to_thing();', ".to_type('Order');"]);
+  });
+
+  test('makes an index anew that has other properties', () => {
+    expect(plan(PRESENT.replace("['total']", "['total', 'customer'], UNIQUE")).statements).toEqual([
+      "del_index('Order', 'total');",
+      "new_index('Order', 'total', ['total', 'customer'], UNIQUE);",
+    ]);
   });
 
   test('takes the conversion that the file has, where it is needed', () => {

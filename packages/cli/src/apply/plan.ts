@@ -22,7 +22,10 @@ export function planOf(present: Definitions, wanted: Definitions, deletes: boole
     else left.push(what);
   };
   for (const [name, { flags }] of wanted.types) {
-    if (!present.types.has(name)) statements.push(call('new_type', quoteStr(name), ...flagText(flags)));
+    if (present.types.has(name)) continue;
+    const isStrict = !wanted.loose.has(name) && !flags.has('WPO');
+    const made = isStrict ? new Set([...flags, 'STRICT']) : flags;
+    statements.push(call('new_type', quoteStr(name), ...flagText(made)));
   }
   for (const [name, enumeration] of wanted.enums) {
     const now = present.enums.get(name);
@@ -31,10 +34,11 @@ export function planOf(present: Definitions, wanted: Definitions, deletes: boole
   }
   for (const [name, type] of wanted.types) {
     const now = present.types.get(name);
-    if (now !== undefined) changeType(name, now, type, wanted.conversions, statements, gone);
+    if (now !== undefined) changeType(name, now, type, wanted, statements, gone);
     else if (type.parts.size > 0) statements.push(call('set_type', quoteStr(name), thing(type.parts)));
   }
   changeRelations(present, wanted, statements, gone);
+  changeIndexes(present, wanted, statements, gone);
   for (const [name, { later }] of wanted.enums) {
     const now = present.enums.get(name);
     for (const [member, value] of later) {
@@ -45,6 +49,10 @@ export function planOf(present: Definitions, wanted: Definitions, deletes: boole
   for (const [name, closure] of wanted.procedures) {
     if (present.procedures.get(name) !== closure)
       statements.push(call('set_procedure', quoteStr(name), closure));
+  }
+  if (wanted.rootType !== null && wanted.rootType !== present.rootType) {
+    if (present.rootType !== null) statements.push('.to_thing();');
+    statements.push(`.${call('to_type', quoteStr(wanted.rootType))}`);
   }
   for (const name of missing(present.procedures, wanted.procedures)) {
     gone(`procedure '${name}'`, call('del_procedure', quoteStr(name)));
@@ -64,13 +72,15 @@ function changeType(
   name: string,
   now: TypeDefinition,
   { flags, parts }: TypeDefinition,
-  conversions: ReadonlyMap<string, string>,
+  { conversions, loose }: Definitions,
   statements: string[],
   gone: Gone,
 ): void {
   const type = quoteStr(name);
   for (const [flag, action] of FLAGS) {
-    const isWanted = flags.has(flag);
+    // Types made by this command are strict although their file does not say so.
+    const isLeft = flag === 'STRICT' && !loose.has(name);
+    const isWanted = flags.has(flag) || (isLeft && now.flags.has(flag));
     if (isWanted !== now.flags.has(flag)) statements.push(call('mod_type', type, action, String(isWanted)));
   }
   for (const [part, text] of parts) {
@@ -89,6 +99,7 @@ function changeType(
 const FLAGS = [
   ['WPO', "'wpo'"],
   ['HID', "'hid'"],
+  ['STRICT', "'strict'"],
 ] as const;
 
 function changeEnum(
@@ -135,6 +146,18 @@ function changeRelations(present: Definitions, wanted: Definitions, statements: 
       call('mod_type', quoteStr(type), "'rel'", quoteStr(property), 'nil'),
     );
   }
+}
+
+/** Indexes that are not wanted go at the end, when what is wanted is there. An index that differs is made anew. */
+function changeIndexes(present: Definitions, wanted: Definitions, statements: string[], gone: Gone): void {
+  const dropped = (key: string): string => call('del_index', ...key.split('.').map(quoteStr));
+  for (const [key, index] of wanted.indexes) {
+    const now = present.indexes.get(key);
+    if (now === index) continue;
+    if (now !== undefined) statements.push(dropped(key));
+    statements.push(index);
+  }
+  for (const key of missing(present.indexes, wanted.indexes)) gone(`index \`${key}\``, dropped(key));
 }
 
 function keyOf({ type, property, partner }: Relation, { types }: Definitions): string {

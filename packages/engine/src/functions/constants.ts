@@ -1,5 +1,6 @@
 import { Privilege } from '../admin/privileges.js';
 import { IndexFlag } from '../schema/index-def.js';
+import { TypeFlag } from '../schema/type.js';
 import { INT_MAX, INT_MIN } from '../value/numbers.js';
 import { Float } from '../value/scalars.js';
 import type { Value } from '../value/value.js';
@@ -14,9 +15,10 @@ export const CONSTANTS: ReadonlyMap<string, Value> = new Map<string, Value>([
   ['WARNING', 2],
   ['ERROR', 3],
   ['CRITICAL', 4],
-  ['WPO', 2],
-  ['HID', 4],
-  ['IDX', 8],
+  ['WPO', TypeFlag.WRAP_ONLY],
+  ['HID', TypeFlag.HIDE_ID],
+  ['IDX', TypeFlag.INDEX],
+  ['STRICT', TypeFlag.STRICT],
   ['NO_IDS', 32],
   ['UNIQUE', IndexFlag.UNIQUE],
   ['INT_MIN', INT_MIN],

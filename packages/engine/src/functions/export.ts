@@ -82,6 +82,7 @@ const FLAG_NAMES = [
   [TypeFlag.WRAP_ONLY, 'WPO'],
   [TypeFlag.HIDE_ID, 'HID'],
   [TypeFlag.INDEX, 'IDX'],
+  [TypeFlag.STRICT, 'STRICT'],
 ] as const;
 
 function newType({ name, flags }: TypeDef): string {

@@ -49,7 +49,7 @@ import { assertNotNeeded, defOf } from './types.js';
 /** Changing a type that may have instances. */
 export const MOD_TYPE: readonly Entry[] = [
   variadic('mod_type', {
-    doc: "Changes a type: 'add', 'del', 'mod', 'ren' a property or method, 'rel' for relations, 'all' calls a closure with each instance, 'hid', 'idx', 'wpo' set flags.",
+    doc: "Changes a type: 'add', 'del', 'mod', 'ren' a property or method, 'rel' for relations, 'all' calls a closure with each instance, 'hid', 'idx', 'strict', 'wpo' set flags.",
     changes: CHANGES_COLLECTION,
     before: needCommit,
     params: [p.str('name')],
@@ -84,6 +84,7 @@ const ACTIONS: ReadonlyMap<string, (call: Call) => void> = new Map([
   ['all', all],
   ['hid', (call: Call) => setFlag(call, TypeFlag.HIDE_ID)],
   ['idx', (call: Call) => setFlag(call, TypeFlag.INDEX)],
+  ['strict', (call: Call) => setFlag(call, TypeFlag.STRICT)],
   ['wpo', setWrapOnly],
 ]);
 

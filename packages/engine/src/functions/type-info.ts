@@ -38,7 +38,7 @@ function typeInfo(rt: Runtime, type: Type): MpData {
   const def = defOf(type);
   const out = new MsgpackWriter();
   rt.charge(64 * (20 + 4 * (def.fields.length + def.methods.size)));
-  out.beginMap(10);
+  out.beginMap(11);
   out.key('type_id');
   out.int(def.id);
   out.key('name');
@@ -49,6 +49,8 @@ function typeInfo(rt: Runtime, type: Type): MpData {
   out.bool((def.flags & TypeFlag.HIDE_ID) !== 0);
   out.key('auto_index');
   out.bool((def.flags & TypeFlag.INDEX) !== 0);
+  out.key('strict');
+  out.bool((def.flags & TypeFlag.STRICT) !== 0);
   out.key('created_at');
   out.int(def.createdAt);
   out.key('modified_at');

@@ -209,3 +209,45 @@ describe('a cluster in which not all nodes have been upgraded', () => {
     expect(db.failure("{a: 1}.wrap(&{a: 'int'});").message).toContain('upgraded');
   });
 });
+
+describe('a strict type', () => {
+  test.each(['T{a: 1, b: 2}', "new('T', {a: 1, b: 2})", 'T({b: 2})', "[{a: 1}, {b: 2}].map_type('T')"])(
+    '%s with a key that it has no property for is an error, and changes nothing',
+    (code) => {
+      const db = withTypes("set_type('T', {a: 'int'}, STRICT); .n = 0; .keep = [];");
+      const failure = db.failure(`.n = 1; .keep.push(${code});`);
+      expect(failure.message).toBe(
+        "type `T` is strict and has no property `b`: take it out, or add it with mod_type('T', 'add', ...)",
+      );
+      expect(db.run('[.n, .keep]')).toEqual([0, []]);
+    },
+  );
+
+  test('is told before anything of the literal is evaluated', () => {
+    const db = withTypes("set_type('T', {a: 'int'}, STRICT);");
+    expect(db.failure("T{a: raise('evaluated'), b: 1};").message).toContain('no property `b`');
+  });
+
+  test('takes what it has properties for, and instances of its own', () => {
+    const db = withTypes("new_type('T', STRICT); set_type('T', {a: 'int', c: 'str'});");
+    expect(db.run("[T{}, T{a: 1}, new('T', {c: 'x'}), T(T{a: 2})].map(|t| [t.a, t.c])")).toEqual([
+      [0, ''],
+      [1, ''],
+      [0, 'x'],
+      [2, ''],
+    ]);
+  });
+
+  test('is made one, and no longer is one, by mod_type', () => {
+    const db = withTypes("set_type('T', {a: 'int'}); new_procedure('make', |x| T{a: x, b: 1}.a);");
+    const make = "run('make', 3);";
+    expect([db.run(make), db.run("type_info('T').load().strict;")]).toEqual([3, false]);
+    db.run("mod_type('T', 'strict', true);");
+    expect([db.error(make), db.run("type_info('T').load().strict;")]).toEqual(['lookup_err', true]);
+    expect(db.run('export().contains("new_type(\'T\', STRICT);");')).toBe(true);
+    db.run("mod_type('T', 'add', 'b', 'int');");
+    expect(db.run(make)).toBe(3);
+    db.run("mod_type('T', 'del', 'b'); mod_type('T', 'strict', false);");
+    expect(db.run(make)).toBe(3);
+  });
+});

@@ -26,12 +26,12 @@ import { assertNewName, withPart } from './type-fields.js';
 const INSTANCE: Receiver<Thing> = { tags: [Tag.THING] };
 const ARRAY: Receiver<List> = { tags: [Tag.LIST, Tag.TUPLE] };
 
-const FLAG_BITS = TypeFlag.WRAP_ONLY | TypeFlag.HIDE_ID | TypeFlag.INDEX;
+const FLAG_BITS = TypeFlag.WRAP_ONLY | TypeFlag.HIDE_ID | TypeFlag.INDEX | TypeFlag.STRICT;
 
 /** Types: making, deleting, renaming and counting them, and making instances. */
 export const TYPES: readonly Entry[] = [
   func('new_type', {
-    doc: 'Makes a type without properties; the flags are a sum of WPO, HID and IDX. Returns the name.',
+    doc: 'Makes a type without properties; the flags are a sum of WPO, HID, IDX and STRICT. Returns the name.',
     changes: CHANGES_COLLECTION,
     before: needCommit,
     params: [p.str('name'), p.optional(p.later(p.any('flags'))), p.optional(p.later(p.any('hide_id')))],

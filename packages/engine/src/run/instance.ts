@@ -1,6 +1,6 @@
 /** Making instances: `T{a: 1}`, `T(x)`, `new('T', x)`, and what they share. */
 import type { Entry as AstEntry } from '@althing/language';
-import { argumentsError, lookupError, operationError, typeError } from '../error.js';
+import { argumentsError, lookupError, operationError, type QueryError, typeError } from '../error.js';
 import { assertName } from '../schema/name.js';
 import { inWords } from '../schema/rule.js';
 import { type Field, Type } from '../schema/type.js';
@@ -88,16 +88,28 @@ function fillDefaults(rt: Runtime, thing: Thing, fields: readonly Field[]): void
   }
 }
 
-/** A new instance of what a plain thing, or an instance of the type, has; properties that the type lacks are left out. */
+/**
+ * A new instance of what a plain thing, or an instance of the type, has. Properties that the type lacks are left out.
+ *
+ * @throws lookup_err for such a property where the type is strict
+ */
 export function instanceFrom(rt: Runtime, type: Type, source: Thing): Thing {
   const sourceType = source.type;
   if (sourceType !== null && sourceType !== type) {
     throw typeError(`an instance of \`${sourceType.name}\` can not become one of \`${type.name}\``);
   }
+  const shape = shapeOf(type);
+  if (type.isStrict && sourceType === null) {
+    rt.load(source);
+    // Ends behind as many keys as the type has properties.
+    source.forEach((key) => {
+      if (!shape.index.has(key)) throw unknownProperty(type, key);
+    });
+  }
   return makeInstance(
     rt,
     type,
-    shapeOf(type).fields.map(({ name }) => source.get(name)),
+    shape.fields.map(({ name }) => source.get(name)),
   );
 }
 
@@ -147,7 +159,9 @@ export function storedInstance(rt: Runtime, type: Type, id: number | bigint): Th
   return thing;
 }
 
-/** Code of `T{a: x, b:}`. What the type has no property for is not evaluated. */
+/**
+ * Code of `T{a: x, b:}`. What the type has no property for is not evaluated; where the type is strict, it is an error before anything is.
+ */
 export function instanceLiteral(
   rt: Runtime,
   name: string,
@@ -158,10 +172,13 @@ export function instanceLiteral(
   let known: Shape | null = null;
   /** The slot of each entry; -1 for none. */
   let slots: readonly number[] = [];
+  /** The first key that is no property. */
+  let unknown: string | undefined;
   /** Whether the entries give each field one value. */
   let whole = false;
   const look = (shape: Shape): void => {
     slots = entries.map(({ key }) => shape.index.get(key) ?? -1);
+    unknown = entries.find(({ key }) => !shape.index.has(key))?.key;
     whole = isWhole(
       shape,
       entries.map(({ key }) => key),
@@ -186,6 +203,7 @@ export function instanceLiteral(
     const shape = shapeOf(type);
     if (shape !== known) look(shape);
     if (whole) return makeWhole(type, shape);
+    if (unknown !== undefined && type.isStrict) throw unknownProperty(type, unknown);
     const given = new Array<Value | undefined>(shape.fields.length).fill(undefined);
     type.uses += 1;
     try {
@@ -200,6 +218,12 @@ export function instanceLiteral(
     }
     return makeInstance(rt, type, given);
   };
+}
+
+function unknownProperty({ name }: Type, key: string): QueryError {
+  return lookupError(
+    `type \`${name}\` is strict and has no property \`${key}\`: take it out, or add it with mod_type('${name}', 'add', ...)`,
+  );
 }
 
 /** Whether values fit, and need not be changed to be those of an instance: they have no parts of their own. */

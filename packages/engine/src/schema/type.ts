@@ -26,6 +26,8 @@ export const TypeFlag = {
   HIDE_ID: 4,
   /** Kept for those who ask; every type has an index. */
   INDEX: 8,
+  /** What an instance is made of has no keys beside the properties of the type. */
+  STRICT: 16,
 } as const;
 
 /** Properties of one type at most. */
@@ -128,6 +130,10 @@ export class Type {
 
   get isWrapOnly(): boolean {
     return this.def !== null && (this.def.flags & TypeFlag.WRAP_ONLY) !== 0;
+  }
+
+  get isStrict(): boolean {
+    return this.def !== null && (this.def.flags & TypeFlag.STRICT) !== 0;
   }
 
   get hidesId(): boolean {

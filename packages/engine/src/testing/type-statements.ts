@@ -190,6 +190,12 @@ export const STATEMENTS: readonly ((pick: Pick) => string)[] = [
         `${ADD_Z}; mod_type('P', 'mod', '${pick(['z', 'x', 'd', 'w', ...KEYS.slice(0, 3)])}', '${definition}', |p| ${value})`,
     ),
   (pick) => property(pick, (_, key, value) => `mod_type('P', 'all', |p| p.${key} = ${value})`),
+  (pick) =>
+    half(
+      pick,
+      () => `mod_type('P', 'strict', ${pick(['true', 'false'])}); .l.push(new('P', {${pick(FITTING)}}))`,
+      () => `try(mod_type('P', 'strict', true)); .l.push(P{${pick(KEYS)}: ${pick(VALUES)}, nope: nil})`,
+    ),
   (pick) => `mod_type('Q', 'rel', '${pick(['p', 'me', 'ps'])}', nil)`,
   (pick) =>
     half(
