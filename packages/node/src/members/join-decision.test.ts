@@ -125,10 +125,10 @@ describe('an invitation', () => {
     expect(decision).toMatchObject({ kind: 'admit', member: { number: 5 }, invitation: INVITATION });
   });
 
-  test('that was accepted counts for a node that calls its address another name', () => {
+  test('that was accepted counts for a node of older software that calls its address another name', () => {
     const { root } = situation();
     root.putInvitation(INVITATION);
-    const joiner = { ...NEWCOMER, host: '10.0.0.7' };
+    const joiner = { ...NEWCOMER, host: '10.0.0.7', level: 1 };
 
     expect(decide(joiner, situation({ root, isAccepted: () => true }))).toMatchObject({
       member: { number: 5 },
@@ -136,6 +136,24 @@ describe('an invitation', () => {
     expect(decide(joiner, situation({ root }))).toMatchObject({
       member: { number: 6 },
       invitation: null,
+    });
+  });
+
+  test('that another node accepted is not taken by one that comes uninvited', () => {
+    const { root } = situation();
+    root.putInvitation(INVITATION);
+    const uninvited = { ...NEWCOMER, host: '10.0.0.7' };
+
+    expect(decide(uninvited, situation({ root, isAccepted: () => true }))).toMatchObject({
+      member: { number: 6 },
+      invitation: null,
+    });
+  });
+
+  test('that was called off lets nobody in', () => {
+    expect(decide({ ...NEWCOMER, invitation: 5 }, situation())).toEqual({
+      kind: 'refused',
+      reason: expect.stringContaining('called off'),
     });
   });
 });

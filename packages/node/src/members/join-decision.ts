@@ -1,4 +1,10 @@
-import { type Invitation, LevelError, type MemberInfo, type RootGroup } from '@althing/engine';
+import {
+  type Invitation,
+  LEVEL_AFTER_0_1_0,
+  LevelError,
+  type MemberInfo,
+  type RootGroup,
+} from '@althing/engine';
 import { isRemoved, type Membership } from 'raft-ts';
 import type { JoinAnswer, Joiner, NodeId } from '../between/protocol.js';
 import { isPlace } from './hello.js';
@@ -56,6 +62,7 @@ export function decideJoin(joiner: Joiner, situation: JoinSituation): JoinDecisi
     return wait('too few members can be reached');
   }
   const invitation = invitationOf(joiner, situation);
+  if (invitation === null && joiner.invitation !== undefined) return refused('its invitation was called off');
   const number = invitation?.number ?? root.freeNumber();
   if (number === null) return refused('there are 64 nodes, the most that a cluster can have');
   return { kind: 'admit', member: memberOf(joiner, number), replaces: null, invitation };
@@ -81,17 +88,23 @@ function replace(joiner: Joiner, old: MemberInfo, situation: JoinSituation): Joi
 }
 
 /**
- * The invitation that a node comes by: the one that it names, or that to its address, or else one that was accepted, it may go by
- * two names.
+ * The invitation by which a node comes: the one that it names, or that to its address. Software that names none may also have
+ * accepted one under another address. Newer software has not: without a name it comes uninvited, and an invitation that was accepted
+ * is that of another node.
  */
 function invitationOf(
-  { host, port, invitation }: Joiner,
+  { host, port, level, invitation }: Joiner,
   { root, isAccepted }: JoinSituation,
 ): Invitation | null {
   const named = invitation === undefined ? undefined : root.invitations.get(invitation);
   if (named !== undefined) return named;
   const all = [...root.invitations.values()];
-  return all.find((each) => each.host === host && each.port === port) ?? all.find(isAccepted) ?? null;
+  const namesNone = level < LEVEL_AFTER_0_1_0;
+  return (
+    all.find((each) => each.host === host && each.port === port) ??
+    (namesNone ? all.find(isAccepted) : undefined) ??
+    null
+  );
 }
 
 function memberOf({ nodeId, name, host, port }: Joiner, number: number): MemberInfo {

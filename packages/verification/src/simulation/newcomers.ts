@@ -10,6 +10,9 @@ import type { World } from './world.js';
 /** Time between two questions of a node that wants to join, in milliseconds. */
 const JOIN_MS = 300;
 
+/** How often a question is passed on to the node that is said to lead. */
+const HOPS_MAX = 4;
+
 /** How long an answer to an invitation may take. */
 const ANSWER_MS = 2000;
 
@@ -66,27 +69,37 @@ export class Newcomers {
       );
       if (others.length === 0) return;
       const invitation = this.accepted.get(machine);
-      const target = others.find((other) => other.machine === invitation?.by) ?? this.draw.pick(others);
-      const take = ({ kind }: JoinAnswer): void => {
-        if (isDone) return;
-        isDone = kind === 'accepted' || kind === 'removed';
-        if (kind === 'accepted') joined();
-        else if (kind === 'removed') this.world.retire(machine);
-      };
       const number = invitation?.number;
       const joiner = {
         ...{ nodeId, name, host: name, port: NODE_PORT, level: LEVEL_NEWEST },
         ...(number === undefined ? {} : { invitation: number }),
       };
-      network.carry(nodeId, target.nodeId, true, () =>
-        target.consensusThread.after(0, () =>
-          target.consensus?.side.network
-            .askToJoin(joiner)
-            .then((answer) =>
-              network.carry(target.nodeId, nodeId, true, () => consensusThread.after(0, () => take(answer))),
-            ),
-        ),
-      );
+      const ask = (target: Process, hops: number): void => {
+        const take = (answer: JoinAnswer): void => {
+          if (isDone) return;
+          isDone = answer.kind === 'accepted' || answer.kind === 'removed';
+          if (answer.kind === 'accepted') joined();
+          else if (answer.kind === 'removed') this.world.retire(machine);
+          else if (answer.kind === 'refused' && this.accepted.get(machine) === invitation)
+            this.accepted.delete(machine);
+          else if (answer.kind === 'redirect' && hops < HOPS_MAX) {
+            const next = others.find((other) => other.machine.name === answer.host);
+            if (next !== undefined) ask(next, hops + 1);
+          }
+        };
+        network.carry(nodeId, target.nodeId, true, () =>
+          target.consensusThread.after(0, () =>
+            target.consensus?.side.network
+              .askToJoin(joiner)
+              .then((answer) =>
+                network.carry(target.nodeId, nodeId, true, () =>
+                  consensusThread.after(0, () => take(answer)),
+                ),
+              ),
+          ),
+        );
+      };
+      ask(others.find((other) => other.machine === invitation?.by) ?? this.draw.pick(others), 0);
     };
     attempt();
   }

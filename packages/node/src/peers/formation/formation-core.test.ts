@@ -14,6 +14,8 @@ import { type Slots, slotsOf } from './slots.js';
 const RUNS = 500 * Number(process.env.ALTHING_TEST_RUNS_FACTOR);
 const FIRST_SEED = Number(process.env.ALTHING_TEST_SEED);
 
+const PORT = 9220;
+
 describe('any schedule of messages, crashes and lost disks', () => {
   test('never makes two clusters, and makes one when all are there', () => {
     const outcomes = new Map<string, number>();
@@ -91,6 +93,47 @@ test('a promise to a proposer whose disk was lost does not keep its successor fr
   expect(core.take()).toMatchObject([{ kind: 'save', state: { kind: 'promised', proposal: { round: 2 } } }]);
 });
 
+describe('a node that waits for an invitation', () => {
+  const PLACE = { host: 'node1', port: PORT };
+  const ASKS_AGAIN_MS = 60_000;
+
+  /** The questions that it asks of others at a moment. */
+  function questions(core: FormationCore, now: number): Extract<FormationEffect, { kind: 'ask' }>[] {
+    core.wake(now);
+    return core.take().filter((effect) => effect.kind === 'ask');
+  }
+
+  function invited(): FormationCore {
+    const core = new FormationCore({
+      self: { nodeId: 5, name: 'new', host: 'new', port: PORT, seed: new Uint8Array(16) },
+      level: 2,
+      slots: slotsOf([], 'new', PORT),
+      state: { kind: 'empty' },
+      waitForInvitation: true,
+      random: () => 0,
+    });
+    expect(questions(core, 0)).toEqual([]);
+    core.question(1, { kind: 'invite', ...PLACE, number: 7 }, 1);
+    return core;
+  }
+
+  test('asks the member that called it again when the answer is lost', () => {
+    const core = invited();
+    const [first] = questions(core, 1);
+    core.answered(first?.id ?? 0, null, 2);
+    expect(questions(core, ASKS_AGAIN_MS)).toMatchObject([
+      { place: PLACE, question: { kind: 'join', joiner: { invitation: 7 } } },
+    ]);
+  });
+
+  test('does not ask again by an invitation that is refused', () => {
+    const core = invited();
+    const [first] = questions(core, 1);
+    core.answered(first?.id ?? 0, { kind: 'refused', reason: 'it was called off' }, 2);
+    expect(questions(core, ASKS_AGAIN_MS)).toEqual([]);
+  });
+});
+
 interface WorldOptions {
   /** A process whose disk was replaced goes on, unreachable. */
   readonly ghosts: boolean;
@@ -115,7 +158,6 @@ interface Process {
   wakeAt: number | null;
 }
 
-const PORT = 9220;
 const FAULTS_MS = 60_000;
 const LIMIT_MS = 400_000;
 const ASK_MS = 2000;

@@ -86,8 +86,8 @@ export class FormationCore {
   private tries = 0;
   private joinTries = 0;
   private joining = false;
-  /** The number of the invitation that came last; missing for none. */
-  private invitation: number | undefined;
+  /** The invitation that came last; null for none, and when the cluster has refused it. */
+  private invitation: Invitation | null = null;
   private logAt = 0;
 
   constructor(options: FormationCoreOptions) {
@@ -243,6 +243,12 @@ export class FormationCore {
       this.join(places[Math.floor(this.options.random() * places.length)]!, records[0]!.clusterId, 0);
       return;
     }
+    // A node that is not in the list founds nothing. The answer to its question may be lost after the cluster has taken it in: nobody
+    // invites it again then.
+    if (this.invitation !== null && slots.own < 0) {
+      this.join(this.invitation, null, 0);
+      return;
+    }
     this.joinTries = 0;
     const problems = slots.all.flatMap((slot, at) =>
       at === slots.own ? [] : problemOf(slot, hellos[at] ?? null, self.nodeId, slots.digest),
@@ -344,7 +350,7 @@ export class FormationCore {
     }
   }
 
-  private beInvited({ host, port, number }: Invitation, reply: (answer: FormationAnswer) => void): void {
+  private beInvited(invitation: Invitation, reply: (answer: FormationAnswer) => void): void {
     if (this.state.kind !== 'empty' || this.saving !== null) {
       const reason =
         this.state.kind === 'member'
@@ -354,20 +360,20 @@ export class FormationCore {
       return;
     }
     reply({ kind: 'done' });
-    this.invitation = number;
-    if (!this.joining) this.join({ host, port }, null, 0);
+    this.invitation = invitation;
+    if (!this.joining) this.join(invitation, null, 0);
   }
 
   /** @param clusterId the cluster that is to be joined; null: whichever it is */
   private join(place: NetworkAddress, clusterId: Uint8Array | null, hops: number): void {
     this.joining = true;
     this.wakeAtMs = null;
-    const { generation } = this;
-    const { invitation } = this;
+    const { generation, invitation } = this;
+    const number = invitation?.number;
     const joiner = {
       ...this.self,
       level: this.options.level,
-      ...(invitation === undefined ? {} : { invitation }),
+      ...(number === undefined ? {} : { invitation: number }),
     };
     this.ask(place, { kind: 'join', joiner }, (answer) => {
       if (this.generation !== generation || this.saving !== null) {
@@ -385,6 +391,7 @@ export class FormationCore {
         this.become({ clusterId: answer.clusterId, founders: null }, () => {});
       } else {
         const refused = answer?.kind === 'refused';
+        if (refused && this.invitation === invitation) this.invitation = null;
         const why = refused || answer?.kind === 'wait' ? answer.reason : 'no answer';
         this.note(
           `asked ${place.host}:${place.port} to let this node join: ${why}`,
