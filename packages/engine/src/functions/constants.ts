@@ -20,7 +20,7 @@ export const CONSTANTS: ReadonlyMap<string, Value> = new Map<string, Value>([
   ['IDX', TypeFlag.INDEX],
   ['STRICT', TypeFlag.STRICT],
   ['NO_IDS', 32],
-  ['UNIQUE', IndexFlag.UNIQUE],
+  ...Object.entries(IndexFlag),
   ['INT_MIN', INT_MIN],
   ['INT_MAX', INT_MAX],
   ['MATH_E', new Float(Math.E)],

@@ -3,7 +3,7 @@ import { type Entry, func, In } from '../run/builtin.js';
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import type { EnumDef } from '../schema/enum.js';
-import type { IndexDef } from '../schema/index-def.js';
+import { type IndexDef, IndexFlag } from '../schema/index-def.js';
 import { type TypeDef, TypeFlag } from '../schema/type.js';
 import { CollectionGroup } from '../state/collection-group.js';
 import { writeDump } from '../state/dump.js';
@@ -75,7 +75,9 @@ function script(rt: Runtime): string {
 function newIndex(rt: Runtime, { type: id, name, fields, flags }: IndexDef): string {
   const type = rt.schema.type(id);
   const names = fields.map((field) => `'${defOf(type).fields.find((other) => other.id === field)?.name}'`);
-  return `new_index('${type.name}', '${name}', [${names.join(', ')}]${flags === 0 ? '' : ', UNIQUE'});`;
+  const flagNames = Object.entries(IndexFlag).flatMap(([flag, bit]) => ((flags & bit) !== 0 ? [flag] : []));
+  const last = flags === 0 ? '' : `, ${flagNames.join(' | ')}`;
+  return `new_index('${type.name}', '${name}', [${names.join(', ')}]${last});`;
 }
 
 const FLAG_NAMES = [

@@ -53,7 +53,7 @@ describe('a new index', () => {
     expect(db.error("new_index('User', 'x', ['age', 'age']);")).toBe('value_err');
     expect(db.error("new_index('User', 'x', [1]);")).toBe('type_err');
     expect(db.error("new_index('User', 'age', 'UNIQUE');")).toBe('type_err');
-    expect(db.error("new_index('User', 'x', ['age'], 2);")).toBe('value_err');
+    expect(db.error("new_index('User', 'x', ['age'], 4);")).toBe('value_err');
     db.run("new_index('User', 'age');");
     expect(db.failure("new_index('User', 'age', ['name']);")).toMatchObject({ code: -54, exists: true });
     db.run("set_type('W', {n: 'int'}, WPO);");
@@ -327,6 +327,47 @@ describe('a unique index', () => {
   });
 });
 
+describe('an index without regard to case', () => {
+  test('finds texts however they are written, and in order', () => {
+    db.run("new_index('User', 'name', NO_CASE); .users[0].name = 'ÉVE'; .users[1].name = 'éva';");
+    expect(names("all_by('User', 'name')")).toEqual(['cid', 'dan', 'éva', 'ÉVE']);
+    expect(names("all_by('User', 'name', 'CID')")).toEqual(['cid']);
+    expect(names("all_by('User', 'name', nil, {prefix: 'éV'})")).toEqual(['éva', 'ÉVE']);
+    expect(names("all_by('User', 'name', nil, {from: 'DAN', before: 'ÉVE'})")).toEqual(['dan', 'éva']);
+    expect(brokenRules(db.collection)).toEqual([]);
+  });
+
+  test('keeps texts unique, however they are written', () => {
+    db.run("new_index('User', 'login', ['email', 'age'], UNIQUE | NO_CASE);");
+    expect(db.failure(".users.push(User{email: 'Bob@X.org', age: 25});").message).toContain(
+      '"Bob@X.org", 25',
+    );
+    expect(db.error(".users.push(User{email: 'É'}, User{email: 'é'});")).toBe('duplicate_err');
+    db.run(".users[1].email = 'BOB@x.org';");
+    expect(
+      db.error("new_index('User', 'x', ['email'], UNIQUE | NO_CASE); .users[0].email = 'bob@X.org'"),
+    ).toBe('duplicate_err');
+    expect(db.run("index_info('User', 'login')")).toMatchObject({ unique: true, no_case: true });
+    expect(brokenRules(db.collection)).toEqual([]);
+  });
+
+  test('compares long texts as a whole', () => {
+    db.run("new_index('User', 'email', UNIQUE | NO_CASE); .users[0].email = a + 'É';", LONG);
+    expect(db.error(".users[1].email = a.upper() + 'é';", LONG)).toBe('duplicate_err');
+    db.run(".users[1].email = a.upper() + 'e';", LONG);
+    expect(db.run("one_by('User', 'email', a + 'E').name", LONG)).toBe('bob');
+    expect(db.run("count_by('User', 'email', a.upper() + 'é')", LONG)).toBe(1);
+  });
+
+  test('is made again by an export', () => {
+    db.run("new_index('User', 'email', UNIQUE | NO_CASE); new_index('User', 'by_name', ['name'], NO_CASE);");
+    const other = new Harness();
+    other.run(String(db.run('export()')));
+    expect(other.run('export()')).toBe(db.run('export()'));
+    expect(db.run('export()')).toContain("['email'], UNIQUE | NO_CASE);");
+  });
+});
+
 describe('a unique index over a relation', () => {
   beforeEach(() => {
     db = new Harness();
@@ -379,6 +420,7 @@ describe('types with indexes', () => {
       type: 'Person',
       fields: ['age', 'name'],
       unique: false,
+      no_case: false,
       state: 'ready',
       percent: 100,
       why: null,

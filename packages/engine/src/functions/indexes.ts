@@ -8,8 +8,8 @@ import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import {
   INDEX_FIELDS_MAX,
+  INDEX_FLAGS,
   INDEXES_MAX,
-  IndexFlag,
   sortKindOf,
   TYPE_INDEXES_MAX,
 } from '../schema/index-def.js';
@@ -29,14 +29,14 @@ import { defOf } from './types.js';
 /** Making and deleting indexes, and what is known of them. */
 export const INDEXES: readonly Entry[] = [
   func('new_index', {
-    doc: 'Makes an index of a type: of the property of its name, or of a list of 1 to 4 properties; the flags are UNIQUE or 0. It is built in the background where there are many instances. Returns the name.',
+    doc: 'Makes an index of a type: of the property of its name, or of a list of 1 to 4 properties; the flags are UNIQUE, NO_CASE (texts that differ in case alone are the same), or both. It is built in the background where there are many instances. Returns the name.',
     changes: CHANGES_COLLECTION,
     before: needCommit,
     params: [
       p.str('type'),
       p.str('name'),
       p.optional(p.any('properties')),
-      p.optional(p.intBetween('flags', 0, IndexFlag.UNIQUE)),
+      p.optional(p.intBetween('flags', 0, INDEX_FLAGS)),
     ],
     run: (rt, typeName, name, given, flags) => {
       const type = typeNamed(rt, typeName);
@@ -72,7 +72,7 @@ export const INDEXES: readonly Entry[] = [
     },
   }),
   func('index_info', {
-    doc: 'What is known of an index: its properties, whether it is unique, how far it is built and why it could not be, and its number of entries.',
+    doc: 'What is known of an index: its properties, whether it is unique and without regard to case, how far it is built and why it could not be, and its number of entries.',
     in: In.COLLECTION,
     readsState: true,
     params: [p.str('type'), p.str('name')],
@@ -117,7 +117,7 @@ function makeIndex(rt: Runtime, type: Type, name: string, given: readonly Value[
 }
 
 function flagsOf(given: Value): number {
-  if (given !== 0 && given !== IndexFlag.UNIQUE)
+  if (typeof given !== 'number' || given < 0 || given > INDEX_FLAGS)
     throw typeError(`new_index() takes a list of properties, or flags; not ${inWords(given)}`);
   return given;
 }
@@ -152,7 +152,7 @@ function indexInfo(rt: Runtime, type: Type, index: TypeIndex): MpData {
   const fields = defOf(type).fields;
   rt.charge(256);
   const out = new MsgpackWriter();
-  out.beginMap(8);
+  out.beginMap(9);
   out.key('name');
   out.str(def.name);
   out.key('type');
@@ -162,6 +162,8 @@ function indexInfo(rt: Runtime, type: Type, index: TypeIndex): MpData {
   for (const id of def.fields) out.str(fields.find((field) => field.id === id)?.name ?? '');
   out.key('unique');
   out.bool(index.isUnique);
+  out.key('no_case');
+  out.bool(index.ignoresCase);
   out.key('state');
   out.str(progress.why !== null ? 'failed' : index.isReady ? 'ready' : 'building');
   out.key('percent');

@@ -9,7 +9,7 @@ import { List } from '../value/containers.js';
 import { DateTimeValue } from '../value/datetime-value.js';
 import { Member } from '../value/member.js';
 import { Float } from '../value/scalars.js';
-import { isCutKey, KEY_END, NIL_KEY, prefixKey, sortKey, TEXT_BYTES_MAX } from '../value/sort-key.js';
+import { isCutKey, KEY_END, NIL_KEY, prefixKey, TEXT_BYTES_MAX } from '../value/sort-key.js';
 import { Thing } from '../value/thing.js';
 import { typeName, type Value } from '../value/value.js';
 import { goneThings } from './gone.js';
@@ -65,7 +65,7 @@ export interface IndexRange {
   readonly low: EntryPlace;
   readonly high: EntryPlace;
   readonly reverse: boolean;
-  /** The texts that instances must have, by their place among the properties: those of which a key has the beginning only. */
+  /** What the index goes by of the texts that instances must have, by their place among the properties: those of which a key has the beginning only. */
   readonly texts: ReadonlyMap<number, string>;
 }
 
@@ -116,11 +116,11 @@ export function rangeOf(lookUp: LookUp, key: Value, options: RangeOptions): Inde
   let base = '';
   for (const [i, value] of values.entries()) {
     assertKind(lookUp, i, value);
-    const component = sortKey(value);
-    if (typeof value === 'string' && isCutKey(component)) texts.set(i, value);
+    const component = lookUp.index.componentOf(value);
+    if (typeof value === 'string' && isCutKey(component)) texts.set(i, lookUp.index.textOf(value));
     base += component;
   }
-  const [low, high] = boundsOf(lookUp, values.length, base, options);
+  const [low, high] = boundsOf(lookUp, lookUp.index, values.length, base, options);
   return {
     lookUp,
     low: { key: low, id: 0 },
@@ -132,6 +132,7 @@ export function rangeOf(lookUp: LookUp, key: Value, options: RangeOptions): Inde
 
 function boundsOf(
   lookUp: LookUp,
+  index: TypeIndex,
   at: number,
   base: string,
   options: RangeOptions,
@@ -144,15 +145,16 @@ function boundsOf(
   if (prefix !== undefined) {
     if (typeof prefix !== 'string') throw typeError(`a prefix is a str, not ${typeName(prefix)}`);
     assertKind(lookUp, at, prefix);
-    const start = prefixKey(prefix);
+    const start = prefixKey(index.textOf(prefix));
     if (start === null) throw valueError(`a prefix has at most ${TEXT_BYTES_MAX} bytes`);
     return [base + start, base + start + KEY_END];
   }
   for (const bound of [from, after, to, before]) if (bound !== undefined) assertKind(lookUp, at, bound);
-  const upper = to !== undefined ? sortKey(to) + KEY_END : before !== undefined ? sortKey(before) : KEY_END;
+  const keyOf = (bound: Value): string => index.componentOf(bound);
+  const upper = to !== undefined ? keyOf(to) + KEY_END : before !== undefined ? keyOf(before) : KEY_END;
   // Nothing is less than nil, and nil less than nothing: who wants it says so.
   const lower =
-    from !== undefined ? sortKey(from) : after !== undefined ? sortKey(after) + KEY_END : NIL_KEY + KEY_END;
+    from !== undefined ? keyOf(from) : after !== undefined ? keyOf(after) + KEY_END : NIL_KEY + KEY_END;
   const isNil = (to === null || before === null) && from === undefined && after === undefined;
   return [base + (isNil ? '' : lower), base + upper];
 }
@@ -296,7 +298,10 @@ function hasTexts(
   rt.charge(UNITS_PER_LOAD);
   rt.load(thing);
   const slots = index.slotsOf(thing);
-  for (const [i, text] of texts) if (thing.slots[slots[i]!] !== text) return false;
+  for (const [i, text] of texts) {
+    const value = thing.slots[slots[i]!];
+    if (typeof value !== 'string' || index.textOf(value) !== text) return false;
+  }
   return true;
 }
 

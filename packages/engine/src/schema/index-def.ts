@@ -11,7 +11,12 @@ import type { Definition } from './definition.js';
 export const IndexFlag = {
   /** No two instances have the same values, none of which is nil. */
   UNIQUE: 1,
+  /** Texts that differ in case alone are the same: by the folding of Unicode 15.0, so one of another version is another flag. */
+  NO_CASE: 2,
 } as const;
+
+/** All flags. */
+export const INDEX_FLAGS = IndexFlag.UNIQUE | IndexFlag.NO_CASE;
 
 /** Indexes of one type, and of one collection, at most. */
 export const TYPE_INDEXES_MAX = 16;
@@ -36,6 +41,10 @@ export function isUnique({ flags }: IndexDef): boolean {
   return (flags & IndexFlag.UNIQUE) !== 0;
 }
 
+export function ignoresCase({ flags }: IndexDef): boolean {
+  return (flags & IndexFlag.NO_CASE) !== 0;
+}
+
 export function writeIndexDef(out: ByteWriter, { id, type, flags, name, fields }: IndexDef): void {
   out.varint(id);
   out.varint(type);
@@ -53,7 +62,7 @@ export function readIndexDef(input: ByteReader): IndexDef {
     fields: input.varints(),
   };
   const { id, flags, fields } = def;
-  if (fields.length === 0 || fields.length > INDEX_FIELDS_MAX || flags > IndexFlag.UNIQUE)
+  if (fields.length === 0 || fields.length > INDEX_FIELDS_MAX || flags > INDEX_FLAGS)
     throw new FormatError(`the index ${id} has ${fields.length} properties and the flags ${flags}`);
   return def;
 }

@@ -74,12 +74,7 @@ function holderIn(store: Store, index: TypeIndex, key: string, thing: Thing): Th
 }
 
 function textsOf(index: TypeIndex, thing: Thing): string {
-  return JSON.stringify(
-    index
-      .slotsOf(thing)
-      .map((slot) => thing.slots[slot])
-      .filter((value) => typeof value === 'string'),
-  );
+  return index.textsIn(index.slotsOf(thing).map((slot) => thing.slots[slot] ?? null));
 }
 
 function refusal(type: string, index: TypeIndex, thing: Thing, holder: Thing): QueryError {

@@ -5,9 +5,10 @@
  *   record := format:u8 state:u8 cursor:varint why:text root:varint next:varint entries:varint index     `index` as in `schema/index-def.ts`
  */
 import { ByteReader, type ByteWriter, FormatError } from '../bytes.js';
-import { type IndexDef, isUnique, readIndexDef, writeIndexDef } from '../schema/index-def.js';
+import { type IndexDef, ignoresCase, isUnique, readIndexDef, writeIndexDef } from '../schema/index-def.js';
+import { foldCase } from '../value/case-folding.js';
 import type { Shape } from '../value/shape.js';
-import { type IdOf, NIL_KEY, sortKey } from '../value/sort-key.js';
+import { type IdOf, keyedPart, NIL_KEY, sortKey } from '../value/sort-key.js';
 import type { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import { EMPTY_TREE, KeyPages, type KeyTreeHead } from './pages/key-pages.js';
@@ -58,6 +59,27 @@ export class TypeIndex {
     return this.progress.cursor === READY;
   }
 
+  /** Whether texts that differ in case alone are the same to it. */
+  get ignoresCase(): boolean {
+    return ignoresCase(this.def);
+  }
+
+  /** What it goes by of a text. */
+  textOf(text: string): string {
+    return this.ignoresCase ? foldCase(text) : text;
+  }
+
+  /** What it goes by of all texts among the values of its fields, as one text: keys have the beginning of long ones only. */
+  textsIn(values: readonly Value[]): string {
+    const texts = values.filter((value) => typeof value === 'string');
+    return JSON.stringify(texts.map((text) => this.textOf(text)));
+  }
+
+  /** The component of a value in its keys. */
+  componentOf(value: Value, idOf?: IdOf): string {
+    return sortKey(typeof value === 'string' ? this.textOf(keyedPart(value)) : value, idOf);
+  }
+
   /** Whether it has an instance with an id. */
   covers(id: number): boolean {
     return id <= this.progress.cursor;
@@ -80,7 +102,7 @@ export class TypeIndex {
   /** The key of a loaded instance. */
   keyOf(thing: Thing, overlay: Overlay = NO_OVERLAY, idOf?: IdOf): string {
     let key = '';
-    for (const slot of this.slotsOf(thing)) key += sortKey(valueAt(thing, slot, overlay), idOf);
+    for (const slot of this.slotsOf(thing)) key += this.componentOf(valueAt(thing, slot, overlay), idOf);
     return key;
   }
 
@@ -88,7 +110,7 @@ export class TypeIndex {
   uniqueKeyOf(thing: Thing, overlay: Overlay, idOf?: IdOf): string | null {
     let key = '';
     for (const slot of this.slotsOf(thing)) {
-      const component = sortKey(valueAt(thing, slot, overlay), idOf);
+      const component = this.componentOf(valueAt(thing, slot, overlay), idOf);
       if (component === NIL_KEY) return null;
       key += component;
     }
@@ -97,7 +119,7 @@ export class TypeIndex {
 
   /** The key of the values of the fields; null where one is nil. */
   uniqueKeyOfValues(values: readonly Value[]): string | null {
-    const components = values.map((value) => sortKey(value));
+    const components = values.map((value) => this.componentOf(value));
     return components.includes(NIL_KEY) ? null : components.join('');
   }
 
@@ -105,7 +127,7 @@ export class TypeIndex {
   keyWith(thing: Thing, slot: number, value: Value): string {
     let key = '';
     for (const other of this.slotsOf(thing))
-      key += sortKey(other === slot ? value : (thing.slots[other] ?? null));
+      key += this.componentOf(other === slot ? value : (thing.slots[other] ?? null));
     return key;
   }
 

@@ -28,6 +28,7 @@ import { Thing } from '../value/thing.js';
 import type { CollectionGroup } from './collection-group.js';
 import { allThings } from './describe.js';
 import { isSchemaKind } from './parts/schema.js';
+import { RecordKind } from './records.js';
 import { takeBack } from './transaction.js';
 
 const seed = Number(process.env.ALTHING_TEST_SEED);
@@ -86,7 +87,12 @@ describe(`random writes to instances (seed ${seed})`, () => {
           expectSame(code, brokenTypes(harness.collection), []);
 
           // The same where nothing is in memory yet.
-          const unloaded = lazy.reopen(sourceOf(records));
+          const unloaded = lazy.reopen({
+            read: (kind, id, part) =>
+              kind === RecordKind.INDEX_PAGE
+                ? schema.get(`${kind}:${id}:${part}`)?.value
+                : sourceOf(records).read(kind, id, part),
+          });
           for (const { kind, id, part, value } of schema.values()) unloaded.loadRecord(kind, id, value, part);
           copyMeta(harness.collection, unloaded);
           // Of fields that were taken back only the node knows that they were there.
@@ -138,14 +144,21 @@ interface SchemaRecord {
   readonly value: Uint8Array;
 }
 
-/** Takes the records of a checkpoint that are no things; gives the ids of the things that it would write. */
-function checkpoint({ dirty }: CollectionGroup, schema: Map<string, SchemaRecord>): ReadonlySet<number> {
+/** Takes the records of a checkpoint that are types, enums and indexes; gives the ids of the things that it would write. */
+function checkpoint(group: CollectionGroup, schema: Map<string, SchemaRecord>): ReadonlySet<number> {
+  const { dirty } = group;
   const changes = dirty.freeze(() => {});
-  for (const [name, { kind, id, part, value }] of changes.records) {
-    if (!isSchemaKind(kind)) continue;
-    if (value === null) schema.delete(name);
-    else schema.set(name, { kind, id, part, value });
-  }
+  const take = (kind: number, id: number, part: number, value: Uint8Array | null): void => {
+    if (!isSchemaKind(kind) && kind !== RecordKind.INDEX && kind !== RecordKind.INDEX_PAGE) return;
+    if (value === null) schema.delete(`${kind}:${id}:${part}`);
+    else schema.set(`${kind}:${id}:${part}`, { kind, id, part, value });
+  };
+  for (const { kind, id, part, value } of changes.records.values()) take(kind, id, part, value);
+  const rest = group.store.indexes.rest({
+    put: take,
+    delete: (kind, id, part) => take(kind, id, part, null),
+  });
+  for (const _ of rest);
   const ids = new Set(changes.things);
   for (const id of ids) {
     const thing = dirty.frozenThing(id);

@@ -220,6 +220,8 @@ export const STATEMENTS: readonly ((pick: Pick) => string)[] = [
   (p) => `rename_type('${of(p, ['U', 'V'])}', '${of(p, ['U', 'V'])}')`,
   (p) => `rename_enum('${of(p, ['F0', 'F1'])}', '${of(p, ['F0', 'F1'])}')`,
   (p) => `new_index('${of(p, ['T', 'U'])}', 'i${p(3)}', ${of(p, INDEXED)}${of(p, ['', '', ', UNIQUE'])})`,
+  (p) =>
+    `new_index('T', 'i${p(3)}', ${of(p, ["['f1']", "['t', 'n']", "['n', 'f0']"])}, ${of(p, ['NO_CASE', 'UNIQUE | NO_CASE'])})`,
   (p) => `new_index('${of(p, ['T', 'U'])}', 'i${p(3)}', ${of(p, INDEXED)}${of(p, ['', '', ', UNIQUE'])})`,
   (p) => `${of(p, ['del_index', 'index_info'])}('${of(p, ['T', 'U'])}', 'i${p(3)}')`,
   (p) => `rename_index('T', 'i${p(3)}', 'i${p(3)}')`,

@@ -8,6 +8,7 @@ import {
   DEFS,
   ENUMS,
   FITTING,
+  INDEXED,
   ITEMS,
   KEYS,
   LISTS,
@@ -111,6 +112,7 @@ function memberValue(pick: Pick): string {
 
 const ADD_Z = `try(mod_type('P', 'add', 'z', 'int'))`;
 const SET_Z = `try({set_type('Z', {a: 'int', b: '[str]', c: 'P?'}); .z = Z{a: 1, b: ['x']}})`;
+const INDEX_FLAGS = ['0', 'NO_CASE', 'UNIQUE', 'UNIQUE | NO_CASE'];
 const SET_G = `try(set_enum('G', {X: 1, Y: 2}))`;
 
 /** Statements, made of a few choices. */
@@ -375,4 +377,16 @@ export const STATEMENTS: readonly ((pick: Pick) => string)[] = [
     ),
   (pick) =>
     `try(${pick(PLACES)}.${pick(KEYS)} = ${pick(VALUES)}); try(mod_type('P', 'mod', 'z', 'int', |p| 5))`,
+  // Indexes, and writes to what they have.
+  (pick) => `new_index('P', '${pick(['j', 'k'])}', [${pick(INDEXED)}], ${pick(INDEX_FLAGS)})`,
+  (pick) =>
+    `try(new_index('P', 'j', ['${pick(['u', 'o', 'q', 'en', 'w'])}', 's'], ${pick(INDEX_FLAGS)})); ${pick(P_PLACES)}.${pick(FITTING).replace(':', ' =')}`,
+  (pick) =>
+    `try(new_index('P', 'j', ['o'], UNIQUE)); .l.push(P{o: ${pick(['nil', '.a', '.b'])}}, P{o: ${pick(['nil', '.a', 'P{}'])}})`,
+  (pick) =>
+    `try(new_index('P', 'j', ['s'], UNIQUE | NO_CASE)); .a.s = 'aB'; ${pick(['.b', '.l[0]', '.a'])}.s = '${pick(['Ab', 'ab', 'aC'])}'`,
+  (pick) =>
+    `try(new_index('P', 'j', ['${pick(['u', 'i'])}'])); each_by('P', 'j', nil, {limit: 9}, |p| p.${pick(['u', 'i'])} = ${pick(['1', '7', 'p.u'])})`,
+  (pick) =>
+    `try(new_index('P', 'j', [${pick(INDEXED)}])); ${pick(["rename_index('P', 'j', 'k')", "del_index('P', 'j')"])}`,
 ];

@@ -128,6 +128,23 @@ export const KEYS = [
   'ef',
   'et',
 ];
+/** Properties of an index of `P`. */
+export const INDEXED = [
+  "'i'",
+  "'u', 's'",
+  "'s'",
+  "'e'",
+  "'f'",
+  "'t'",
+  "'q', 'u'",
+  "'o'",
+  "'w'",
+  "'d', 'o'",
+  "'en'",
+  "'eq', 'i'",
+  "'ea'",
+  "'z'",
+];
 /** Properties of `P` with values that fit as long as their definitions are the first ones; most random pairs do not. */
 export const FITTING = [
   'u: vi',

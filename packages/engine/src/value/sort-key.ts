@@ -85,8 +85,16 @@ export function flatKey(key: string): string {
   return Buffer.from(key, 'latin1').toString('latin1');
 }
 
+/** As much of a text as its key can depend on, whatever its characters take: a text may be long. */
+export function keyedPart(text: string): string {
+  return text.length > KEYED_UNITS ? text.slice(0, KEYED_UNITS) : text;
+}
+
+/** One character takes two units at most, and a byte at least: of so many units a text has more bytes than count. */
+const KEYED_UNITS = 2 * (TEXT_BYTES_MAX + 1);
+
 function textKey(text: string): string {
-  const bytes = bytesOf(text);
+  const bytes = bytesOf(keyedPart(text));
   const isCut = bytes.length > TEXT_BYTES_MAX;
   const kept = isCut ? bytes.slice(0, TEXT_BYTES_MAX) : bytes;
   return `${kept.replaceAll('\0', '\0\x01')}${isCut ? CUT_END : '\0\0'}`;

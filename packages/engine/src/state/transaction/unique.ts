@@ -83,9 +83,7 @@ export class UniqueCheck {
         const others = taken.get(index) ?? new Map<string, Thing>();
         taken.set(index, others);
         // A text of which only the beginning counts is compared as a whole.
-        const name = isCutKey(key)
-          ? key + JSON.stringify(claim.values.filter((value) => typeof value === 'string'))
-          : key;
+        const name = isCutKey(key) ? key + index.textsIn(claim.values) : key;
         const other = others.get(name) ?? this.holderOf(claim);
         if (other !== undefined) return refusal(claim, type, other, this.tells);
         others.set(name, thing);
@@ -171,10 +169,9 @@ function holderOf(store: Store, claim: Claim): Thing | undefined {
 /** Whether a stored instance has the same texts as a whole. */
 function hasValues(store: Store, { index, values }: Claim, holder: Thing): boolean {
   store.load(holder);
-  return index.slotsOf(holder).every((slot, i) => {
-    const value = holder.slots[slot];
-    return typeof value !== 'string' || value === values[i];
-  });
+  return (
+    index.textsIn(index.slotsOf(holder).map((slot) => holder.slots[slot] ?? null)) === index.textsIn(values)
+  );
 }
 
 function valuesIn(index: TypeIndex, thing: Thing, values: Values): Value[] {
