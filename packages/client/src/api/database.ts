@@ -118,6 +118,12 @@ export interface DatabaseMembers<S extends object> {
    * @throws {AuthErr} for a wrong password, {@link ConnectionError} and what else calls throw
    */
   $login(user: string, password: string, options?: LoginOptions): Promise<LoginSession>;
+  /**
+   * Exchanges a token for a session in the same way; the token of a session goes on with that one, until `$close` ends it.
+   *
+   * @throws {AuthErr} for a token that is not known, or not any more
+   */
+  $login(token: { readonly token: string }, options?: LoginOptions): Promise<LoginSession>;
   /** Ends the session of `$login`, and all connections. Calls that are open fail with {@link AbortError}, and events end. */
   $close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;

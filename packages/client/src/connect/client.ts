@@ -163,9 +163,9 @@ export class Client {
   }
 
   /** As `$login` of a database. */
-  login(user: string, password: string, options: LoginOptions): Promise<LoginSession> {
+  login(credentials: Credentials, options: LoginOptions): Promise<LoginSession> {
     if (this.#isClosed) return Promise.reject(new AbortError('the client was closed', 'not_sent'));
-    return this.#session.begin(user, password, options);
+    return this.#session.begin(credentials, options);
   }
 
   async close(): Promise<void> {

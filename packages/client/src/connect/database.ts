@@ -11,8 +11,14 @@ import type { Client } from './client.js';
 export function databaseOf<S extends object>(client: Client, options: CallOptions): Database<S> {
   const scopes = new Map<string, ClientScope>();
   const close = (): Promise<void> => client.close();
-  const login = (user: string, password: string, chosen: LoginOptions = {}): Promise<LoginSession> =>
-    client.login(user, password, chosen);
+  const login = (
+    given: string | { readonly token: string },
+    ...rest: readonly (string | LoginOptions | undefined)[]
+  ): Promise<LoginSession> => {
+    const [password, chosen] = typeof given === 'string' ? rest : [undefined, ...rest];
+    const credentials = typeof given === 'string' ? { user: given, password: String(password) } : given;
+    return client.login(credentials, typeof chosen === 'object' ? chosen : {});
+  };
   const members = new Map<string | symbol, unknown>([
     ['$root', new ClientScope(client, rootScope(), options)],
     ['$node', (node?: number | string) => new ClientScope(client, nodeScope(node), options)],

@@ -64,11 +64,25 @@ describe('$login', () => {
       'POST /thingsdb Bearer ses_1',
       'DELETE /@session Bearer ses_1',
     ]);
-    expect(node.asked.map(({ body }) => body)[0]).toEqual(wireMap({ read_only: false }));
+    expect(node.asked.map(({ body }) => body)[0]).toEqual(wireMap({}));
     await expect(db.$login('ann', PASSWORD)).rejects.toMatchObject({
       name: 'AbortError',
       outcome: 'not_sent',
     });
+  });
+
+  test('exchanges a token, too, and goes on with the session of one', async () => {
+    const node = await started(session('ses_1'), session('ses_1'));
+    const db = connected(node.url);
+    await db.$login({ token: 'a-token' });
+    await db.$login({ token: 'ses_1' });
+    await db.$close();
+    expect(node.asked.map(told)).toEqual([
+      'POST /@session Bearer a-token',
+      'POST /@session Bearer ses_1',
+      'DELETE /@session Bearer ses_1',
+    ]);
+    await expect(connected(node.url).$login({ token: 'with blanks' })).rejects.toThrow(TypeError);
   });
 
   test('takes the place of another token; one that is to stay is not ended', async () => {

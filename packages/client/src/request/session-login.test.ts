@@ -42,7 +42,7 @@ beforeEach(async () => {
   clock = new ManualClock();
   sessions = new Sessions();
   client = new SessionLogin({ caller: sessions, login, clock, wallClock: () => clock.now() });
-  await client.begin('ann', 'secret', {});
+  await client.begin({ user: 'ann', password: 'secret' }, {});
   sessions.asked.length = 0;
 });
 
@@ -71,7 +71,7 @@ describe('a session that a client holds', () => {
 
   test('that lasts a short time is renewed more often; a wrong clock makes no more than one renewal a second', async () => {
     sessions.endsAt = 12_000;
-    await client.begin('ann', 'secret', {});
+    await client.begin({ user: 'ann', password: 'secret' }, {});
     await use();
     await clock.pass(3999);
     expect(await use()).toEqual([]);
@@ -109,7 +109,9 @@ describe('a session that a client holds', () => {
   test('is ended by the end of the client, unless it is to stay; also one that comes late', async () => {
     await client.close();
     expect(sessions.asked).toEqual(['DELETE ses_1']);
-    await expect(client.begin('ann', 'secret', {})).rejects.toMatchObject({ name: 'AbortError' });
+    await expect(client.begin({ user: 'ann', password: 'secret' }, {})).rejects.toMatchObject({
+      name: 'AbortError',
+    });
     expect(sessions.asked).toEqual(['DELETE ses_1', 'POST ann', 'DELETE ses_1']);
   });
 });

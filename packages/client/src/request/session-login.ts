@@ -50,16 +50,19 @@ export class SessionLogin {
     this.#options = options;
   }
 
-  /** Begins a session, with which all calls are made from then on. One that was held before ends. */
+  /**
+   * Begins a session, or goes on with the one whose token is given; with it all calls are made from then on. Another one that was held
+   * before ends.
+   */
   async begin(
-    user: string,
-    password: string,
+    given: Credentials,
     { readOnly = false, endsOnClose = true, ...options }: LoginOptions,
   ): Promise<LoginSession> {
     const { caller, login } = this.#options;
-    const credentials = checkedCredentials({ user, password });
+    const credentials = checkedCredentials(given);
     login.hide(credentials);
-    const values = new Map([['read_only', readOnly]]);
+    // Nothing is said of a session that may be under way: it stays as it was begun.
+    const values = new Map(readOnly ? [['read_only', true]] : []);
     const program: Program = { kind: 'session', text: 'POST', values, credentials };
     const session = await caller.call(SESSIONS, program, options, sessionIn);
     const before = this.#held;
@@ -72,7 +75,7 @@ export class SessionLogin {
     this.#held = held;
     login.become(held.credentials);
     this.#lasts(session);
-    if (before !== null) void this.#end(before);
+    if (before !== null && before.credentials.token !== session.token) void this.#end(before);
     return session;
   }
 

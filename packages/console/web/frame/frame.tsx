@@ -6,6 +6,7 @@ import { goTo, linkTo, route } from '../state/route.js';
 import { logOut, nodeName, userName } from '../state/session.js';
 import { isReadOnlyForGood, readOnly, type Theme, theme } from '../state/settings.js';
 import { Assembly, Dialog, Failure } from '../ui/parts.js';
+import { NodeAway } from './away.js';
 import { Palette } from './palette.js';
 import { COLLECTION_PLACE, PLACES, type Place, placeOf } from './places.js';
 
@@ -50,6 +51,7 @@ export function Frame(): JSX.Element {
         </div>
       </nav>
       <main id="main" tabIndex={-1} aria-label="Page">
+        <NodeAway />
         <CurrentPage />
       </main>
       {over === 'palette' ? <Palette close={() => setOver(null)} /> : null}

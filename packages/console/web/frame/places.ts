@@ -26,7 +26,7 @@ export const PLACES: readonly Place[] = [
     load: async () => (await import('../pages/activity.js')).Activity,
   },
   { name: 'tasks', title: 'Tasks', key: 't', load: async () => (await import('../pages/tasks.js')).Tasks },
-  { name: 'users', title: 'Users', key: 'u', load: async () => (await import('../pages/users.js')).Users },
+  { name: 'users', title: 'Users', key: 'u', load: async () => (await import('../users/page.js')).Users },
   {
     name: 'backups',
     title: 'Backups',

@@ -10,16 +10,7 @@ import {
 } from '@althing/client';
 import { computed, signal } from '@preact/signals';
 import { forgetNames } from './names.js';
-import {
-  beginSession,
-  endSession,
-  forgetSession,
-  keepSession,
-  keptSession,
-  renewSession,
-  SessionRefused,
-} from './node-session.js';
-import { readOnly } from './settings.js';
+import { forgetSession, keepSession, keptSession, readOnly } from './settings.js';
 import { listAt, textAt } from './values.js';
 
 export type Privilege = 'QUERY' | 'CHANGE' | 'GRANT' | 'JOIN' | 'RUN';
@@ -45,6 +36,10 @@ export const lockReason = signal<string | null>(null);
 /** The node that answered last. */
 export const nodeName = signal('');
 
+/** Whether the last question got no answer: a node that refuses something is there. */
+export const isNodeAway = signal(false);
+const UNANSWERED: readonly string[] = ['ConnectionError', 'OutcomeUnknownError'];
+
 /** The API lies beside the console, whatever stands before both in the address. */
 export const API = '../';
 
@@ -59,11 +54,11 @@ const IDLE_MS = 30 * 60_000;
  */
 export async function logIn(credentials: Credentials, staysHere: boolean): Promise<void> {
   try {
-    const token = await beginSession(credentials);
-    await enter({ token });
-    keepSession(token, staysHere);
+    keepSession(await enter(credentials), staysHere);
   } catch (error) {
-    throw loginError(error);
+    if (error instanceof AuthErr)
+      throw new LoginError('No such user and password, or the token is not known.');
+    throw new LoginError(error instanceof Error ? error.message : String(error));
   }
 }
 
@@ -78,33 +73,30 @@ export async function goOn(): Promise<void> {
   }
 }
 
-async function enter(credentials: { readonly token: string }): Promise<void> {
+/** @returns the token of the session */
+async function enter(credentials: Credentials): Promise<string> {
   const db = connect(API, {
-    token: credentials.token,
     hooks: {
       request: () => (readOnly.value ? READ_ONLY : undefined),
-      answer: (_, { node }) => {
-        if (node !== null) nodeName.value ||= new URL(node).host;
+      answer: (_, answer) => {
+        isNodeAway.value = answer.error !== null && UNANSWERED.includes(answer.error);
+        if (answer.node !== null) nodeName.value ||= new URL(answer.node).host;
       },
     },
   });
-  try {
-    const info = await whoAmI(db);
-    const user = info === null ? '' : textAt(info, 'name');
-    current.value = { db, credentials, user, access: info === null ? null : accessOf(info) };
-    lockReason.value = null;
-    lastInput = Date.now();
-  } catch (error) {
-    await db.$close();
-    throw error;
-  }
+  const options = { timeoutMs: LOGIN_MS };
+  const { token, user } = await ('token' in credentials
+    ? db.$login(credentials, options)
+    : db.$login(credentials.user, credentials.password, options));
+  const info = await whoAmI(db);
+  current.value = { db, credentials: { token }, user, access: info === null ? null : accessOf(info) };
+  lockReason.value = null;
+  lastInput = Date.now();
+  return token;
 }
 
-function loginError(error: unknown): LoginError {
-  const isWrong = error instanceof AuthErr || (error instanceof SessionRefused && error.status === 401);
-  if (isWrong) return new LoginError('No such user and password, or the token is not known.');
-  return new LoginError(error instanceof Error ? error.message : String(error));
-}
+/** How long a login waits for the node, in milliseconds. */
+const LOGIN_MS = 10_000;
 
 /** Ends the session. */
 export function logOut(reason: string | null = null): void {
@@ -112,10 +104,10 @@ export function logOut(reason: string | null = null): void {
   if (before === null) return;
   lockReason.value = reason;
   current.value = null;
+  isNodeAway.value = false;
   forgetNames();
   forgetSession();
   void before.db.$close();
-  void endSession(before.credentials.token);
 }
 
 /** For the worker that runs queries, which asks by itself. */
@@ -184,7 +176,7 @@ async function whoAmI(db: Database): Promise<WireValue> {
   }
 }
 
-const ALL: readonly Privilege[] = ['QUERY', 'CHANGE', 'GRANT', 'JOIN', 'RUN'];
+export const PRIVILEGES: readonly Privilege[] = ['QUERY', 'CHANGE', 'GRANT', 'JOIN', 'RUN'];
 
 /** Privileges by scope, from `user_info()`: `FULL`, `USER`, or names with `|` between them. */
 export function accessOf(info: WireValue): ReadonlyMap<string, ReadonlySet<Privilege>> {
@@ -196,14 +188,14 @@ export function accessOf(info: WireValue): ReadonlyMap<string, ReadonlySet<Privi
 export function privilegesOf(text: string): ReadonlySet<Privilege> {
   const words = text.split('|').map((word) => word.trim());
   return new Set(
-    ALL.filter(
+    PRIVILEGES.filter(
       (each) =>
         words.includes('FULL') || words.includes(each) || (each !== 'GRANT' && words.includes('USER')),
     ),
   );
 }
 
-/** How often a session is renewed that somebody uses, in milliseconds. */
+/** How often a session is renewed while somebody types and nothing is asked, in milliseconds. */
 const RENEWAL_MS = 5 * 60_000;
 
 let lastInput = Date.now();
@@ -217,6 +209,7 @@ setInterval(() => {
   if (idleMs > IDLE_MS) logOut('Locked after 30 minutes without input. Nothing of what you wrote is lost.');
   else if (idleMs < RENEWAL_MS && Date.now() - lastRenewal > RENEWAL_MS) {
     lastRenewal = Date.now();
-    void renewSession(now.credentials.token);
+    // A failure shows with the next request.
+    now.db.$login(now.credentials).catch(() => {});
   }
 }, 10_000);

@@ -24,6 +24,34 @@ export function keep(name: string, text: string | null): void {
   }
 }
 
+const SESSION = `${PREFIX}session`;
+
+/** Keeps the token of a session for this window, or for all of this browser. */
+export function keepSession(token: string, forAll: boolean): void {
+  try {
+    (forAll ? localStorage : sessionStorage).setItem(SESSION, token);
+  } catch {
+    // Without it the login lasts as long as the page.
+  }
+}
+
+export function keptSession(): string | null {
+  try {
+    return sessionStorage.getItem(SESSION) ?? localStorage.getItem(SESSION);
+  } catch {
+    return null;
+  }
+}
+
+export function forgetSession(): void {
+  try {
+    sessionStorage.removeItem(SESSION);
+    localStorage.removeItem(SESSION);
+  } catch {
+    // Nothing was kept.
+  }
+}
+
 /** What a `<meta>` of the page says. */
 export function pageSays(name: string): string {
   return document.querySelector(`meta[name="${name}"]`)?.getAttribute('content') ?? '';

@@ -4,14 +4,8 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { scalarText } from '../results/show.js';
 import { ask } from '../state/session.js';
+import type { Deed } from './deed.js';
 import { Code, Dialog, Failure, Field } from './parts.js';
-
-/** A query that does it. */
-export interface Deed {
-  readonly scope: string;
-  readonly code: string;
-  readonly vars?: Readonly<Record<string, WireValue>>;
-}
 
 interface Props {
   readonly title: string;

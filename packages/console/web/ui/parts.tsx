@@ -105,6 +105,24 @@ export function Failure({
   );
 }
 
+/** A button in a row of a table or list; who does not see the row hears what it is about. */
+export function RowButton({
+  text,
+  about,
+  act,
+}: {
+  readonly text: string;
+  readonly about: string;
+  readonly act: () => void;
+}): JSX.Element {
+  return (
+    <button type="button" class="link" onClick={act}>
+      {text}
+      <span class="hidden-text"> {about}</span>
+    </button>
+  );
+}
+
 export type MarkKind = 'good' | 'warn' | 'bad' | 'quiet';
 
 export function Mark({

@@ -130,6 +130,11 @@ export const SessionEffect = {
   }),
 };
 
+/** The name of a session for people: the first 48 bits of its hash, which say nothing of its key. */
+export function sessionId({ hash }: Pick<UserSession, 'hash'>): string {
+  return Buffer.from(hash.subarray(0, 6)).toString('hex');
+}
+
 /** How long it takes to take a change of a user's sessions back, in nanoseconds. */
 const NS_PER_UNDO = 20_000;
 

@@ -55,13 +55,15 @@ function told(outcome: Outcome): unknown {
 }
 const changed = (outcome: Outcome): boolean => outcome.kind === 'value' && outcome.change !== null;
 const left = (): number => db.engine.root.sessions.of(ann().id).length;
-const shown = (): unknown => db.run("user_info('ann').load().get('sessions', 'none')", { scope: 'thingsdb' });
+const shown = (): unknown =>
+  db.run("user_info('ann').load().get('sessions', []).map(|s| s.id)", { scope: 'thingsdb' });
+const idOf = (name: string): string => Buffer.from(hashOf(name)).toString('hex').slice(0, 12);
 const inSeconds = (ms: number): number => Math.floor((db.nowMs + ms) / 1000);
 
 describe('a session', () => {
   test('begins for a user without any privilege, and lasts as long as it may stay idle', () => {
     expect(told(begin('a'))).toBe(inSeconds(SESSION_LIMITS.idleMs));
-    expect(shown()).toBe(1);
+    expect(shown()).toEqual([idOf('a')]);
     expect(db.engine.root.sessions.byHashOfKey(hashOf('a'))).toMatchObject({ userId: ann().id });
     expect(db.engine.root.sessions.byHashOfKey(hashOf('b'))).toBeUndefined();
   });
@@ -99,7 +101,7 @@ describe('a session', () => {
     expect(told(end('a'))).toBeNull();
     expect(changed(end('a'))).toBe(false);
     db.nowMs += SESSION_LIMITS.idleMs;
-    expect([told(renew('a')), told(renew('b')), shown()]).toEqual(['auth_err', 'auth_err', 'none']);
+    expect([told(renew('a')), told(renew('b')), shown()]).toEqual(['auth_err', 'auth_err', []]);
     expect(left()).toBe(1);
     db.run('del_expired();', { scope: 'thingsdb' });
     expect(left()).toBe(0);
@@ -128,6 +130,23 @@ describe('a session', () => {
     expect(left()).toBe(1);
     db.run(`del_token('${key}');`, { scope: 'thingsdb' });
     expect(left()).toBe(0);
+  });
+
+  test('is shown with its times, and ended by its id', () => {
+    begin('a', passwordOf(1).salt, true);
+    db.nowMs += 1000;
+    begin('b');
+    const iso = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;
+    expect(db.run("user_info('ann').load().sessions[0]", { scope: 'thingsdb' })).toEqual({
+      id: idOf('a'),
+      created_on: iso(NOW_MS),
+      expiration_time: iso(NOW_MS + SESSION_LIMITS.idleMs),
+      read_only: true,
+    });
+    expect(db.run(`del_sessions('ann', '${idOf('a')}')`, { scope: 'thingsdb' })).toBe(1);
+    expect(db.run(`del_sessions('ann', '${idOf('a')}')`, { scope: 'thingsdb' })).toBe(0);
+    expect(shown()).toEqual([idOf('b')]);
+    expect(told(renew('a'))).toBe('auth_err');
   });
 
   test('ends with its user, and del_sessions ends those of one', () => {

@@ -3,6 +3,7 @@ import type { Target } from '../admin/access-lists.js';
 import { KEPT_PRIVILEGES, Privilege, privilegeText, withBringing, withBrought } from '../admin/privileges.js';
 import type { RootGroup } from '../admin/root-group.js';
 import { NODE_NUMBER_MAX, parseScope } from '../admin/scope-name.js';
+import { sessionId, type UserSession } from '../admin/sessions.js';
 import {
   keyText,
   shortToken,
@@ -187,14 +188,17 @@ export const USERS: readonly Entry[] = [
     },
   }),
   func('del_sessions', {
-    doc: 'Ends the sessions of a user, who has to log in again; gives how many there were.',
+    doc:
+      'Ends the sessions of a user, who has to log in again, or the one whose id user_info() shows; gives how many ' +
+      'there were.',
     changes: CHANGES_ROOT,
-    params: [p.str('user')],
-    run: (rt, name) => {
+    params: [p.str('user'), p.optional(p.str('session'))],
+    run: (rt, name, id) => {
       const user = ownOrGranted(rt, name);
-      const { length } = rt.root.sessions.of(user.id);
-      if (length > 0) rt.editor.setSessions(user, []);
-      return length;
+      const all = rt.root.sessions.of(user.id);
+      const left = id === undefined ? [] : all.filter((session) => sessionId(session) !== id);
+      if (left.length < all.length) rt.editor.setSessions(user, left);
+      return all.length - left.length;
     },
   }),
   func('grant', {
@@ -330,9 +334,9 @@ function findToken(root: RootGroup, key: string): { readonly user: User; readonl
 function userInfo(rt: Runtime, user: User): MpData {
   const out = new MsgpackWriter();
   const now = rt.environment.now();
-  const sessions = rt.root.sessions.of(user.id).filter(({ expiresAt }) => expiresAt > now).length;
+  const sessions = rt.root.sessions.of(user.id).filter(({ expiresAt }) => expiresAt > now);
   // Without any, the information is that of ThingsDB, field by field.
-  out.beginMap(sessions === 0 ? 7 : 8);
+  out.beginMap(sessions.length === 0 ? 7 : 8);
   out.key('user_id');
   out.int(user.id);
   out.key('name');
@@ -354,9 +358,10 @@ function userInfo(rt: Runtime, user: User): MpData {
   out.key('tokens');
   out.beginArray(user.tokens.length);
   for (const token of user.tokens) writeToken(out, token, rt.seconds());
-  if (sessions > 0) {
+  if (sessions.length > 0) {
     out.key('sessions');
-    out.int(sessions);
+    out.beginArray(sessions.length);
+    for (const session of sessions) writeSession(out, session);
   }
   out.key('whitelists');
   writeWhitelists(out, rt.root, user.id);
@@ -375,6 +380,19 @@ function writeWhitelists(out: MsgpackWriter, root: RootGroup, userId: number): v
     out.beginArray(rules.length);
     for (const rule of rules) out.str(typeof rule === 'string' ? rule : rule.text);
   }
+}
+
+function writeSession(out: MsgpackWriter, session: UserSession): void {
+  const { createdAt, expiresAt, readOnly } = session;
+  out.beginMap(4);
+  out.key('id');
+  out.str(sessionId(session));
+  out.key('created_on');
+  out.str(timeText(Math.floor(createdAt / 1000)));
+  out.key('expiration_time');
+  out.str(timeText(Math.floor(expiresAt / 1000)));
+  out.key('read_only');
+  out.bool(readOnly);
 }
 
 function writeToken(out: MsgpackWriter, token: Token, now: number): void {

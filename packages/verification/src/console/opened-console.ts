@@ -43,6 +43,23 @@ export class OpenedConsole {
     return opened;
   }
 
+  /** Opens a page of the console as somebody who is logged in already. */
+  static async openAs(
+    browser: Browser,
+    url: string,
+    authorization: string,
+    path: string,
+    window = WIDE,
+  ): Promise<OpenedConsole> {
+    const answer = await fetch(`${url}/@session`, { method: 'POST', headers: { authorization } });
+    const { token }: { readonly token: string } = JSON.parse(await answer.text());
+    const opened = await OpenedConsole.open(browser, url, window);
+    await opened.context.addInitScript(`sessionStorage.setItem('althing.console.session', '${token}')`);
+    await opened.visit(`/@console/${path}`);
+    await opened.page.getByRole('main', { name: 'Page' }).waitFor();
+    return opened;
+  }
+
   private constructor(context: BrowserContext, page: Page, url: string) {
     this.context = context;
     this.page = page;
@@ -94,11 +111,25 @@ export class OpenedConsole {
     await this.page.getByRole('button', { name: 'Run', exact: true }).click();
   }
 
-  /** What axe finds wrong, one line each. */
+  /**
+   * What axe finds wrong in light and in dark, one line each. In dark it looks at contrasts alone: nothing else differs.
+   */
   async barriers(): Promise<string[]> {
-    await this.page.evaluate(axe.source);
+    await this.page.evaluate(`window.axe === undefined && (() => { ${axe.source} })()`);
+    const found: string[] = [];
+    for (const [colorScheme, rules] of [
+      ['light', ''],
+      ['dark', ", runOnly: ['color-contrast']"],
+    ] as const) {
+      await this.page.emulateMedia({ colorScheme });
+      for (const each of await this.violations(rules)) found.push(`${colorScheme} ${each}`);
+    }
+    return found;
+  }
+
+  private async violations(rules: string): Promise<string[]> {
     const found: string =
-      await this.page.evaluate(`axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
+      await this.page.evaluate(`axe.run(document, { resultTypes: ['violations']${rules} }).then(({ violations }) =>
       JSON.stringify(violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html, any }) => html.slice(0, 160) + ' ' + any.map(({ message }) => message).join()).join(' | '))))`);
     const list: unknown = JSON.parse(found);
     return Array.isArray(list) ? list.map(String) : [found];

@@ -83,7 +83,7 @@ describe('a session', () => {
     expect(sessionOf(await ask(second, 'POST', bearer(token)))).toEqual(session);
     expect(
       (
-        await third.query('//stuff', 'user_info().load().sessions;', undefined, {
+        await third.query('//stuff', 'user_info().load().sessions.len();', undefined, {
           authorization: bearer(token),
         })
       ).json,

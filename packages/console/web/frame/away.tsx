@@ -1,0 +1,48 @@
+/** What the frame says while the node does not answer: nothing is lost, and where else the cluster can be reached. */
+import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { currentTab, tabs } from '../query/tabs.js';
+import { loadOtherConsoles, otherConsoles } from '../state/other-nodes.js';
+import { linkTo, route } from '../state/route.js';
+import { ask, isNodeAway } from '../state/session.js';
+import { useEvery } from '../ui/parts.js';
+
+/** How often the node is asked whether it is there, and how long its answer is waited for, in milliseconds. */
+const ASK_MS = 4000;
+const WAIT_MS = 3000;
+/** How often it is asked for the other nodes. */
+const OTHERS_MS = 60_000;
+
+export function NodeAway(): JSX.Element | null {
+  useEffect(() => void loadOtherConsoles(), []);
+  useEvery(OTHERS_MS, () => {
+    if (!isNodeAway.value) void loadOtherConsoles();
+  });
+  // How it was answered is noted wherever something is asked.
+  useEvery(ASK_MS, () => void ask('@node', 'nil;', {}, { timeoutMs: WAIT_MS }).catch(() => {}));
+  if (!isNodeAway.value) return null;
+  return (
+    <div class="notice bad away" role="alert">
+      <strong>This node does not answer.</strong> What you wrote is kept, and the page goes on by itself when
+      the node is back.
+      {otherConsoles.value.length === 0 ? null : (
+        <p class="row">
+          The same on another node, after a login there:
+          {otherConsoles.value.map(({ name, url }) => (
+            <a key={url} href={url + placeHere()}>
+              {name}
+            </a>
+          ))}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** The fragment of this place; on the query page with the code, which is kept for this address alone. */
+function placeHere(): string {
+  const { path } = route.value;
+  const tab = tabs.value.find(({ id }) => id === currentTab.value);
+  if (path[0] !== 'q' || tab === undefined) return linkTo(path);
+  return linkTo(['q'], { scope: tab.scope, code: tab.code });
+}

@@ -1,0 +1,65 @@
+/** The cluster's other nodes: what each says of itself, and where its console is. */
+import { AlthingError, type WireValue } from '@althing/client';
+import { signal } from '@preact/signals';
+import { ask } from './session.js';
+import { itemsOf, numberAt, textAt } from './values.js';
+
+export interface OtherConsole {
+  readonly name: string;
+  /** The address of its page, without a fragment. */
+  readonly url: string;
+}
+
+/** Consoles of the other nodes, as they were known when this node answered last. */
+export const otherConsoles = signal<readonly OtherConsole[]>([]);
+
+/** How long a node is waited for that is asked through another one, in milliseconds. */
+const WAIT_MS = 5000;
+
+/** What each node of the cluster answers to code in its own scope. */
+export async function askNodes<T>(code: string, read: (value: WireValue) => T): Promise<NodeAnswer<T>[]> {
+  const nodes = itemsOf(await ask('@node', 'nodes_info();'));
+  return Promise.all(
+    nodes.map(async (each): Promise<NodeAnswer<T>> => {
+      const about = { node: textAt(each, 'node_id'), name: textAt(each, 'node_name') };
+      try {
+        return { ...about, answer: read(await ask(`@node:${about.node}`, code, {}, { timeoutMs: WAIT_MS })) };
+      } catch (error) {
+        if (error instanceof AlthingError) return { ...about, answer: null };
+        throw error;
+      }
+    }),
+  );
+}
+
+export interface NodeAnswer<T> {
+  readonly node: string;
+  readonly name: string;
+  /** Null for a node that did not answer. */
+  readonly answer: T | null;
+}
+
+/** Learns where the other nodes have their consoles. A user who may not know of nodes has none. */
+export async function loadOtherConsoles(): Promise<void> {
+  try {
+    const found = await askNodes('node_info();', (info) => consoleOf(info, location.protocol));
+    const own = textAt(await ask('@node', 'node_info();'), 'node_name');
+    otherConsoles.value = found.flatMap(({ answer }) =>
+      answer === null || answer.name === own ? [] : [answer],
+    );
+  } catch (error) {
+    if (!(error instanceof AlthingError)) throw error;
+  }
+}
+
+/**
+ * The console of a node, from its `node_info()`: nodes are reached by their names, and each has the console at its API. Whether a browser
+ * gets there is up to the network. Null for a node whose API is off.
+ */
+export function consoleOf(info: WireValue, protocol: string): OtherConsole | null {
+  const name = textAt(info, 'node_name');
+  const port = numberAt(info, 'http_api_port') ?? 0;
+  if (port === 0 || !/^[\w.:-]+$/.test(name)) return null;
+  const host = name.includes(':') ? `[${name}]` : name;
+  return { name, url: `${protocol}//${host}:${port}/@console/` };
+}
