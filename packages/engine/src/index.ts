@@ -134,12 +134,18 @@ export { dropTasks } from './thingsdb/builder.js';
 export { looksLikeThingsdbDump, NoThingsdbDumpError, readThingsdbDump } from './thingsdb/dump.js';
 export { type ThingsdbDump, writeThingsdbDump } from './thingsdb/dump-writer.js';
 export type { ByteSource } from './thingsdb/input.js';
+export { type StoreFileSet, ThingsdbStore } from './thingsdb/node-store.js';
 export {
-  readLastChange,
-  readStoredCollections,
-  readStoreNames,
-  readThingsdbStore,
-} from './thingsdb/store.js';
+  NODE_SCOPE,
+  THINGSDB_SCOPE,
+  type ThingsdbCollectionInfo,
+  type ThingsdbProcedure,
+  type ThingsdbRoot,
+  type ThingsdbTask,
+  type ThingsdbToken,
+  type ThingsdbUser,
+} from './thingsdb/root.js';
+export type { ThingsdbCollection } from './thingsdb/stored-collection.js';
 export { List, ThingSet } from './value/containers.js';
 export type { ModuleAnswer } from './value/future.js';
 export { Bytes, Float } from './value/scalars.js';

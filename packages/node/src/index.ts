@@ -1,7 +1,12 @@
 export { type BackupSummary, verifyBackup } from './backup/contents.js';
 export { BackupError, BackupWriter } from './backup/format.js';
 export { dumpOfExport, exportOfCollection, isThingsdbDump, readDumpFile } from './backup/thingsdb.js';
-export { isThingsdbStore, readStoredCollection } from './backup/thingsdb-archive.js';
+export {
+  isThingsdbStore,
+  openThingsdbStore,
+  readCollection,
+  readStoredCollection,
+} from './backup/thingsdb-archive.js';
 export * from './config/index.js';
 export type { StaticFile, StaticSite } from './listen/http/static-site.js';
 export { type StartNode, type StartOptions, startNode } from './main.js';

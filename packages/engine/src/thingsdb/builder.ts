@@ -9,10 +9,12 @@ import { TaskEditor } from '../state/parts/tasks.js';
 import { EMPTY_SOURCE } from '../state/records.js';
 import type { Store } from '../state/store.js';
 import { type Charge, Transaction } from '../state/transaction.js';
+import { eachThing } from '../value/kinds.js';
 import { Room } from '../value/room.js';
 import { ShapeTree } from '../value/shape.js';
 import { Task } from '../value/task.js';
 import { Thing } from '../value/thing.js';
+import type { Value } from '../value/value.js';
 import { DamagedDataError } from './input.js';
 
 /** The id of the root of every collection. */
@@ -33,6 +35,15 @@ export class CollectionBuilder {
   private expectsRoot = false;
   /** Things that came without an id. */
   private readonly unnumbered: Thing[] = [];
+  /**
+   * Whether changes are being repeated that a server made one after the other. What is loose between two of them, and what does not fit
+   * its definition yet, may be in its place by the end.
+   */
+  isReplaying = false;
+  /** Instances that came since they were looked at last, while changes are being repeated. */
+  readonly newInstances: Thing[] = [];
+  /** The users that tasks belong to, by the ids of both in the data, where these tell. */
+  readonly taskOwners = new Map<number, number>();
 
   constructor(
     readonly charge: Charge,
@@ -80,6 +91,7 @@ export class CollectionBuilder {
   /** A thing has its properties: what they refer to is counted. */
   complete(thing: Thing): void {
     if (thing.id !== 0) this.store.adopt(thing);
+    if (this.isReplaying && thing.shape.type !== null) this.newInstances.push(thing);
   }
 
   /** Says that the next thing is the root. */
@@ -128,8 +140,31 @@ export class CollectionBuilder {
   change<T>(work: (transaction: Transaction) => T): T {
     const transaction = new Transaction(this.store, true, new ByteWriter(), this.charge);
     const result = work(transaction);
-    transaction.finish();
+    if (!this.isReplaying) transaction.finish();
     return result;
+  }
+
+  /** Removes things that neither the root, nor a member of an enum, nor an argument of a task leads to. */
+  removeUnreached(): void {
+    const { store, group, charge } = this;
+    const reached = new Set<Thing>([store.root]);
+    const open = [store.root];
+    const reach = (value: Value): void =>
+      eachThing(value, (thing) => {
+        if (reached.has(thing)) return;
+        reached.add(thing);
+        open.push(thing);
+      });
+    for (const { def } of store.schema.allEnums()) for (const { value } of def?.members ?? []) reach(value);
+    for (const args of group.tasks.arguments()) reach(args);
+    for (let thing = open.pop(); thing !== undefined; thing = open.pop()) {
+      charge(1);
+      thing.forEach((_, value) => {
+        reach(value);
+      });
+    }
+    const garbage = [...store.all()].filter((thing) => !reached.has(thing)).map(({ id }) => id);
+    if (garbage.length > 0) this.change((transaction) => transaction.removeGarbage(garbage));
   }
 
   /** Ends it: what has no id gets one, and what nothing refers to goes. */

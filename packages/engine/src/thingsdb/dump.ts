@@ -11,7 +11,7 @@ import type { Charge } from '../state/transaction.js';
 import { checkContents } from '../state/transfer.js';
 import { CollectionBuilder } from './builder.js';
 import { type ByteSource, DataInput } from './input.js';
-import { CollectionRecords, type LateNames, nameOfRecord, SET_ENUM } from './records.js';
+import { CollectionRecords, type LateNames, readRecordHead, SET_ENUM } from './records.js';
 
 /** The schema of dumps, in every version that writes them. */
 export const DUMP_SCHEMA = 1500;
@@ -37,9 +37,15 @@ export function readThingsdbDump(
   charge: Charge,
   group?: CollectionGroup,
 ): CollectionGroup {
-  const input = new DataInput(data, charge);
-  const count = readHead(input);
   const builder = new CollectionBuilder(charge, group);
+  readDumpInto(new DataInput(data, charge), builder);
+  checkContents(builder.store, [...builder.store.all()], charge);
+  return builder.group;
+}
+
+/** Reads a dump into a collection in which there is nothing. */
+export function readDumpInto(input: DataInput, builder: CollectionBuilder): void {
+  const count = readHead(input);
   const begin = input.offset;
   let late: LateNames | null = null;
   const lateNames: LateNames = (id, members) => {
@@ -57,8 +63,6 @@ export function readThingsdbDump(
     records.run(number, () => builder.root);
   }
   records.end();
-  checkContents(builder.store, [...builder.store.all()], charge);
-  return builder.group;
 }
 
 /** Reads what stands in front of the records; gives their number. */
@@ -86,18 +90,6 @@ function isNewer(version: string, than: string): boolean {
   const [a, b] = [numbers(version), numbers(than)];
   const place = a.findIndex((number, at) => number !== b[at]);
   return place >= 0 && (a[place] ?? 0) > (b[place] ?? 0);
-}
-
-/** Reads the number of a record; its payload comes next. */
-function readRecordHead(input: DataInput): number {
-  if (input.token() !== 'map') {
-    input.parts(2, 'a record');
-    return input.uint('the number of a record', 0xff);
-  }
-  const { offset } = input;
-  if (input.map('a record') !== 1) input.fail('a record has one name', offset);
-  const name = input.text('the name of a record');
-  return nameOfRecord(name) ?? input.fail(`there is no record '${name}'`, offset);
 }
 
 /** The names of members, of dumps in which they come with the values only. */

@@ -1,6 +1,6 @@
 import type { DataInput } from './input.js';
 
-/** The values of a record, which is a map: they are told apart by their order, and their keys are not looked at. */
+/** The values of a record, which is a map: they are told apart by their order, and their keys hardly ever are looked at. */
 export class Payload {
   private left: number;
 
@@ -23,6 +23,14 @@ export class Payload {
     this.left -= 1;
     input.skip();
     return input;
+  }
+
+  /** Goes to the next value whose key counts; gives the key. */
+  nextKey(): string {
+    const { input, what } = this;
+    if (this.left === 0) input.fail(`${what} ends too early`);
+    this.left -= 1;
+    return input.text('a key');
   }
 
   /** Throws when there are values that were not read. */

@@ -1,17 +1,17 @@
-/** The records of ThingsDB of which a dump of a collection consists, and those of changes that a collection may have. */
-import { parseClosure } from '@althing/language';
+/** The records of ThingsDB of which dumps of collections and changes of them consist. */
 import { NAME } from '../schema/name.js';
+import { TypeFlag } from '../schema/type.js';
 import { START_MAX } from '../state/parts/tasks.js';
 import type { Closure } from '../value/closure.js';
-import { type List, listOf } from '../value/containers.js';
-import type { TaskState } from '../value/task.js';
 import type { Thing } from '../value/thing.js';
-import type { Value } from '../value/value.js';
 import type { CollectionBuilder } from './builder.js';
+import { EnumChanges } from './enum-changes.js';
 import type { DataInput } from './input.js';
 import { Payload } from './payload.js';
 import { SchemaBuilder } from './schema.js';
+import { putTask, readArguments, TaskChanges } from './tasks.js';
 import { ThingRecords } from './thing-records.js';
+import { TypeChanges } from './type-changes.js';
 import { ValueReader } from './values.js';
 
 /** Finds the names of the members of an enum that was written without them. */
@@ -31,16 +31,25 @@ const NAMES: ReadonlyMap<string, number> = new Map([
   ['set_type', 51],
 ]);
 
-/** The number of a record that has a name. */
-export function nameOfRecord(name: string): number | undefined {
-  return NAMES.get(name);
+/** Reads the number of a record; its payload comes next. */
+export function readRecordHead(input: DataInput): number {
+  if (input.token() !== 'map') {
+    input.parts(2, 'a record');
+    return input.uint('the number of a record', 0xff);
+  }
+  const { offset } = input;
+  if (input.map('a record') !== 1) input.fail('a record has one name', offset);
+  const name = input.text('the name of a record');
+  return NAMES.get(name) ?? input.fail(`there is no record '${name}'`, offset);
 }
 
 export class CollectionRecords {
   private readonly rows: ReadonlyMap<number, () => void>;
+  /** What records do to a thing. */
+  private readonly ofThings: ReadonlyMap<number, (thing: Thing) => void>;
   private readonly values: ValueReader;
-  private readonly things: ThingRecords;
   private readonly schema: SchemaBuilder;
+  private readonly types: TypeChanges;
 
   constructor(
     private readonly input: DataInput,
@@ -48,20 +57,56 @@ export class CollectionRecords {
     lateNames: LateNames,
   ) {
     this.values = new ValueReader(input, builder);
-    this.things = new ThingRecords(input, this.values, builder);
     const schema = new SchemaBuilder(builder, input, this.values);
     this.schema = schema;
+    const types = new TypeChanges(input, builder, schema, this.values);
+    this.types = types;
+    const enums = new EnumChanges(input, builder, schema, this.values);
+    const tasks = new TaskChanges(input, builder, this.values);
+    this.ofThings = new Map([
+      ...new ThingRecords(input, this.values, builder).rows,
+      [52, (thing) => types.toInstance(thing)],
+      [70, (thing) => types.toPlain(thing)],
+    ]);
     this.rows = new Map([
+      [6, () => enums.delete()],
+      [10, () => tasks.deleteProcedure()],
+      [13, () => types.delete()],
+      [17, this.whole('a new member', (payload) => enums.add(payload))],
+      [18, this.whole('a default member', (payload) => enums.makeDefault(payload))],
+      [19, this.whole('a member that goes', (payload) => enums.remove(payload))],
+      [20, this.whole('the value of a member', (payload) => enums.change(payload))],
+      [21, this.whole('the name of a member', (payload) => enums.renamePart(payload))],
+      [22, this.whole('a new property', (payload) => types.add(payload))],
+      [23, this.whole('a definition', (payload) => types.change(payload))],
+      [24, this.whole('a property that goes', (payload) => types.remove(payload))],
       [25, this.whole('a relation', (payload) => schema.relate(payload))],
+      [26, this.whole('the end of a relation', (payload) => types.unrelate(payload))],
+      [27, this.whole('the name of a property', (payload) => types.renamePart(payload))],
+      [28, this.whole('a flag', (payload) => types.flag(payload, TypeFlag.WRAP_ONLY))],
       [32, this.whole('a procedure', (payload) => this.procedure(payload))],
       [35, this.whole('a type', (payload) => schema.newType(payload))],
+      [38, this.whole('the name of an enum', (payload) => enums.rename(payload))],
+      [40, this.whole('the name of a procedure', (payload) => tasks.renameProcedure(payload))],
+      [41, this.whole('the name of a type', (payload) => types.rename(payload))],
+      [45, this.whole('an enum', (payload) => enums.make(payload))],
       [51, this.whole('the parts of a type', (payload) => schema.setType(payload))],
       [59, this.whole('a task', (payload) => this.task(payload))],
-      [63, this.whole('arguments', (payload) => this.arguments(payload))],
+      [60, this.whole('a task that goes', (payload) => tasks.delete(payload))],
+      [61, this.whole('a task', (payload) => tasks.cancel(payload))],
+      [62, this.whole('the run of a task', (payload) => tasks.ran(payload))],
+      [63, this.whole('arguments', (payload) => tasks.setArguments(payload))],
+      [64, this.whole('an owner', (payload) => tasks.setOwner(payload))],
+      [65, this.whole('a closure', (payload) => tasks.setClosure(payload))],
+      [71, this.whole('a flag', (payload) => types.flag(payload, TypeFlag.HIDE_ID))],
+      [74, this.whole('a procedure', (payload) => tasks.changeProcedure(payload))],
       [75, this.whole('an enum', (payload) => schema.newEnum(payload, lateNames))],
       [SET_ENUM, this.whole('the values of an enum', (payload) => schema.setEnum(payload))],
       [77, () => this.root()],
       [79, () => this.roomName()],
+      // Commits are no part of a collection here.
+      [84, () => input.skip()],
+      [85, this.whole('a flag', (payload) => types.flag(payload, TypeFlag.INDEX))],
     ]);
   }
 
@@ -73,15 +118,17 @@ export class CollectionRecords {
       return;
     }
     const change =
-      this.things.rows.get(number) ?? this.input.fail(`there is no record ${number} of collections`);
+      this.ofThings.get(number) ?? this.input.fail(`there is no record ${number} of collections`);
     const thing = target();
     this.builder.store.load(thing);
     change(thing);
+    if (this.builder.isReplaying) this.types.relateNew();
   }
 
   /** All records were done. */
   end(): void {
     const { builder, input, schema } = this;
+    for (const thing of builder.store.all()) builder.store.load(thing);
     for (const { def } of builder.store.schema.allEnums()) {
       const member = def?.members.find(({ value }) => value === null);
       if (member !== undefined) input.fail(`the member ${def?.name}{${member.name}} has no value`);
@@ -120,50 +167,18 @@ export class CollectionRecords {
     const { offset } = input;
     const id = payload.next().uint('the id of a task', 2 ** 47);
     const startAt = payload.next().uint('a time', START_MAX);
-    payload.next().uint('the id of a user');
+    const owner = payload.next().uint('the id of a user');
     payload.next();
     const closure = values.closure();
     const args = readArguments(payload.next(), values);
     if (id === 0 || builder.isTaken(id)) input.fail(`a task can not have the id ${id}`, offset);
     putTask(builder, { id, owner: 0, startAt, status: 'nil', error: null, closure, args }, input, offset);
-  }
-
-  private arguments(payload: Payload): void {
-    const { input, builder, values } = this;
-    const { offset } = input;
-    const id = payload.next().uint('the id of a task');
-    const args = readArguments(payload.next(), values);
-    const task = builder.group.tasks.stateOf(id);
-    if (task !== undefined) putTask(builder, { ...task, args }, input, offset);
+    if (owner !== 0) builder.taskOwners.set(id, owner);
   }
 
   private roomName(): void {
     readRoomName(this.input, this.builder);
   }
-}
-
-/** Reads the arguments of a task, of which the first is the task itself. */
-export function readArguments(input: DataInput, values: ValueReader): List {
-  const args: Value[] = [];
-  for (let left = input.array('arguments'), first = true; left > 0; left--, first = false) {
-    if (first) input.skip();
-    else args.push(values.read());
-  }
-  return listOf(args, true);
-}
-
-/** Puts a task, with an argument for each parameter of its closure. */
-export function putTask(
-  builder: CollectionBuilder,
-  state: TaskState,
-  input: DataInput,
-  offset: number,
-): void {
-  const wanted = Math.max(0, parseClosure(state.closure.source).params.length - 1);
-  const { items } = state.args;
-  if (items.length > wanted) input.fail(`${items.length} arguments for ${wanted} parameters`, offset);
-  const missing = new Array<null>(wanted - items.length).fill(null);
-  builder.group.tasks.put({ ...state, args: listOf([...items, ...missing], true) });
 }
 
 /** Reads the name of a room; one that is not there is passed over. */

@@ -157,7 +157,7 @@ export class SchemaBuilder {
 
   /** Couples two fields. */
   couple([a, f]: readonly [TypeDef, FieldDef], [b, g]: readonly [TypeDef, FieldDef], offset: number): void {
-    const { input } = this;
+    const { input, builder } = this;
     for (const [def, field, partner] of [
       [a, f, b],
       [b, g, a],
@@ -165,10 +165,15 @@ export class SchemaBuilder {
       if (field.relation !== null || !names(field.definition, partner.id))
         input.fail(`${def.name}.${field.name} can not be related to ${partner.name}`, offset);
     }
+    const isOneField = a.id === b.id && f.id === g.id;
+    if (builder.isReplaying) {
+      this.completeSides(a.id, f.name, g.name);
+      if (!isOneField) this.completeSides(b.id, g.name, f.name);
+    }
     this.setRelation(a.id, f.id, { type: b.id, field: g.id });
-    if (a.id !== b.id || f.id !== g.id) this.setRelation(b.id, g.id, { type: a.id, field: f.id });
+    if (!isOneField) this.setRelation(b.id, g.id, { type: a.id, field: f.id });
     this.assertMutual(a.id, f.id, g, offset);
-    if (a.id !== b.id || f.id !== g.id) this.assertMutual(b.id, g.id, f, offset);
+    if (!isOneField) this.assertMutual(b.id, g.id, f, offset);
   }
 
   /** Throws where an instance would need another one, and so on without end, or one of a type that only wraps. */
@@ -223,6 +228,16 @@ export class SchemaBuilder {
     this.builder.store.setEnum(def.id, def);
   }
 
+  /** Reads the definition of the property that shows the id; or nothing, where another comes. */
+  readIdField(): boolean {
+    const { input } = this;
+    if (input.token() !== 'str') return false;
+    const { offset } = input;
+    if (input.text('a definition') === '#') return true;
+    input.seek(offset);
+    return false;
+  }
+
   private flags(payload: Payload, count: number, before = 0): number {
     let flags = before;
     if (count > TYPE_FLAGS.length) this.input.fail(`${count} flags of a type`);
@@ -243,7 +258,7 @@ export class SchemaBuilder {
       const name = nextName();
       this.assertPart(name, seen, offset);
       builder.charge(UNITS_PER_PART);
-      if (idName === null && isIdField(input)) {
+      if (idName === null && this.readIdField()) {
         idName = name;
         continue;
       }
@@ -293,7 +308,7 @@ export class SchemaBuilder {
     taken.add(name);
   }
 
-  private typeOf(input: DataInput): TypeDef {
+  typeOf(input: DataInput): TypeDef {
     const { offset } = input;
     const id = input.uint('the id of a type', TYPES_MAX - 1);
     return this.builder.store.schema.type(id).def ?? input.fail(`there is no type ${id}`, offset);
@@ -308,11 +323,29 @@ export class SchemaBuilder {
     return [def, field ?? this.input.fail(`the type ${def.name} has no field ${name}`, offset)];
   }
 
-  private setRelation(typeId: number, fieldId: number, relation: RelationEnd): void {
+  setRelation(typeId: number, fieldId: number, relation: RelationEnd | null): void {
     const { def } = this.builder.store.schema.type(typeId);
     if (def === null) throw new Error('a type that is being related is there');
     const fields = def.fields.map((field) => (field.id === fieldId ? { ...field, relation } : field));
     this.putType({ ...def, fields });
+  }
+
+  /** Gives the partners of a type's instances the other side of a relation, where they have none yet. */
+  private completeSides(typeId: number, name: string, back: string): void {
+    const { store, charge } = this.builder;
+    store.schema.type(typeId).instances.forEach((id) => {
+      const thing = store.thingOfId(id);
+      store.load(thing);
+      for (const partner of partnersIn(thing.get(name) ?? null)) {
+        charge(UNITS_PER_PART);
+        store.load(partner);
+        const other = partner.get(back) ?? null;
+        this.builder.change((transaction) => {
+          if (other instanceof ThingSet) transaction.addUnrelated(other, [thing]);
+          else if (other === null) transaction.placeUnchecked(partner, back, thing);
+        });
+      }
+    });
   }
 
   /** Throws unless each thing that a field names names it back. */
@@ -324,12 +357,7 @@ export class SchemaBuilder {
     type.instances.forEach((id) => {
       const thing = store.thingOfId(id);
       store.load(thing);
-      const value = thing.get(name) ?? null;
-      for (const partner of value instanceof ThingSet
-        ? value.members
-        : value instanceof Thing
-          ? [value]
-          : []) {
+      for (const partner of partnersIn(thing.get(name) ?? null)) {
         builder.charge(UNITS_PER_PART);
         store.load(partner);
         const back = partner.get(end.name) ?? null;
@@ -354,13 +382,10 @@ function names({ base, nillable }: Definition, type: number): boolean {
   return base.kind === 'set' && !nillable && base.item?.base.kind === 'type' && base.item.base.id === type;
 }
 
-/** Reads the definition of the property that shows the id; or nothing, where another comes. */
-function isIdField(input: DataInput): boolean {
-  if (input.token() !== 'str') return false;
-  const { offset } = input;
-  if (input.text('a definition') === '#') return true;
-  input.seek(offset);
-  return false;
+/** The things that a value of a property in a relation names. */
+function partnersIn(value: Value): readonly Thing[] {
+  if (value instanceof ThingSet) return [...value.members];
+  return value instanceof Thing ? [value] : [];
 }
 
 function memberKind(value: Value): string | null {

@@ -14,20 +14,18 @@ import { Buffer } from 'node:buffer';
 import { FormatError } from '../bytes.js';
 import { Restriction } from '../schema/restriction.js';
 import { ENUMS_MAX, TYPES_MAX } from '../schema/type.js';
-import type { CollectionGroup } from '../state/collection-group.js';
 import { START_MAX } from '../state/parts/tasks.js';
 import type { Charge } from '../state/transaction.js';
-import { checkContents } from '../state/transfer.js';
 import { Closure } from '../value/closure.js';
-import { eachThing } from '../value/kinds.js';
 import { ErrorValue } from '../value/scalars.js';
 import { isReservedKey, type Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import { CollectionBuilder } from './builder.js';
 import { DamagedDataError, DataInput } from './input.js';
-import { putProcedure, putTask, readArguments, readRoomName } from './records.js';
+import { putProcedure, readRoomName } from './records.js';
 import { restrictionOf } from './restrictions.js';
 import { SchemaBuilder, TYPE_FLAGS, timeOrNull } from './schema.js';
+import { putTask, readArguments } from './tasks.js';
 import { ValueReader } from './values.js';
 
 /** Gives a file of a collection; null where there is none. */
@@ -61,11 +59,11 @@ export function readStoreNames(data: Uint8Array, charge: Charge): StoreNames {
 }
 
 /**
- * Reads a collection. What nothing reaches is left out.
+ * Reads a collection, which may have garbage.
  *
  * @throws FormatError, with the file and the place
  */
-export function readThingsdbStore(files: StoreFiles, names: StoreNames, charge: Charge): CollectionGroup {
+export function readCollectionFiles(files: StoreFiles, names: StoreNames, charge: Charge): CollectionBuilder {
   return new StoreReader(files, names, charge).read();
 }
 
@@ -80,7 +78,7 @@ class StoreReader {
     this.builder = new CollectionBuilder(charge);
   }
 
-  read(): CollectionGroup {
+  read(): CollectionBuilder {
     const { builder } = this;
     builder.rootId = this.rootId();
     this.file('enums.mp', (file) => this.enums(file));
@@ -97,10 +95,7 @@ class StoreReader {
     this.file('types.mp', (file) => this.relations(file));
     this.file('named_rooms.mp', (file) => this.rows(file, () => readRoomName(file.input, builder)));
     this.file('procedures.mp', (file) => this.rows(file, () => this.procedure(file)));
-    this.removeUnreached();
-    builder.finish();
-    checkContents(builder.store, [...builder.store.all()], this.charge);
-    return builder.group;
+    return builder;
   }
 
   private rootId(): number {
@@ -289,7 +284,7 @@ class StoreReader {
     input.parts(6, 'a task');
     const id = input.uint('the id of a task', 2 ** 47);
     const startAt = input.uint('a time', START_MAX);
-    input.uint('the id of a user');
+    const owner = input.uint('the id of a user');
     const closure = values.closure();
     const error = values.read();
     const args = readArguments(input, values);
@@ -299,6 +294,7 @@ class StoreReader {
         ? ({ status: 'err', error } as const)
         : ({ status: 'nil', error: null } as const);
     putTask(this.builder, { id, owner: 0, startAt, closure, args, ...ended }, input, offset);
+    this.builder.taskOwners.set(id, owner);
   }
 
   private procedure({ input, values }: StoreFile): void {
@@ -307,30 +303,6 @@ class StoreReader {
     const name = input.text('the name of a procedure');
     const createdAt = input.uint('a time');
     putProcedure(this.builder, input, { name, createdAt, closure: values.closure() }, offset);
-  }
-
-  /** What was garbage there, and was not collected, is left out. */
-  private removeUnreached(): void {
-    const { builder, charge } = this;
-    const { store, group } = builder;
-    const reached = new Set<Thing>([store.root]);
-    const open = [store.root];
-    const reach = (value: Value): void =>
-      eachThing(value, (thing) => {
-        if (reached.has(thing)) return;
-        reached.add(thing);
-        open.push(thing);
-      });
-    for (const { def } of store.schema.allEnums()) for (const { value } of def?.members ?? []) reach(value);
-    for (const args of group.tasks.arguments()) reach(args);
-    for (let thing = open.pop(); thing !== undefined; thing = open.pop()) {
-      charge(1);
-      thing.forEach((_, value) => {
-        reach(value);
-      });
-    }
-    const garbage = [...store.all()].filter((thing) => !reached.has(thing)).map(({ id }) => id);
-    if (garbage.length > 0) builder.change((transaction) => transaction.removeGarbage(garbage));
   }
 }
 
@@ -341,35 +313,4 @@ function isMethod(input: DataInput): boolean {
   const { type } = input.ext();
   input.seek(offset);
   return type === 2;
-}
-
-/** A collection in a list of them: its folder, and the name. */
-export interface StoredCollection {
-  readonly folder: string;
-  readonly name: string;
-}
-
-/** Reads which collections a store has: {collections: [[folder, name, ...]...]}. */
-export function readStoredCollections(data: Uint8Array, charge: Charge): StoredCollection[] {
-  const input = new DataInput(data, charge);
-  input.map('collections');
-  input.skip();
-  return Array.from({ length: input.array('collections') }, () => {
-    const count = input.array('a collection');
-    // The folder is a text of C, which ends with a zero.
-    const bytes = input.token() === 'bin' ? input.bin() : input.strBytes();
-    const folder = Buffer.from(bytes).toString('latin1').replace(/\0$/, '');
-    const name = input.text('the name of a collection');
-    for (let left = count - 2; left > 0; left--) input.skip();
-    if (!/^[0-9A-Za-z_-]{11}$/.test(folder)) input.fail(`'${folder}' is no folder of a collection`);
-    return { folder, name };
-  });
-}
-
-/** Reads the number of the last change that a store has: {ccid, ...}. */
-export function readLastChange(data: Uint8Array, charge: Charge): number {
-  const input = new DataInput(data, charge);
-  input.map('counters');
-  input.skip();
-  return input.uint('a change');
 }

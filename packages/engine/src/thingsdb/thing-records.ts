@@ -59,7 +59,12 @@ export class ThingRecords {
 
   private set(thing: Thing, key: string): void {
     const value = this.values.read();
-    this.change((transaction) => transaction.setProperty(thing, key, value));
+    const field = thing.field(key);
+    // A definition changes before the values do, or behind them.
+    const isEarly = this.builder.isReplaying && field?.rule.fits(value) === false;
+    this.change((transaction) =>
+      isEarly ? transaction.placeUnchecked(thing, key, value) : transaction.setProperty(thing, key, value),
+    );
   }
 
   private remove(thing: Thing, key: string): void {

@@ -108,10 +108,10 @@ test.each([
   ['a symbolic link', 'shop', () => withEntry('./store/users.mp', '2'), /is a link/],
   ['a hard link', 'shop', () => withEntry('./store/users.mp', '1'), /is a link/],
   [
-    'changes that the store does not hold',
+    'a damaged file of changes',
     'shop',
-    () => withEntry('./archive/0000000000000010_0000000000000012.mp', '0'),
-    /ends with change 15, and there are changes up to 18/,
+    () => withEntry('./archive/0000000000000010_0000000000000012.mp', '0', Buffer.from('91c401ff', 'hex')),
+    /archive.*_0000000000000012.mp, at byte 3: this is no change/,
   ],
 ])('%s is refused', async (_, name, archive, why) => {
   writeFileSync(file, archive());

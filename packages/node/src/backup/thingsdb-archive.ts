@@ -12,16 +12,13 @@ import {
   type CollectionGroup,
   dropTasks,
   FormatError,
-  readLastChange,
-  readStoredCollections,
-  readStoreNames,
-  readThingsdbStore,
+  type StoreFileSet,
+  type ThingsdbCollection,
+  type ThingsdbCollectionInfo,
+  ThingsdbStore,
 } from '@althing/engine';
 import { BackupError } from './format.js';
 import { withFile } from './thingsdb.js';
-
-/** Files by their paths, with slashes, from the folder of the store's parent on. */
-type Files = ReadonlyMap<string, Uint8Array>;
 
 /** Whether there is the store of a ThingsDB at a path: a folder, or what gzip compressed. */
 export function isThingsdbStore(path: string): boolean {
@@ -31,7 +28,18 @@ export function isThingsdbStore(path: string): boolean {
 }
 
 /**
- * Reads one collection of a store, which has to hold all changes.
+ * Opens the store of a ThingsDB, with all changes that it has: the files of an archive come into memory, those of a folder when they are read.
+ *
+ * @throws BackupError
+ */
+export async function openThingsdbStore(path: string): Promise<ThingsdbStore> {
+  const isFolder = statSync(path).isDirectory();
+  const files = isFolder ? folderFiles(path) : filesIn(await archiveFiles(path));
+  return told(() => ThingsdbStore.open(files, () => {}));
+}
+
+/**
+ * Reads one collection of a store.
  *
  * @param takesTasks whether its tasks come, too; without an owner
  * @throws BackupError
@@ -41,71 +49,52 @@ export async function readStoredCollection(
   name: string,
   takesTasks: boolean,
 ): Promise<CollectionGroup> {
+  const store = await openThingsdbStore(path);
+  const collections = [...store.root.collections.values()];
+  const wanted = collections.find((one) => one.name === name);
+  if (wanted === undefined) {
+    const known = collections.map((one) => one.name).join(', ');
+    throw new BackupError('refused', `there is no collection '${name}' in it, but ${known}`);
+  }
+  const { group } = readCollection(store, wanted);
+  if (!takesTasks) dropTasks(group);
+  return group;
+}
+
+/**
+ * Reads a collection of a store into memory.
+ *
+ * @throws BackupError
+ */
+export function readCollection(store: ThingsdbStore, info: ThingsdbCollectionInfo): ThingsdbCollection {
+  return told(() => store.readCollection(info));
+}
+
+function told<T>(work: () => T): T {
   try {
-    const files = statSync(path).isDirectory() ? folderFiles(path) : await archiveFiles(path);
-    const group = collectionIn(files, name);
-    if (!takesTasks) dropTasks(group);
-    return group;
+    return work();
   } catch (error) {
     if (error instanceof FormatError) throw damaged(error.message);
     throw error;
   }
 }
 
-function collectionIn(files: Files, name: string): CollectionGroup {
-  const uncharged = (): void => {};
-  const folder = ['store', '_prev'].find((one) => files.has(`${one}/collections.mp`));
-  const file = (path: string): Uint8Array => {
-    const content = files.get(`${folder}/${path}`);
-    if (content === undefined)
-      throw new BackupError('refused', `this is no store of ThingsDB: it has no ${path}`);
-    return content;
-  };
-  const collections = readStoredCollections(file('collections.mp'), uncharged);
-  const wanted = collections.find((one) => one.name === name);
-  if (wanted === undefined) {
-    const known = collections.map((one) => one.name).join(', ');
-    throw new BackupError('refused', `there is no collection '${name}' in it, but ${known}`);
-  }
-  assertWhole(files, readLastChange(file('idstat.mp'), uncharged));
-  const names = readStoreNames(file('names.mp'), uncharged);
-  return readThingsdbStore((own) => files.get(`${folder}/${wanted.folder}/${own}`) ?? null, names, uncharged);
+function folderFiles(root: string): StoreFileSet {
+  const paths = readdirSync(root, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(root.length).replace(/^\/+/, ''))
+    .filter(isWanted);
+  const known = new Set(paths);
+  return { paths, read: (name) => (known.has(name) ? readFileSync(join(root, name)) : null) };
 }
 
-/** Throws when there are changes that the store does not hold yet. */
-function assertWhole(files: Files, last: number): void {
-  const ends = [...files.keys()].map(
-    (path) => /^archive\/[0-9a-f]{16}_([0-9a-f]{16})\.mp$/.exec(path)?.[1] ?? '0',
-  );
-  const newest = Math.max(0, ...ends.map((end) => Number.parseInt(end, 16)));
-  if (newest <= last) return;
-  throw new BackupError(
-    'refused',
-    `the store ends with change ${last}, and there are changes up to ${newest} that it does not hold: have ThingsDB write a full store (threshold_full_storage = 0, one change, an away time), or take a dump`,
-  );
+function filesIn(files: ReadonlyMap<string, Uint8Array>): StoreFileSet {
+  return { paths: [...files.keys()], read: (name) => files.get(name) ?? null };
 }
 
-function folderFiles(root: string): Files {
-  const files = new Map<string, Uint8Array>();
-  for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) {
-    const path = join(entry.parentPath, entry.name);
-    const name = path.slice(root.length).replace(/^\/+/, '');
-    if (entry.isFile() && isWanted(name))
-      files.set(
-        name,
-        contentOf(name, () => readFileSync(path)),
-      );
-  }
-  return files;
-}
-
-/** Whether a file is of any use. Of changes, the name is enough. */
+/** Whether a file is of any use. */
 function isWanted(name: string): boolean {
   return /^(?:store|_prev|archive)\/.*\.(?:mp|dat)$/.test(name);
-}
-
-function contentOf(name: string, read: () => Uint8Array): Uint8Array {
-  return name.startsWith('archive/') ? new Uint8Array(0) : read();
 }
 
 const BLOCK = 512;
@@ -114,7 +103,7 @@ const BLOCK = 512;
 const RATIO_MAX = 300;
 const BYTES_ALWAYS = 16 * 1024 ** 2;
 
-async function archiveFiles(path: string): Promise<Files> {
+async function archiveFiles(path: string): Promise<ReadonlyMap<string, Uint8Array>> {
   const files = new Map<string, Uint8Array>();
   const bytesMax = statSync(path).size * RATIO_MAX + BYTES_ALWAYS;
   const input = new BlockReader(path, bytesMax);
@@ -124,11 +113,7 @@ async function archiveFiles(path: string): Promise<Files> {
       if (head.every((byte) => byte === 0)) return files;
       const { name, size, isFile } = entryOf(head);
       const content = await input.take(Math.ceil(size / BLOCK) * BLOCK);
-      if (isFile && isWanted(name))
-        files.set(
-          name,
-          contentOf(name, () => content.subarray(0, size)),
-        );
+      if (isFile && isWanted(name)) files.set(name, content.subarray(0, size));
     }
   } finally {
     await input.close();
