@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { brokenRules, type CollectionGroup, writeThingsdbDump } from '@althing/engine';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { isThingsdbStore, readStoredCollection } from './thingsdb-archive.js';
+import { isThingsdbStore, openThingsdbStore, readStoredCollection } from './thingsdb-archive.js';
 
 /** A backup archive that ThingsDB wrote, and how the restored server answered. */
 const SAMPLE: {
@@ -90,6 +90,37 @@ test('so is one of the folder of a store', async () => {
 test('the collection that every ThingsDB begins with has a root of another id there, and of 1 here', async () => {
   const group = await readStoredCollection(file, 'stuff', true);
   expect([group.store.root.id, group.store.thingCount]).toEqual([1, 1]);
+});
+
+test('users come with passwords, tokens, rights and whitelists', async () => {
+  const { root, newerChanges } = await openThingsdbStore(file);
+  expect(newerChanges).toBe(0);
+  const users = [...root.users.values()].map(({ name, hasPassword, tokens, rooms, procedures }) => ({
+    name,
+    hasPassword,
+    tokens: tokens.map(({ key }) => key),
+    rooms,
+    procedures,
+  }));
+  expect(users).toEqual([
+    { name: 'admin', hasPassword: true, tokens: [], rooms: null, procedures: null },
+    {
+      name: 'bob',
+      hasPassword: true,
+      tokens: ['BuFewNhj0ImeQ5F3iBy6uX'],
+      rooms: null,
+      procedures: ['p', '/^get.*/'],
+    },
+    { name: 'tok', hasPassword: false, tokens: ['TPexJsaS0q4WVdfFPcDsoB'], rooms: [], procedures: null },
+    { name: 'none', hasPassword: false, tokens: [], rooms: null, procedures: null },
+  ]);
+  const settings = [...root.collections.values()].map(({ name, timeZone, deep }) => [name, timeZone, deep]);
+  expect(settings).toEqual([
+    ['stuff', 'UTC', 1],
+    ['shop', 'Europe/Amsterdam', 3],
+  ]);
+  expect([...root.procedures.keys(), ...root.modules]).toEqual(['tp', 'demo']);
+  expect([...root.tasks.values()].map(({ source, args }) => [source, args])).toEqual([['|t,x|nil', ['arg']]]);
 });
 
 test('tasks come if that is asked for', async () => {
