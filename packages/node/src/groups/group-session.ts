@@ -159,14 +159,14 @@ export class GroupSession {
     return this.proposals.pipeline.changes > 0;
   }
 
-  /** Whether a change with one of these names waits for its commit, though it was answered: it must not be made again. */
-  hasToldEarly(names: Names): boolean {
-    return this.proposals.pipeline.hasTold(names);
-  }
-
   /** Changes that the state holds and that are not committed yet. */
   get uncommitted(): number {
     return this.proposals.pipeline.changes;
+  }
+
+  /** Whether a change with one of these names waits for its commit, though it was answered: it must not be made again. */
+  hasToldEarly(names: Names): boolean {
+    return this.proposals.pipeline.hasTold(names);
   }
 
   /** Answers that wait for the log, and reads that wait for the state. */
@@ -184,13 +184,8 @@ export class GroupSession {
     return this.proposals.nameRefusal(names, this.replica.results);
   }
 
-  /** Whether the level of the cluster lets names come without their bodies. */
-  get takesClients(): boolean {
-    return isAfterFirstRelease(this.context);
-  }
-
-  /** Whether the level of the cluster lets the log hold that a request was refused. */
-  get keepsRefusals(): boolean {
+  /** Whether the level of the cluster lets names come without their bodies, and the log hold that a request was refused. */
+  get isAfterFirstRelease(): boolean {
     return isAfterFirstRelease(this.context);
   }
 
@@ -208,6 +203,12 @@ export class GroupSession {
     const reply = replyOf(outcome);
     if (outcome.kind === 'error' || outcome.change === null) this.proposals.answerRead(reply, respond);
     else this.propose(outcome.change, reply, respond, names, outcome.secret, early);
+  }
+
+  /** Where the state that a visible answer saw stands. It moves on behind entries that hold no change, as long as no other comes. */
+  standingOf({ index = 0 }: Reply): { readonly index: number } {
+    const { standing } = this.replica;
+    return index === standing.index ? standing : { index };
   }
 
   /** The answer to a call that changed nothing, when all that it saw is committed; null: `answer` gives it, now or later. */

@@ -153,6 +153,7 @@ export class Proposals {
    * @param last index of the last entry that is committed
    */
   commit(count: number, last: number): void {
+    if (count > 0) this.replica.changesUpTo(last);
     this.pipeline.commit(count, this.replica.applied.index, last, (write) => {
       if (write.imposed !== null) this.isImposing = false;
       this.replica.commit(write);

@@ -20,6 +20,11 @@ export class Replica {
   results: Results;
   /** Where the state stands, apart from changes that wait for their commit. */
   applied: Applied;
+  /**
+   * Where what the state holds stands in the log. Entries that hold no change move it on; a change makes it another object, and
+   * leaves the one before where it is.
+   */
+  standing: { index: number };
   /** Bytes of changes since the last checkpoint began. */
   changedBytes = 0;
   readonly watch = new StateWatch();
@@ -29,6 +34,7 @@ export class Replica {
     this.group = group;
     this.results = results;
     this.applied = applied;
+    this.standing = { index: applied.index };
     this.events = events;
   }
 
@@ -38,6 +44,7 @@ export class Replica {
     this.group = group;
     this.results = results;
     this.applied = applied;
+    this.standing = { index: applied.index };
     this.changedBytes = 0;
   }
 
@@ -48,6 +55,12 @@ export class Replica {
   moveTo({ index, term, hash }: LogPosition): void {
     assert(index >= this.applied.index, 'a state never goes back in the log');
     this.applied = { ...this.applied, index, term, hash };
+    this.standing.index = index;
+  }
+
+  /** Changes follow up to an index. */
+  changesUpTo(index: number): void {
+    this.standing = { index };
   }
 
   /** A change of this node is committed, whose effects the state has already unless they were imposed. */
@@ -62,6 +75,7 @@ export class Replica {
   /** Applies an entry of another leader. */
   apply(entry: CommittedEntry): EntryHead {
     this.watch.approaching(entry.index);
+    this.changesUpTo(entry.index);
     const { head, effects } = decodeEntry(entry.payload);
     this.group.apply(effects);
     this.results.note(head);

@@ -129,3 +129,33 @@ describe('a read with nothing to wait for', () => {
     expect(outcome(await later)).toBe(9);
   });
 });
+
+describe('the index of an answer of the leader that might have changed something, and has not', () => {
+  test('counts entries without a change that came before it was confirmed, and none behind the next change', async () => {
+    // Given a query that ran, and is not confirmed yet,
+    const cluster = await knowing(['.x = 7;'], 3);
+    const session = cluster.node(1).session(cluster.stuff);
+    const { appliedIndex } = session;
+    const committed = (count: number, more: number): void =>
+      session.handle({
+        kind: 'committed',
+        group: session.id,
+        count,
+        last: { index: appliedIndex + more, term: 1, hash: 0 },
+      });
+    cluster.commits = false;
+    const unchanged = ask(cluster.node(1), query('if (.x == 9) .x = 8;'));
+    const change = ask(cluster.node(1), query('.x = 9;'));
+    expect([unchanged.atOnce, change.atOnce]).toEqual([null, null]);
+
+    // when the membership changes, which has an entry of its own, and then the state,
+    committed(0, 1);
+    committed(1, 2);
+    committed(0, 3);
+    await cluster.settle();
+
+    // then each answer stands where the state was last as the query saw it.
+    expect((await unchanged.later).index).toBe(appliedIndex + 1);
+    expect((await change.later).index).toBe(appliedIndex + 2);
+  });
+});

@@ -128,6 +128,7 @@ export class Leader implements FuturesStarter {
   private answerUnchanged(pending: PendingRequest, session: GroupSession, outcome: Answer): void {
     const { roleVersion } = session;
     let reply: Reply | null = null;
+    let standing: { readonly index: number } = { index: 0 };
     let isConfirmed = false;
     if (!pending.isAnswered) pending.become(CONFIRMING);
     const finish = (): void => {
@@ -138,10 +139,13 @@ export class Leader implements FuturesStarter {
       }
       // The leader had looked for earlier attempts before it ran this one.
       pending.noteNothingFound();
+      // A client may have heard elsewhere of an entry that holds no change, and that came to this state only now.
+      reply.index = standing.index;
       pending.end({ kind: 'reply', reply });
     };
     session.answer(outcome, (visible) => {
       reply = visible;
+      standing = session.standingOf(visible);
       finish();
     });
     session.readIndex((ok) => {
@@ -265,5 +269,5 @@ function earlyAnswerTo(
 
 /** Whether a refusal is true only once the log holds it. */
 function needsSeal(pending: PendingRequest, session: GroupSession): boolean {
-  return pending.mayHaveCopies && session.keepsRefusals;
+  return pending.mayHaveCopies && session.isAfterFirstRelease;
 }

@@ -156,7 +156,7 @@ export class Repetitions {
   namesOf(
     pending: PendingRequest,
     session: GroupSession,
-    mayHavePassword = pending.hashes !== null && session.takesClients,
+    mayHavePassword = pending.hashes !== null && session.isAfterFirstRelease,
   ): Names | null {
     const request = this.identityOf(pending, session.id);
     const { key, client } = clientNamesOf(pending);
