@@ -69,7 +69,13 @@ export const RULES: Readonly<Record<string, Rule>> = {
   // Nobody imports it: it is in no list. It alone sees the parts of a node, and the bugs that can be planted in Raft and the stores.
   '@althing/verification': {
     packages: ['raft-ts', '@althing/engine', '@althing/storage', '@althing/node', '@althing/client'],
-    doors: ['raft-ts/testing', '@althing/storage/testing', '@althing/node/parts', ...TESTING],
+    doors: [
+      'raft-ts/testing',
+      '@althing/storage/testing',
+      '@althing/client/parts',
+      '@althing/node/parts',
+      ...TESTING,
+    ],
     isForDevelopment: true,
   },
   [SCRIPTS]: { packages: ['@althing/node'], doors: TESTING },

@@ -44,8 +44,9 @@ export { type FailedReply, ORDINARY_TERMS, type Reply, type Request, type Terms 
 export { ResultKind, Results, type ResultsCapture } from './groups/results.js';
 export { State } from './groups/state.js';
 export { Gate } from './listen/gate/gate.js';
-export { statusOfReply } from './listen/http/reply.js';
+export { errorBody, statusOfReply } from './listen/http/reply.js';
 export { NativeListener, type NativeOptions } from './listen/native/listener.js';
+export { NO_TERMS, problemOf, termsOf } from './listen/shared/terms.js';
 export { bootstrapCluster } from './operate/start/bootstrap.js';
 export { LAG_LOW_MS } from './operate/status/lagging.js';
 export type { InviteAnswer } from './peers/formation/formation.js';

@@ -339,6 +339,24 @@ describe('requests that fail', () => {
     }
   });
 
+  test('go to another node, too, when one falls silent on a connection that was used before', async () => {
+    const order: number[] = [];
+    const answers = inTurn(value(1n), silent, value(2n));
+    const places = await Promise.all(
+      [0, 1].map((number) =>
+        started((response, asked) => {
+          order.push(number);
+          answers(response, asked);
+        }),
+      ),
+    );
+    const db = connected(places.map(({ url }) => url));
+    expect(await db.$root.query('1')).toBe(1);
+    expect(await db.$root.with({ attemptTimeoutMs: 100 }).query('2')).toBe(2);
+    const [first = 0] = order;
+    expect(order.slice(0, 3)).toEqual([first, first, 1 - first]);
+  });
+
   test('ask for credentials again once', async () => {
     const { node } = await answering(inTurn(failure(401, -56, 'none'), value(1n), failure(401, -56, 'none')));
     let given = 0;

@@ -98,7 +98,7 @@ class Exchange implements Sent {
     };
     this.#request = isTls ? httpsRequest(options) : httpRequest(options);
     this.#callOff = clock.after(attempt.timeoutMs, () =>
-      this.#fail(new Error(`no answer within ${Math.ceil(attempt.timeoutMs)} ms`)),
+      this.#fail(new Error(`no answer within ${Math.ceil(attempt.timeoutMs)} ms`), false),
     );
     this.#request.once('socket', (socket) => {
       if (this.#request.reusedSocket || (!isTls && !socket.connecting)) this.#isConnected = true;
@@ -144,9 +144,10 @@ class Exchange implements Sent {
     });
   }
 
-  #fail(error: unknown): void {
-    if (!this.#isConnected) this.#finish({ kind: 'unsent', error });
-    else this.#finish({ kind: 'lost', error, wasReused: this.#request.reusedSocket && !this.#hasAnswer });
+  /** @param hasDied whether the connection did, and not the patience with the node */
+  #fail(error: unknown, hasDied = true): void {
+    const wasReused = hasDied && this.#request.reusedSocket && !this.#hasAnswer;
+    this.#finish(this.#isConnected ? { kind: 'lost', error, wasReused } : { kind: 'unsent', error });
   }
 
   #finish(end: AttemptEnd): void {

@@ -1,7 +1,11 @@
-/** Clients that work at the same time, each one operation after the other, at whatever node. */
+/**
+ * Clients that work at the same time, each one operation after the other, at whatever node: each third one by the client library, the
+ * others by hand.
+ */
 import { LEVEL_NEWEST } from '@althing/engine';
 import { type FailedReply, type GroupId, Sequences, type Terms } from '@althing/node/parts';
 import type { Action, Operation } from './history.js';
+import { LibraryProgram, type Told } from './library/library-program.js';
 import type { Machine } from './machine.js';
 import { NOW_MS, type Process } from './process.js';
 import { type Answer, handle, keyOf, type Question } from './question.js';
@@ -58,6 +62,8 @@ export class Clients {
   private readonly draw: Draw;
   /** Which node is asked: what is asked does not depend on it. */
   private readonly nodeDraw: Draw;
+  /** What the clients of the library share. */
+  private readonly library: LibraryProgram;
   private readonly pending = new Set<{ readonly process: Process; readonly lose: () => void }>();
   private working = true;
   private restUntil = 0;
@@ -73,6 +79,7 @@ export class Clients {
     this.world = world;
     this.draw = draw;
     this.nodeDraw = new Draw(world.seed, 'nodes to ask', world.scheduler);
+    this.library = new LibraryProgram(world);
   }
 
   start(): void {
@@ -92,7 +99,7 @@ export class Clients {
   }
 
   get busy(): boolean {
-    return this.pending.size > 0;
+    return this.pending.size > 0 || this.library.isBusy;
   }
 
   /** The names of the collections that were used. */
@@ -103,6 +110,7 @@ export class Clients {
   /** A process is gone: whoever waits for it will never know. */
   processEnded(process: Process): void {
     for (const each of [...this.pending]) if (each.process === process) each.lose();
+    this.library.processEnded(process);
   }
 
   agent(name: string, client: number, meanMs = this.world.swarm.clientMs): Agent {
@@ -140,12 +148,27 @@ export class Clients {
   }
 
   private operate(agent: Agent, collection: string): void {
-    const process = this.nodeFor(collection);
+    // The library finds a node by itself.
+    const process = usesLibrary(agent) ? null : this.nodeFor(collection);
     const name = nameOf(agent);
-    if (process === null || !this.world.decisions.take(name, OPERATION)) return this.next(agent);
+    const canAsk = process !== null || usesLibrary(agent);
+    if (!canAsk || !this.world.decisions.take(name, OPERATION)) return this.next(agent);
     const now = Math.floor((NOW_MS + this.world.scheduler.now) / 1000);
     const action = drawAction(this.draw, () => name, now, true);
-    this.begin(agent.client, process, collection, action, this.draw.chance(0.3), () => this.next(agent));
+    const hasKey = this.draw.chance(0.3);
+    const done = (): void => this.next(agent);
+    if (process === null) this.call(agent.client, collection, action, hasKey, done);
+    else this.begin(agent.client, process, collection, action, hasKey, done);
+  }
+
+  /** Begins something by the library. It names each request by itself, unless there is a key. */
+  private call(client: number, collection: string, action: Action, hasKey: boolean, done: () => void): void {
+    const operation = this.begun(client, 'the library', collection, action);
+    const key = hasKey ? keyOf(operation.id).key : undefined;
+    this.library.call(operation, codeOf(action, this.draw.bits()), key, (told) => {
+      this.conclude(operation, told);
+      done();
+    });
   }
 
   /** A user is made who comes and goes. */
@@ -277,11 +300,7 @@ export class Clients {
     done: () => void,
   ): void {
     this.ask(process, question, (outcome, answer, index, error, isMade) => {
-      const { id, action } = operation;
       if (isMade === true) operation.isMade = true;
-      if (action.kind === 'append_and_fail' && outcome === 'ok') {
-        this.world.violate(new Error(`operation ${id} should have failed`));
-      }
       const other = this.nodeFor(question.collection);
       const isNamed = question.key !== null || question.name !== null;
       const again = outcome === 'unknown' && isNamed && attempt < ATTEMPTS_MAX && this.working;
@@ -291,13 +310,23 @@ export class Clients {
       }
       if (question.name !== null) this.numbersOf(question.collection).release(0, question.name.sequence);
       // What an earlier attempt did is not undone by a later one that was refused.
-      operation.outcome = outcome === 'failed' && attempt > 1 ? 'unknown' : outcome;
-      operation.answer = answer;
+      const certain = outcome === 'failed' && attempt > 1 ? 'unknown' : outcome;
       operation.index = index;
-      operation.error = error;
-      if (operation.outcome !== 'unknown') operation.end = this.world.scheduler.now;
+      this.conclude(operation, { outcome: certain, answer, error });
       done();
     });
+  }
+
+  /** Notes what became of an operation, as its client was told. */
+  private conclude(operation: Operation, { outcome, answer, error, isMade }: Told): void {
+    const { id, action } = operation;
+    if (action.kind === 'append_and_fail' && outcome === 'ok')
+      this.world.violate(new Error(`operation ${id} should have failed`));
+    operation.outcome = outcome;
+    operation.answer = answer;
+    operation.error = error;
+    if (isMade === true) operation.isMade = true;
+    if (outcome !== 'unknown') operation.end = this.world.scheduler.now;
   }
 
   /** The next number for a request; all clients together are one, as a program with many requests at once. */
@@ -370,6 +399,11 @@ export class Clients {
     });
     return leader ?? this.nodeDraw.pick(open);
   }
+}
+
+/** Whether one of the ordinary clients, which have numbers from 0 on, asks by the library. */
+function usesLibrary({ client }: Agent): boolean {
+  return client % 3 === 2;
 }
 
 /** Names what an agent does at its present moment. */

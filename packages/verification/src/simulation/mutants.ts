@@ -1,6 +1,6 @@
 /**
- * Planted bugs of three kinds: those of the Raft core and of the stores, which are planted in copies of them; and
- * those of the node, which are planted from outside, at the seams between its parts.
+ * Planted bugs of four kinds: those of the Raft core and of the stores, which are planted in copies of them; and
+ * those of the node and of the client library, which are planted from outside, at the seams between their parts.
  */
 import {
   isStorageMutant,
@@ -12,6 +12,7 @@ import {
 } from '@althing/storage/testing';
 import { RaftNode } from 'raft-ts';
 import { isMutant, MUTANT_NAMES, type Mutant, Planter, type RaftNodeClass } from 'raft-ts/testing';
+import { CLIENT_MUTANTS, type ClientMutant, isClientMutant } from './library/planted.js';
 import { isNodeMutant, NODE_MUTANTS, type NodeMutant } from './node-mutant-names.js';
 
 /** Which bugs are on. */
@@ -21,9 +22,15 @@ export interface Planted {
   /** The stores with theirs. */
   readonly storage: StoreClasses;
   readonly node: ReadonlySet<NodeMutant>;
+  readonly client: ReadonlySet<ClientMutant>;
 }
 
-export const NOTHING_PLANTED: Planted = { raft: RaftNode, storage: SOUND_STORES, node: new Set() };
+export const NOTHING_PLANTED: Planted = {
+  raft: RaftNode,
+  storage: SOUND_STORES,
+  node: new Set(),
+  client: new Set(),
+};
 
 /** What loads cores and stores with planted bugs. Kept by who makes many runs, so that each is loaded once. */
 export class Planters {
@@ -34,12 +41,13 @@ export class Planters {
 /** Planted bugs that the simulator does not find, and why. */
 export const KNOWN_SURVIVORS: ReadonlyMap<string, string> = new Map([]);
 
-/** All names; those of the storage begin with `storage:`, since some are names of the Raft core too. */
+/** All names; those of all but the Raft core begin with what they are planted in. */
 export function allMutants(): string[] {
   return [
     ...MUTANT_NAMES,
     ...Object.keys(STORAGE_MUTANTS).map((name) => `storage:${name}`),
     ...Object.keys(NODE_MUTANTS).map((name) => `node:${name}`),
+    ...Object.keys(CLIENT_MUTANTS).map((name) => `client:${name}`),
   ];
 }
 
@@ -48,12 +56,19 @@ export async function plantedBy(names: ReadonlySet<string>, planters: Planters):
   const raft = new Set<Mutant>();
   const storage = new Set<StorageMutant>();
   const node = new Set<NodeMutant>();
+  const client = new Set<ClientMutant>();
   for (const name of names) {
     const [kind, rest = ''] = name.split(':');
     if (isMutant(name)) raft.add(name);
     else if (kind === 'storage' && isStorageMutant(rest)) storage.add(rest);
     else if (kind === 'node' && isNodeMutant(rest)) node.add(rest);
+    else if (kind === 'client' && isClientMutant(rest)) client.add(rest);
     else throw new Error(`there is no planted bug ${name}`);
   }
-  return { raft: await planters.raft.plant(raft), storage: await planters.storage.plant(storage), node };
+  return {
+    raft: await planters.raft.plant(raft),
+    storage: await planters.storage.plant(storage),
+    node,
+    client,
+  };
 }

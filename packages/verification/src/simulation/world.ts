@@ -61,6 +61,7 @@ export class World {
   readonly watcher: Watcher;
   readonly contents = new Contents();
   readonly decisions: Decisions;
+  readonly planted: Planted;
   readonly clients: Clients;
   readonly sockets: SocketClients;
   /** What is heard in rooms. */
@@ -83,6 +84,7 @@ export class World {
   constructor(options: WorldOptions, planted: Planted = NOTHING_PLANTED) {
     const { seed } = options;
     this.seed = seed;
+    this.planted = planted;
     this.options = options;
     const cut = options.cut ?? WHOLE;
     this.swarm = cutSwarm(options.swarm ?? drawSwarm(seed), cut);
