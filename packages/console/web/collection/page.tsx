@@ -47,7 +47,8 @@ export function CollectionPage(): JSX.Element {
       isWanted = false;
     };
   }, [section]);
-  useEffect(() => void loadNames(scope), [scope]);
+  // Somebody else may have changed them meanwhile.
+  useEffect(() => void loadNames(scope), [scope, section]);
   useEffect(() => {
     document.title = `${name} · Althing`;
   }, [name]);

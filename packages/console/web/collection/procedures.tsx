@@ -7,7 +7,7 @@ import { loadNames, namesOf, type ProcedureInfo } from '../state/names.js';
 import { goTo, linkTo } from '../state/route.js';
 import { may, mayChange } from '../state/session.js';
 import { ActionDialog } from '../ui/action.js';
-import type { Deed } from '../ui/deed.js';
+import { type Deed, definingDeed } from '../ui/deed.js';
 import { Code, Field, Mark, Part, Scroll } from '../ui/parts.js';
 import type { SectionProps } from './page.js';
 import { proseOf } from './parameters.js';
@@ -103,11 +103,9 @@ function List({ name, scope, procedures, missing }: ListProps): JSX.Element {
           title="New procedure"
           name=""
           source={NEW_SOURCE}
-          deed={(made, source) => ({
-            scope,
-            code: 'new_procedure(name, closure(source));',
-            vars: { name: made, source },
-          })}
+          deed={(made, source) =>
+            definingDeed(scope, 'new_procedure(name, closure(source));', { name: made, source })
+          }
           done={(made) => void loadNames(scope).then(() => goTo(['c', name, 'procedures', made]))}
           close={() => make(false)}
         />
@@ -121,6 +119,10 @@ const NEW_SOURCE = `|name| {
    @param name str";
   name;
 }`;
+
+/** Nobody overwrites what somebody else changed meanwhile. */
+const SET_SOURCE = `assert(procedure_info(name).load().definition == before, 'changed meanwhile: look again');
+set_procedure(name, closure(source)); nil;`;
 
 function EffectMark({ changes }: { readonly changes: boolean }): JSX.Element {
   return changes ? <Mark kind="warn">may change</Mark> : <Mark kind="good">reads only</Mark>;
@@ -183,11 +185,7 @@ function Procedure({ collection, scope, procedure }: ProcedureProps): JSX.Elemen
           title="Edit the procedure"
           name={name}
           source={definition.replaceAll('\t', '  ')}
-          deed={(_, source) => ({
-            scope,
-            code: `assert(procedure_info(name).load().definition == before, 'changed meanwhile: look again');\nmod_procedure(name, closure(source)); nil;`,
-            vars: { name, source, before },
-          })}
+          deed={(_, source) => definingDeed(scope, SET_SOURCE, { name, source, before })}
           done={again}
           close={() => open(null)}
         />
@@ -199,7 +197,7 @@ function Procedure({ collection, scope, procedure }: ProcedureProps): JSX.Elemen
         <ActionDialog
           title="Delete the procedure"
           what="Programs that call it will get an error."
-          deed={{ scope, code: 'del_procedure(name);', vars: { name } }}
+          deed={definingDeed(scope, 'del_procedure(name);', { name })}
           typed={name}
           done={() => leave([])}
           close={() => open(null)}
@@ -222,7 +220,7 @@ function RenameDialog({
 }): JSX.Element {
   const [to, setTo] = useState(name);
   const deed =
-    to === '' || to === name ? null : { scope, code: 'rename_procedure(name, to);', vars: { name, to } };
+    to === '' || to === name ? null : definingDeed(scope, 'rename_procedure(name, to);', { name, to });
   return (
     <ActionDialog title="Rename the procedure" deed={deed} done={() => done(to)} close={close}>
       <Field label="Name">

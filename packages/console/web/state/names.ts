@@ -4,13 +4,14 @@ import { AlthingError, isWireMap, type WireValue } from '@althing/client';
 import { type FunctionInfo, functionInfoOf } from '@althing/language';
 import { signal } from '@preact/signals';
 import { ask } from './session.js';
-import { at, itemsOf, listAt, textAt, textsOf } from './values.js';
+import { at, entriesOf, itemsOf, listAt, textAt, textsOf } from './values.js';
 
 export interface Names {
   readonly functions: readonly FunctionInfo[];
   readonly procedures: readonly ProcedureInfo[];
   readonly types: readonly TypeInfo[];
   readonly enums: readonly EnumInfo[];
+  readonly indexes: readonly IndexInfo[];
 }
 
 export interface ProcedureInfo {
@@ -24,9 +25,22 @@ export interface ProcedureInfo {
 
 export interface TypeInfo {
   readonly name: string;
+  /** Flags that are set, for people: `wrap only`. */
+  readonly flags: readonly string[];
   readonly fields: readonly (readonly [name: string, definition: string])[];
-  readonly methods: readonly string[];
+  /** The source is empty for who may not see it. */
+  readonly methods: readonly (readonly [name: string, source: string])[];
   readonly relations: readonly { readonly field: string; readonly type: string; readonly inverse: string }[];
+}
+
+export interface IndexInfo {
+  readonly name: string;
+  readonly type: string;
+  readonly fields: readonly string[];
+  readonly isUnique: boolean;
+  /** `ready`, or how far it is, or why it failed. */
+  readonly state: string;
+  readonly entries: string;
 }
 
 export interface EnumInfo {
@@ -35,10 +49,12 @@ export interface EnumInfo {
   readonly byDefault: string;
 }
 
-const NOTHING: Names = { functions: [], procedures: [], types: [], enums: [] };
+const NOTHING: Names = { functions: [], procedures: [], types: [], enums: [], indexes: [] };
 
 /** Names of the collections that the user may know of; null before they are known. */
 export const collections = signal<readonly string[] | null>(null);
+
+const histories = signal<ReadonlySet<string>>(new Set());
 
 const known = signal<ReadonlyMap<string, Names>>(new Map());
 const asked = new Map<string, Promise<Names>>();
@@ -52,10 +68,17 @@ export async function loadCollections(): Promise<void> {
   try {
     const list = itemsOf(await ask('@thingsdb', 'collections_info();'));
     collections.value = list.map((each) => textAt(each, 'name')).sort();
+    const isKept = (each: WireValue): boolean => typeof at(each, 'commit_history') === 'bigint';
+    histories.value = new Set(list.filter(isKept).map((each) => collectionScope(textAt(each, 'name'))));
   } catch (error) {
     if (!(error instanceof AlthingError)) throw error;
     collections.value ??= [];
   }
+}
+
+/** Whether a collection has a commit history: its definitions change only in queries that say why. */
+export function hasHistory(scope: string): boolean {
+  return histories.value.has(scope);
 }
 
 /** What is known of a scope now; asks for it when that is nothing. */
@@ -82,13 +105,15 @@ export function loadNames(scope: string): Promise<Names> {
     list(!isNode, 'procedures_info();'),
     list(isCollection, 'types_info();'),
     list(isCollection, 'enums_info();'),
-  ]).then(([functions, procedures, types, enums]): Names => {
+    list(isCollection, 'indexes_info();'),
+  ]).then(([functions, procedures, types, enums, indexes]): Names => {
     const before = known.peek().get(scope) ?? NOTHING;
     const names = {
       functions: functions.length === 0 ? before.functions : functions.map(functionInfoOf),
       procedures: procedures.map(procedureInfo),
       types: types.map(typeInfo),
       enums: enums.map(enumInfo),
+      indexes: indexes.map(indexInfo),
     };
     known.value = new Map(known.peek()).set(scope, names);
     return names;
@@ -130,11 +155,28 @@ function typeInfo(value: WireValue): TypeInfo {
   return {
     name: textAt(value, 'name'),
     fields: listAt(value, 'fields').map((field) => pairOf(field)),
-    methods: isWireMap(at(value, 'methods')) ? keysOf(at(value, 'methods')) : [],
+    flags: FLAGS.filter((flag) => at(value, flag) === true).map((flag) => flag.replace('_', ' ')),
+    methods: entriesOf(at(value, 'methods')).map(([name, about]) => [name, textAt(about, 'definition')]),
     relations: keysOf(relations).map((field) => {
       const found = at(relations, field);
       return { field, type: textAt(found, 'type'), inverse: textAt(found, 'property') };
     }),
+  };
+}
+
+const FLAGS = ['wrap_only', 'hide_id', 'auto_index', 'strict'] as const;
+
+function indexInfo(value: WireValue): IndexInfo {
+  const state = textAt(value, 'state');
+  const why = textAt(value, 'why');
+  return {
+    name: textAt(value, 'name'),
+    type: textAt(value, 'type'),
+    fields: textsOf(at(value, 'fields')),
+    isUnique: at(value, 'unique') === true,
+    state:
+      state === 'building' ? `${textAt(value, 'percent')} % built` : why === '' ? state : `${state}: ${why}`,
+    entries: textAt(value, 'entries'),
   };
 }
 

@@ -151,6 +151,21 @@ export async function ask(
   }
 }
 
+/**
+ * Runs code in a scope, and takes all of it back.
+ *
+ * @returns how many of what it would change, by category
+ * @throws AlthingError
+ */
+export async function tryOut(
+  scope: string,
+  code: string,
+  vars: Readonly<Record<string, WireValue>> = {},
+): Promise<Readonly<Record<string, number>>> {
+  const trial = database().$scope(scope).with({ exact: true, dryRun: true });
+  return (await trial.query(code, vars)).changes;
+}
+
 /** The connection itself, for rooms. */
 export function database(): Database {
   const now = current.value;

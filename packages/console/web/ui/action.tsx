@@ -3,8 +3,9 @@ import type { WireValue } from '@althing/client';
 import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { scalarText } from '../results/show.js';
-import { ask } from '../state/session.js';
-import type { Deed } from './deed.js';
+import { hasHistory } from '../state/names.js';
+import { ask, tryOut } from '../state/session.js';
+import { changesText, type Deed, withReason } from './deed.js';
 import { Code, Dialog, Failure, Field } from './parts.js';
 
 interface Props {
@@ -25,7 +26,7 @@ interface Props {
 export function ActionDialog({
   title,
   what = '',
-  deed,
+  deed: wanted,
   typed,
   show,
   done,
@@ -33,24 +34,37 @@ export function ActionDialog({
   children,
 }: Props): JSX.Element {
   const [text, setText] = useState('');
+  const [why, setWhy] = useState('');
+  const [tried, setTried] = useState('');
   const [error, fail] = useState<unknown>(null);
   const [isBusy, setBusy] = useState(false);
   const [given, give] = useState<{ readonly value: WireValue } | null>(null);
-  const submit = async (event: Event): Promise<void> => {
-    event.preventDefault();
+  const needsReason = wanted?.defines === true && hasHistory(wanted.scope);
+  const deed = wanted === null || !needsReason ? wanted : why === '' ? null : withReason(wanted, why);
+  const work = async (what: (deed: Deed) => Promise<void>): Promise<void> => {
     if (deed === null || isBusy) return;
     setBusy(true);
     fail(null);
+    setTried('');
     try {
-      const value = await ask(deed.scope, deed.code, deed.vars);
-      done();
-      if (show === undefined) close();
-      else give({ value });
+      await what(deed);
     } catch (caught) {
       fail(caught);
     } finally {
       setBusy(false);
     }
+  };
+  const act = async ({ scope, code, vars }: Deed): Promise<void> => {
+    const value = await ask(scope, code, vars);
+    done();
+    if (show === undefined) close();
+    else give({ value });
+  };
+  const count = async ({ scope, code, vars }: Deed): Promise<void> =>
+    setTried(`It would change ${changesText(await tryOut(scope, code, vars))}. Nothing was changed.`);
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    void work(act);
   };
   if (given !== null && show !== undefined) {
     return (
@@ -69,9 +83,14 @@ export function ActionDialog({
   const isDanger = typed !== undefined;
   return (
     <Dialog title={title} close={close}>
-      <form class="stack" onSubmit={(event) => void submit(event)}>
+      <form class="stack" onSubmit={submit}>
         {what === '' ? null : <p>{what}</p>}
         {children}
+        {needsReason ? (
+          <Field label="Why; the history of definitions keeps it">
+            <input value={why} onInput={(event) => setWhy(event.currentTarget.value)} />
+          </Field>
+        ) : null}
         {typed === undefined ? null : (
           <Field label={`This can't be taken back. Type ${typed} to go on`}>
             <input
@@ -94,7 +113,19 @@ export function ActionDialog({
           <button type="button" onClick={close}>
             Cancel
           </button>
+          {wanted?.scope.startsWith('@node') === true ? null : (
+            <button
+              type="button"
+              class="plain"
+              title="Counts what it would change, and takes it back"
+              disabled={deed === null || isBusy}
+              onClick={() => void work(count)}
+            >
+              Dry run
+            </button>
+          )}
         </div>
+        <p role="status">{tried}</p>
         {deed === null ? null : <DeedCode deed={deed} />}
       </form>
     </Dialog>

@@ -4,10 +4,11 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { accessOf, ask, mayChange, PRIVILEGES, type Privilege } from '../state/session.js';
 import { itemsOf, textAt } from '../state/values.js';
+import { useForm } from '../ui/form.js';
 import { Failure, Head, Part, Scroll, useAnswer } from '../ui/parts.js';
-import { ROOT } from './deeds.js';
+import { type Access, AccessDialog } from './access.js';
+import { newUser, ROOT } from './forms.js';
 import { User } from './user.js';
-import { type Wish, WishDialog } from './wishes.js';
 
 export function Users(): JSX.Element {
   const { value, error, again } = useAnswer('users', async () => {
@@ -18,13 +19,14 @@ export function Users(): JSX.Element {
     const names = itemsOf(collections).map((each) => `@collection:${textAt(each, 'name')}`);
     return { users: itemsOf(users), scopes: [ROOT, '@node', ...names] };
   });
-  const [wish, want] = useState<Wish | null>(null);
+  const [open, dialog] = useForm(again);
+  const [access, change] = useState<Access | null>(null);
   const isEditable = mayChange(ROOT);
   return (
     <div class="page">
       <Head title="Users">
         {isEditable ? (
-          <button type="button" class="main" onClick={() => want({ kind: 'new' })}>
+          <button type="button" class="main" onClick={() => open(newUser())}>
             New user
           </button>
         ) : null}
@@ -32,13 +34,14 @@ export function Users(): JSX.Element {
       <Failure error={error} />
       {value === null ? null : (
         <>
-          <Matrix users={value.users} scopes={value.scopes} want={isEditable ? want : null} />
+          <Matrix users={value.users} scopes={value.scopes} change={isEditable ? change : null} />
           {value.users.map((user) => (
-            <User key={textAt(user, 'name')} user={user} want={isEditable ? want : null} />
+            <User key={textAt(user, 'name')} user={user} open={isEditable ? open : null} />
           ))}
         </>
       )}
-      {wish === null ? null : <WishDialog wish={wish} done={again} close={() => want(null)} />}
+      {dialog}
+      {access === null ? null : <AccessDialog access={access} done={again} close={() => change(null)} />}
     </div>
   );
 }
@@ -46,10 +49,11 @@ export function Users(): JSX.Element {
 interface MatrixProps {
   readonly users: readonly WireValue[];
   readonly scopes: readonly string[];
-  readonly want: ((wish: Wish) => void) | null;
+  /** Null where nothing can be changed. */
+  readonly change: ((access: Access) => void) | null;
 }
 
-function Matrix({ users, scopes, want }: MatrixProps): JSX.Element {
+function Matrix({ users, scopes, change }: MatrixProps): JSX.Element {
   return (
     <Part title="Privileges">
       <Scroll label="Privileges">
@@ -72,14 +76,14 @@ function Matrix({ users, scopes, want }: MatrixProps): JSX.Element {
                   const text = textOf(has);
                   return (
                     <td key={name}>
-                      {want === null ? (
+                      {change === null ? (
                         text
                       ) : (
                         <button
                           type="button"
                           class="link"
                           aria-label={`${name} on ${scope}: ${text}`}
-                          onClick={() => want({ kind: 'access', user: name, scope, has })}
+                          onClick={() => change({ user: name, scope, has })}
                         >
                           {text}
                         </button>

@@ -2,16 +2,28 @@
 import type { WireValue } from '@althing/client';
 import type { JSX } from 'preact';
 import { at, listAt, textAt, textsOf } from '../state/values.js';
+import type { Form } from '../ui/form.js';
 import { Mark, Part, RowButton, Scroll } from '../ui/parts.js';
-import type { Wish } from './wishes.js';
+import {
+  allow,
+  disallow,
+  endSession,
+  endSessions,
+  newToken,
+  removeList,
+  removeToken,
+  removeUser,
+  renameUser,
+  setPassword,
+} from './forms.js';
 
 interface Props {
   readonly user: WireValue;
   /** Null where nothing can be changed. */
-  readonly want: ((wish: Wish) => void) | null;
+  readonly open: ((form: Form) => void) | null;
 }
 
-export function User({ user, want }: Props): JSX.Element {
+export function User({ user, open }: Props): JSX.Element {
   const name = textAt(user, 'name');
   return (
     <Part
@@ -24,32 +36,32 @@ export function User({ user, want }: Props): JSX.Element {
         </>
       }
       actions={
-        want === null ? undefined : (
+        open === null ? undefined : (
           <>
-            <button type="button" onClick={() => want({ kind: 'token', user: name })}>
+            <button type="button" onClick={() => open(newToken(name))}>
               New token<span class="hidden-text"> for {name}</span>
             </button>
-            <button type="button" onClick={() => want({ kind: 'password', user: name })}>
+            <button type="button" onClick={() => open(setPassword(name))}>
               Set password<span class="hidden-text"> of {name}</span>
             </button>
-            <button type="button" onClick={() => want({ kind: 'rename', user: name })}>
+            <button type="button" onClick={() => open(renameUser(name))}>
               Rename<span class="hidden-text"> {name}</span>
             </button>
-            <button type="button" class="danger" onClick={() => want({ kind: 'delete', user: name })}>
+            <button type="button" class="danger" onClick={() => open(removeUser(name))}>
               Delete<span class="hidden-text"> {name}</span>
             </button>
           </>
         )
       }
     >
-      <Tokens user={user} want={want} />
-      <Sessions user={user} want={want} />
-      <Whitelists user={user} want={want} />
+      <Tokens user={user} open={open} />
+      <Sessions user={user} open={open} />
+      <Whitelists user={user} open={open} />
     </Part>
   );
 }
 
-function Tokens({ user, want }: Props): JSX.Element {
+function Tokens({ user, open }: Props): JSX.Element {
   const name = textAt(user, 'name');
   const tokens = listAt(user, 'tokens');
   if (tokens.length === 0) return <p class="quiet">No tokens.</p>;
@@ -63,7 +75,7 @@ function Tokens({ user, want }: Props): JSX.Element {
             <th>ends</th>
             <th>made</th>
             <th>description</th>
-            {want === null ? null : <th class="end">change</th>}
+            {open === null ? null : <th class="end">change</th>}
           </tr>
         </thead>
         <tbody>
@@ -74,12 +86,12 @@ function Tokens({ user, want }: Props): JSX.Element {
               <td>{textAt(token, 'expiration_time')}</td>
               <td>{textAt(token, 'created_on')}</td>
               <td class="wide">{textAt(token, 'description')}</td>
-              {want === null ? null : (
+              {open === null ? null : (
                 <td class="end">
                   <RowButton
                     text="delete"
                     about={textAt(token, 'key')}
-                    act={() => want({ kind: 'del_token', user: name, key: textAt(token, 'key') })}
+                    act={() => open(removeToken(textAt(token, 'key')))}
                   />
                 </td>
               )}
@@ -92,7 +104,7 @@ function Tokens({ user, want }: Props): JSX.Element {
 }
 
 /** Logins that last for a while, of which this page has one. Nothing for a user who has none. */
-function Sessions({ user, want }: Props): JSX.Element | null {
+function Sessions({ user, open }: Props): JSX.Element | null {
   const name = textAt(user, 'name');
   const sessions = listAt(user, 'sessions');
   if (sessions.length === 0) return null;
@@ -105,13 +117,9 @@ function Sessions({ user, want }: Props): JSX.Element | null {
             <th>access</th>
             <th>ends</th>
             <th>begun</th>
-            {want === null ? null : (
+            {open === null ? null : (
               <th class="end">
-                <RowButton
-                  text="end all"
-                  about={`sessions of ${name}`}
-                  act={() => want({ kind: 'end_sessions', user: name, id: null })}
-                />
+                <RowButton text="end all" about={`sessions of ${name}`} act={() => open(endSessions(name))} />
               </th>
             )}
           </tr>
@@ -125,12 +133,12 @@ function Sessions({ user, want }: Props): JSX.Element | null {
                 <td>{at(session, 'read_only') === true ? 'read-only' : 'full'}</td>
                 <td>{textAt(session, 'expiration_time')}</td>
                 <td>{textAt(session, 'created_on')}</td>
-                {want === null ? null : (
+                {open === null ? null : (
                   <td class="end">
                     <RowButton
                       text="end"
                       about={`the session ${id}`}
-                      act={() => want({ kind: 'end_sessions', user: name, id })}
+                      act={() => open(endSession(name, id))}
                     />
                   </td>
                 )}
@@ -146,7 +154,7 @@ function Sessions({ user, want }: Props): JSX.Element | null {
 const LISTS = ['procedures', 'rooms'] as const;
 
 /** Without a list everything is allowed that privileges allow. */
-function Whitelists({ user, want }: Props): JSX.Element {
+function Whitelists({ user, open }: Props): JSX.Element {
   const name = textAt(user, 'name');
   return (
     <dl class="facts">
@@ -160,27 +168,27 @@ function Whitelists({ user, want }: Props): JSX.Element {
               {textsOf(rules).map((rule) => (
                 <span key={rule} class="mono">
                   {rule}
-                  {want === null ? null : (
+                  {open === null ? null : (
                     <RowButton
                       text="✕"
                       about={`the rule ${rule} of ${name}`}
-                      act={() => want({ kind: 'disallow', user: name, list, rule })}
+                      act={() => open(disallow(name, list, rule))}
                     />
                   )}
                 </span>
               ))}
-              {want === null ? null : (
+              {open === null ? null : (
                 <RowButton
                   text={rules === undefined ? 'limit' : 'add'}
                   about={`${list} of ${name}`}
-                  act={() => want({ kind: 'allow', user: name, list, isNew: rules === undefined })}
+                  act={() => open(allow(name, list, rules === undefined))}
                 />
               )}
-              {want === null || rules === undefined ? null : (
+              {open === null || rules === undefined ? null : (
                 <RowButton
                   text="no limit"
                   about={`of ${list} of ${name}`}
-                  act={() => want({ kind: 'disallow', user: name, list, rule: '' })}
+                  act={() => open(removeList(name, list))}
                 />
               )}
             </dd>
