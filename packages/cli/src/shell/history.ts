@@ -17,6 +17,7 @@ const ENTRY_LENGTH_MAX = 64 * 1024;
 const SECRET_CALLS: ReadonlySet<string> = new Set([
   'set_password',
   'new_token',
+  'import_user',
   'del_token',
   'new_node',
   'new_user',

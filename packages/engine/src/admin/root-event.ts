@@ -44,7 +44,8 @@ export function userEvents(old: User | undefined, user: User): RootEvent[] {
   if (old === undefined) return [{ event: 'user_made', fields: { name } }];
   const events: RootEvent[] = [];
   if (old.name !== name) events.push({ event: 'user_renamed', fields: { name: old.name, to: name } });
-  if (old.password !== user.password) {
+  // With the salt, the password is the same: its hash is another.
+  if (old.password?.salt !== user.password?.salt) {
     events.push({ event: user.password === null ? 'password_removed' : 'password_set', fields: { name } });
   }
   for (const token of user.tokens) {

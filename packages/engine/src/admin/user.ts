@@ -12,6 +12,11 @@ export interface PasswordHash {
   readonly logN: number;
   readonly r: number;
   readonly p: number;
+  /**
+   * The salt of a hash of ThingsDB, for a password that came with one: the password itself is not known until its user logs in, so
+   * `hash` is that of ThingsDB's hash, a text.
+   */
+  readonly thingsdbSalt?: string;
 }
 
 export interface Token {
@@ -52,8 +57,9 @@ export function shortToken(token: Token): string {
 }
 
 /**
- *   user    := id:varint name:text created:varint hasPassword:u8 password? count:varint token*
- *   password:= salt:blob hash:blob logN:u8 r:varint p:varint
+ *   user    := id:varint name:text created:varint hasPassword:u8 password? count:varint token*     hasPassword: 0, 1, or 2 with `foreign`
+ *   password:= salt:blob hash:blob logN:u8 r:varint p:varint foreign?
+ *   foreign := salt:text                                                  `thingsdbSalt`
  *   token   := prefix:text hash:blob created:varint expires:varint (0: never, else time + 1) description:text
  */
 export function writeUser(out: ByteWriter, user: User): void {
@@ -61,13 +67,14 @@ export function writeUser(out: ByteWriter, user: User): void {
   out.text(user.name);
   out.varint(user.createdAt);
   const { password } = user;
-  out.u8(password === null ? 0 : 1);
+  out.u8(passwordForm(password));
   if (password !== null) {
     out.blob(password.salt);
     out.blob(password.hash);
     out.u8(password.logN);
     out.varint(password.r);
     out.varint(password.p);
+    if (password.thingsdbSalt !== undefined) out.text(password.thingsdbSalt);
   }
   out.list(user.tokens, (token) => {
     out.text(token.prefix);
@@ -82,18 +89,25 @@ export function readUser(input: ByteReader): User {
   const id = input.varint();
   const name = input.text();
   const createdAt = input.varint();
-  const password = input.u8() === 0 ? null : readPassword(input);
+  const form = input.u8();
+  const password = form === 0 ? null : readPassword(input, form);
   return { id, name, createdAt, password, tokens: input.list(() => readToken(input)) };
 }
 
-function readPassword(input: ByteReader): PasswordHash {
-  return {
+function passwordForm(password: PasswordHash | null): number {
+  if (password === null) return 0;
+  return password.thingsdbSalt === undefined ? 1 : 2;
+}
+
+function readPassword(input: ByteReader, form: number): PasswordHash {
+  const password = {
     salt: input.blob(),
     hash: input.blob(),
     logN: input.u8(),
     r: input.varint(),
     p: input.varint(),
   };
+  return form === 1 ? password : { ...password, thingsdbSalt: input.text() };
 }
 
 function readToken(input: ByteReader): Token {

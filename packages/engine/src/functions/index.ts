@@ -14,6 +14,7 @@ import { FUTURES } from './future.js';
 import { HELP } from './help.js';
 import { HISTORY } from './history.js';
 import { IMPORT } from './import.js';
+import { IMPORT_USER } from './import-user.js';
 import { INDEXES } from './indexes.js';
 import { JSON_TEXT } from './json.js';
 import { LISTS } from './list.js';
@@ -55,6 +56,7 @@ export function builtIns(): readonly Entry[] {
     ...HISTORY,
     ...IMPORT,
     ...USERS,
+    ...IMPORT_USER,
     ...USER_WHITELISTS,
     ...COLLECTIONS,
     ...NODES,

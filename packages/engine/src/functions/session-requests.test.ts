@@ -238,3 +238,28 @@ function recordOf(kind: RecordKind): Uint8Array {
   if (!value) throw new Error('there is no such record');
   return value;
 }
+
+describe('a password that came as a hash of ThingsDB', () => {
+  const own = new Uint8Array(32).fill(9);
+  const rehash = (proof: Uint8Array): Outcome => ask({ act: 'rehash', hash: own, proof });
+
+  beforeEach(() => {
+    const { root } = db.engine;
+    root.putUser({ ...ann(), password: { ...passwordOf(1), thingsdbSalt: '12345678$1' } });
+  });
+
+  test('gets a hash of its own with the first login, which ends no session and is no event', () => {
+    begin('one');
+    const { events } = db.engine.root;
+    events.splice(0);
+    expect(changed(rehash(passwordOf(1).salt))).toBe(true);
+    expect(ann().password).toEqual({ ...passwordOf(1), hash: own });
+    expect([left(), events]).toEqual([1, []]);
+    expect(changed(rehash(passwordOf(1).salt))).toBe(false);
+  });
+
+  test('keeps its hash when another password was set meanwhile', () => {
+    expect(changed(rehash(passwordOf(2).salt))).toBe(false);
+    expect(ann().password?.thingsdbSalt).toBe('12345678$1');
+  });
+});

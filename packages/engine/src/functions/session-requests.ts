@@ -1,4 +1,4 @@
-/** Requests that begin, renew and end sessions: no programs, and open to every user, whatever its privileges. */
+/** Requests about logins, as those that begin, renew and end sessions: no programs, and open to every user, whatever its privileges. */
 import type { RootEditor } from '../admin/root-editor.js';
 import {
   isBackedBy,
@@ -20,6 +20,8 @@ export type SessionAsk = { readonly hash: Uint8Array } & (
       readonly readOnly: boolean;
     }
   | { readonly act: 'renew' | 'end' }
+  /** The password is known now, which was kept as the hash of a hash of ThingsDB: `hash` is its own, with the same salt. */
+  | { readonly act: 'rehash'; readonly proof: Uint8Array }
 );
 
 export interface SessionBody {
@@ -30,7 +32,7 @@ export interface SessionBody {
 /**
  * Carries one out. A session that is begun twice under the same hash is one.
  *
- * @returns Unix seconds at which the session ends unless it is renewed; null for one that was ended
+ * @returns Unix seconds at which the session ends unless it is renewed; null for one that was ended, or none
  * @throws QueryError auth_err when session, password or token are gone, max_quota_err when too many begin
  */
 export function sessionRequest(rt: Runtime, { ask }: SessionBody): number | null {
@@ -38,6 +40,14 @@ export function sessionRequest(rt: Runtime, { ask }: SessionBody): number | null
   const user = rt.root.users.get(rt.user.id);
   if (user === undefined) throw GONE;
   if (ask.act === 'begin') return secondsOf(begin(rt, user, ask));
+  if (ask.act === 'rehash') {
+    const { password } = user;
+    if (password?.thingsdbSalt !== undefined && isSameHash(password.salt, ask.proof)) {
+      const { thingsdbSalt: _, ...kept } = password;
+      rt.editor.putUser({ ...user, password: { ...kept, hash: ask.hash } });
+    }
+    return null;
+  }
   const sessions = rt.root.sessions.of(user.id);
   const session = sessions.find(({ hash }) => isSameHash(hash, ask.hash));
   if (ask.act === 'end') {

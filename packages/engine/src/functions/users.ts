@@ -264,7 +264,8 @@ function needGrant(rt: Runtime): void {
   rt.access.require(Privilege.GRANT, 'thingsdb');
 }
 
-function checkUserName(name: string): void {
+/** @throws QueryError value_err for what can't be the name of a user */
+export function checkUserName(name: string): void {
   if (!/^[\x21-\x7e]{1,127}$/.test(name)) {
     throw valueError('the name of a user has 1 to 127 visible ASCII characters');
   }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { PasswordHasher, TooManyLoginsError } from './password.js';
+import { thingsdbHash } from './thingsdb-hash.js';
 
 const from = (network: string, isSuspect = false) => ({ network, isSuspect });
 
@@ -20,6 +21,15 @@ describe('hashes of passwords', () => {
     expect(one.salt).toHaveLength(16);
     expect(one.hash).toHaveLength(32);
     expect(Buffer.from(one.hash).equals(two.hash)).toBe(false);
+  });
+
+  test('tell a password of which only the hash of ThingsDB came, and become its own with the same salt', async () => {
+    const hasher = new PasswordHasher();
+    const foreign = thingsdbHash('secret', '12345678$1') ?? '';
+    const wrapped = { ...(await hasher.hash(foreign)), thingsdbSalt: '12345678$1' };
+    expect(await hasher.verifyOwn('secret', wrapped)).toBe(true);
+    for (const wrong of ['Secret', '', foreign]) expect(await hasher.verifyOwn(wrong, wrapped)).toBe(false);
+    expect(await hasher.verifyOwn('secret', await hasher.hashWith('secret', wrapped.salt))).toBe(true);
   });
 
   test('few are computed at once, a bounded number waits, and the rest is turned away', async () => {

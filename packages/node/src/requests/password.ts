@@ -1,12 +1,13 @@
 /**
  * Password hashes: scrypt (RFC 7914) with N = 2^15, r = 8, p = 1 and a salt of 16 bytes, computed in the
  * thread pool. Each takes 32 MB and tens of milliseconds, so few run at once, and the queue for them is
- * bounded.
+ * bounded. Of a password that came from ThingsDB, it is the hash of the hash that it had there, which is weak by itself.
  */
 import { scrypt, timingSafeEqual } from 'node:crypto';
 import type { PasswordHash } from '@althing/engine';
 import { newSalt, SALT_BYTES } from '../base/password-salts.js';
 import { FairQueue } from './fair-queue.js';
+import { thingsdbHash } from './thingsdb-hash.js';
 
 const LOG_N = 15;
 const R = 8;
@@ -79,8 +80,12 @@ export class PasswordHasher {
    *
    * @param saltKey see `Request`
    */
-  async hash(password: string, saltKey: Uint8Array | null = null): Promise<PasswordHash> {
-    const salt = newSalt(saltKey);
+  hash(password: string, saltKey: Uint8Array | null = null): Promise<PasswordHash> {
+    return this.hashWith(password, newSalt(saltKey));
+  }
+
+  /** The hash of a password with a salt, which no other password must have. */
+  async hashWith(password: string, salt: Uint8Array): Promise<PasswordHash> {
     await this.enter(null);
     try {
       const hash = await this.derive(password, { salt, logN: LOG_N, r: R, p: P });
@@ -119,7 +124,9 @@ export class PasswordHasher {
 
   private async check(password: string, expected: PasswordHash | null, isSuspect: boolean): Promise<boolean> {
     try {
-      const hash = await this.derive(password, expected ?? { salt: NO_SALT, logN: LOG_N, r: R, p: P });
+      const salt = expected?.thingsdbSalt;
+      const hashed = salt === undefined ? password : (thingsdbHash(password, salt) ?? password);
+      const hash = await this.derive(hashed, expected ?? { salt: NO_SALT, logN: LOG_N, r: R, p: P });
       return expected !== null && timingSafeEqual(hash, expected.hash);
     } finally {
       this.leave(isSuspect);

@@ -51,6 +51,7 @@ function setUp({ delayMs = 0, cacheMs = 60_000 } = {}) {
   const delays: { readonly ms: number; readonly callback: () => void }[] = [];
   const hasher = new QuickHasher();
   const defects: unknown[] = [];
+  const foreign: string[] = [];
   const others = { freshen: async (): Promise<boolean> => true };
   const authenticator = new Authenticator({
     root,
@@ -61,6 +62,7 @@ function setUp({ delayMs = 0, cacheMs = 60_000 } = {}) {
       () => clock.now,
     ),
     cacheMs,
+    onForeignHash: ({ name }, password) => foreign.push(`${name} ${password}`),
     onDefect: (error) => defects.push(error),
     now: () => clock.now,
     clock: {
@@ -79,7 +81,7 @@ function setUp({ delayMs = 0, cacheMs = 60_000 } = {}) {
   const change = (changes: Partial<User>) => root.putUser({ ...admin(), ...changes });
   const login = (header: string, address = HERE) =>
     new Promise<Login>((resolve) => authenticator.login(header, address, { done: resolve }));
-  return { defects, others, root, clock, delays, hasher, authenticator, admin, change, login };
+  return { defects, foreign, others, root, clock, delays, hasher, authenticator, admin, change, login };
 }
 
 describe('passwords', () => {
@@ -94,6 +96,16 @@ describe('passwords', () => {
     clock.now += 1;
     expect(authenticator.known(header)).toBeNull();
     expect(hasher.checks).toBe(1);
+  });
+
+  test('that came as hashes of ThingsDB are told, once they are right, so that they get hashes of their own', async () => {
+    const { foreign, change, login } = setUp();
+    await login(basic('admin', 'pass'));
+    change({ password: { ...hashOf('pass'), thingsdbSalt: '12345678$1' } });
+    await login(basic('admin', 'wrong'));
+    expect(foreign).toEqual([]);
+    await login(basic('admin', 'pass'));
+    expect(foreign).toEqual(['admin pass']);
   });
 
   test('are checked every time when nothing is to be remembered', async () => {

@@ -57,6 +57,8 @@ export interface AuthenticatorOptions {
   readonly cacheMs: number;
   /** Called for each login that was checked, and at the first use of each token. */
   readonly onLogin?: (event: LoginEvent) => void;
+  /** Called with a right password that is kept as the hash of a hash of ThingsDB: now it can have one of its own. */
+  readonly onForeignHash?: (user: User, password: string) => void;
   /** Called with an error that is no outcome of a check; the login is put off. */
   readonly onDefect: (error: unknown) => void;
   /** Wall clock in milliseconds. */
@@ -328,7 +330,9 @@ export class Authenticator {
     if (!matches || user === undefined || credentials.password === this.options.refusedPassword) return null;
     // The user may have changed while the hash was computed.
     const now = root.users.get(user.id);
-    return now?.password === user.password ? { user: now, readOnly: false } : null;
+    if (now?.password !== user.password) return null;
+    if (user.password?.thingsdbSalt !== undefined) this.options.onForeignHash?.(user, credentials.password);
+    return { user: now, readOnly: false };
   }
 
   private tokenOf(key: string): Found | null {

@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import { type ConnectionEntry, type Engine, ErrorCode } from '@althing/engine';
+import { type ConnectionEntry, type Engine, ErrorCode, type User } from '@althing/engine';
 import { backgroundClock } from '../../base/clock.js';
 import { descriptorLimit, fittingConnections } from '../../base/descriptors.js';
 import { type Config, DEFAULT_PASSWORD, isOpen, portInUse } from '../../config/index.js';
@@ -245,12 +245,33 @@ function makeAuthenticator(options: DoorsOptions): Authenticator {
       figures.loggedIn(login.method, login.outcome);
       audit.login(login);
     },
+    onForeignHash: (user, password) => rehash(options, user, password),
     refusedPassword: isOpen(config) ? DEFAULT_PASSWORD : null,
     cacheMs: config.credentialCacheMs,
     onDefect,
     now: Date.now,
     clock: backgroundClock,
   });
+}
+
+/** Keeps the hash of a password in the place of that of a hash of ThingsDB. What fails is done with the next login. */
+function rehash({ hasher, router }: DoorsOptions, user: User, password: string): void {
+  const proof = user.password?.salt;
+  if (proof === undefined) return;
+  hasher.hashWith(password, proof).then(
+    ({ hash }) =>
+      router.handle(
+        {
+          scope: { kind: 'thingsdb' },
+          user,
+          body: { type: 'session', ask: { act: 'rehash', hash, proof } },
+          format: 'json',
+          client: { gone: false },
+        },
+        () => {},
+      ),
+    () => {},
+  );
 }
 
 /** Tells the log of requests that failed by a defect. */

@@ -106,7 +106,10 @@ export class Session {
     }
     const { password, saltKey } = credential;
     if (password === null || user.password === null) return false;
-    return isSame(password.hash, user.password.hash) || isSaltOf(user.password.salt, saltKey);
+    const { hash, salt } = user.password;
+    // One that came as a hash of ThingsDB gets another hash of itself with the first login, and keeps the salt.
+    const isOwnNow = password.thingsdbSalt !== undefined && isSame(password.salt, salt);
+    return isSame(password.hash, hash) || isOwnNow || isSaltOf(salt, saltKey);
   }
 
   private sessionIn({ sessions }: SessionRoot): UserSession | null {
