@@ -12,6 +12,7 @@ import type { CommandDefinition } from './command.js';
 import { completionCommand } from './completion/completion-command.js';
 import { configCommand } from './config.js';
 import { type Io, processIo, writeLast } from './io.js';
+import { migrateCommand } from './migrate/migrate-command.js';
 import { queryCommand } from './query.js';
 import { recoverCommand } from './recover.js';
 import { restoreCommand } from './restore.js';
@@ -31,6 +32,7 @@ const commands: readonly CommandDefinition[] = [
   restoreCommand,
   exportCommand,
   importCommand,
+  migrateCommand,
   checkCommand,
   recoverCommand,
   configCommand,

@@ -16,6 +16,7 @@ export type { ModuleInfo } from './admin/modules.js';
 export { CHANGING_PRIVILEGES, Privilege } from './admin/privileges.js';
 export {
   ownedTask,
+  ownerOfTask,
   packUser,
   type Replacement,
   replacementConflict,
@@ -130,13 +131,14 @@ export { SharedIndex } from './state/shared-index.js';
 export { DamagedStateError } from './state/thing-records.js';
 export { sharedThing } from './state/thing-walk.js';
 export { takeBack, type Undo } from './state/transaction.js';
-export { dropTasks } from './thingsdb/builder.js';
+export { dropTasks, giveTasks } from './thingsdb/builder.js';
 export { looksLikeThingsdbDump, NoThingsdbDumpError, readThingsdbDump } from './thingsdb/dump.js';
 export { type ThingsdbDump, writeThingsdbDump } from './thingsdb/dump-writer.js';
 export type { ByteSource } from './thingsdb/input.js';
 export { type StoreFileSet, ThingsdbStore } from './thingsdb/node-store.js';
 export {
   NODE_SCOPE,
+  type PlainArgument,
   THINGSDB_SCOPE,
   type ThingsdbCollectionInfo,
   type ThingsdbProcedure,

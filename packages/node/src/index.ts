@@ -1,6 +1,25 @@
+export {
+  giveTasks,
+  type PlainArgument,
+  type ThingsdbCollection,
+  type ThingsdbCollectionInfo,
+  type ThingsdbProcedure,
+  type ThingsdbRoot,
+  type ThingsdbStore,
+  type ThingsdbTask,
+  type ThingsdbUser,
+} from '@althing/engine';
 export { type BackupSummary, verifyBackup } from './backup/contents.js';
+export { digestOfExport, type ExportDigest } from './backup/export-digest.js';
 export { BackupError, BackupWriter } from './backup/format.js';
-export { dumpOfExport, exportOfCollection, isThingsdbDump, readDumpFile } from './backup/thingsdb.js';
+export {
+  dumpOfExport,
+  emptyCollection,
+  exportOfCollection,
+  isThingsdbDump,
+  readDump,
+  readDumpFile,
+} from './backup/thingsdb.js';
 export {
   isThingsdbStore,
   openThingsdbStore,

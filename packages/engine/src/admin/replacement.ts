@@ -135,6 +135,13 @@ export function packUser(user: User): Uint8Array {
   return out.take();
 }
 
+/** The id of the user that a task belongs to, by its record. */
+export function ownerOfTask({ value }: BackupRecord): number {
+  const input = new ByteReader(value);
+  input.varint();
+  return input.varint();
+}
+
 /** The record of a task, with another owner. */
 export function ownedTask(record: BackupRecord, owner: number): BackupRecord {
   const input = new ByteReader(record.value);

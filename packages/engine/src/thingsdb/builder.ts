@@ -197,3 +197,17 @@ export function dropTasks(group: CollectionGroup): void {
     for (const task of group.tasks.list()) editor.delete(task);
   });
 }
+
+/**
+ * Gives the tasks of a collection to users.
+ *
+ * @param owners ids of users by those of tasks
+ * @param other the user who gets the others
+ */
+export function giveTasks(
+  { tasks }: CollectionGroup,
+  owners: ReadonlyMap<number, number>,
+  other: number,
+): void {
+  for (const state of [...tasks.all()]) tasks.put({ ...state, owner: owners.get(state.id) ?? other });
+}

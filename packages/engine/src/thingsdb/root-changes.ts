@@ -10,6 +10,7 @@ import { readRecordHead } from './records.js';
 import {
   accessOf,
   NODE_SCOPE,
+  plainArguments,
   THINGSDB_SCOPE,
   type ThingsdbCollectionInfo,
   type ThingsdbRoot,
@@ -245,7 +246,7 @@ class RootRecords {
     const owner = this.uint(payload, 'the id of a user');
     payload.next();
     const source = this.values.closure().store();
-    const args = readArguments(payload.next(), this.values).items;
+    const args = plainArguments(readArguments(payload.next(), this.values).items);
     this.root.tasks.set(id, { id, startAt, owner, source, args });
   }
 
@@ -258,7 +259,9 @@ class RootRecords {
 
   private setArguments(payload: Payload): void {
     const id = this.taskId(payload);
-    this.putTask(id, { args: readArguments(payload.next(), this.values).items });
+    this.putTask(id, {
+      args: plainArguments(readArguments(payload.next(), this.values).items),
+    });
   }
 
   private setOwner(payload: Payload): void {

@@ -23,6 +23,7 @@ import { DataInput } from './input.js';
 import {
   accessOf,
   NODE_SCOPE,
+  plainArguments,
   THINGSDB_SCOPE,
   type ThingsdbCollectionInfo,
   type ThingsdbRoot,
@@ -104,7 +105,13 @@ export function readRootFiles(read: ReadFile, charge: Charge): ThingsdbRoot {
     const owner = input.uint('the id of a user');
     const source = values.closure().store();
     values.read();
-    root.tasks.set(id, { id, startAt, owner, source, args: readArguments(input, values).items });
+    root.tasks.set(id, {
+      id,
+      startAt,
+      owner,
+      source,
+      args: plainArguments(readArguments(input, values).items),
+    });
   });
   rows('modules.mp', ({ input }) => {
     const count = input.array('a module');

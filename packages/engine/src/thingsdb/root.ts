@@ -1,5 +1,10 @@
 /** What the scope @thingsdb of a ThingsDB holds: users with their rights, collections, procedures, tasks, and modules. */
+import { List } from '../value/containers.js';
+import { Bytes, Float } from '../value/scalars.js';
 import type { Value } from '../value/value.js';
+
+/** An argument of a task, as clients send values: an int is a bigint, a float a number. */
+export type PlainArgument = null | boolean | bigint | number | string | Uint8Array | readonly PlainArgument[];
 
 export interface ThingsdbToken {
   /** All of its characters. */
@@ -48,7 +53,8 @@ export interface ThingsdbTask {
   /** The id of a user. */
   readonly owner: number;
   readonly source: string;
-  readonly args: readonly Value[];
+  /** Null when one of them is none that a client can send. */
+  readonly args: readonly PlainArgument[] | null;
 }
 
 /** Who may do what where, by the ids of users: bits as those of `Privilege`. */
@@ -74,4 +80,23 @@ export function accessOf(root: ThingsdbRoot, scope: number): ThingsdbAccess {
   let access = root.access.get(scope);
   if (access === undefined) root.access.set(scope, (access = new Map()));
   return access;
+}
+
+/** Arguments in the form in which clients send them; null when one has none. */
+export function plainArguments(values: readonly Value[]): readonly PlainArgument[] | null {
+  const plain: PlainArgument[] = [];
+  for (const value of values) {
+    const argument = plainArgument(value);
+    if (argument === undefined) return null;
+    plain.push(argument);
+  }
+  return plain;
+}
+
+function plainArgument(value: Value): PlainArgument | undefined {
+  if (value === null || typeof value === 'boolean' || typeof value === 'string') return value;
+  if (typeof value === 'number' || typeof value === 'bigint') return BigInt(value);
+  if (value instanceof Float) return value.value;
+  if (value instanceof Bytes) return value.data;
+  return value instanceof List ? (plainArguments(value.items) ?? undefined) : undefined;
 }

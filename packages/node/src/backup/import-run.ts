@@ -6,6 +6,7 @@ import {
   isImported,
   isRestored,
   ownedTask,
+  ownerOfTask,
   RESTORE_BYTES_MAX,
   RecordKind,
   raisedCounters,
@@ -39,15 +40,24 @@ export const NOTHING = new Uint8Array(0);
 /** Gives the form in which a record goes into the collection; null: it does not. */
 export type TakeRecord = (record: StateRecord) => BackupRecord | null;
 
+/** Which tasks an import takes, and whom they belong to then: who imports, or where there is one, the user that they belong to. */
+export type ImportedTasks = 'none' | 'of importer' | 'of owners';
+
 /**
  * Records of a collection that goes somewhere else, alone.
  *
- * @param owner the user that its tasks belong to there; null when they stay where they are
+ * @param importer the user that imports
+ * @param isUser whether there is a user with an id
  */
-export function importedWith(owner: number | null): TakeRecord {
+export function importedWith(
+  tasks: ImportedTasks,
+  importer: number,
+  isUser: (id: number) => boolean,
+): TakeRecord {
   return (record) => {
-    if (owner !== null && record.kind === RecordKind.TASK) return ownedTask(record, owner);
-    return isImported(record) ? record : null;
+    if (record.kind !== RecordKind.TASK) return isImported(record) ? record : null;
+    if (tasks === 'none') return null;
+    return tasks === 'of owners' && isUser(ownerOfTask(record)) ? record : ownedTask(record, importer);
   };
 }
 

@@ -4,7 +4,7 @@ import { type GroupId, type NodeId, ROOT_GROUP } from '../between/protocol.js';
 import type { GroupSession } from '../groups/group-session.js';
 import { type BackupSummary, backupContents } from './contents.js';
 import { BackupError } from './format.js';
-import { ImportRun, importedWith, type RunLimits } from './import-run.js';
+import { type ImportedTasks, ImportRun, importedWith, type RunLimits } from './import-run.js';
 import type { Staging } from './staging.js';
 
 export interface ImportsOptions {
@@ -22,8 +22,7 @@ export interface ImportRequest {
   readonly name: string;
   /** Id of the user who gets all privileges on it. */
   readonly user: number;
-  /** Whether tasks are imported, too; they belong to that user then. */
-  readonly takesTasks: boolean;
+  readonly tasks: ImportedTasks;
 }
 
 /**
@@ -44,14 +43,16 @@ export class Imports {
   /**
    * @throws BackupError, and what the source throws; `isUnfinished` when it is not known whether the collection is there
    */
-  import(
-    { name, user, takesTasks }: ImportRequest,
-    source: AsyncIterable<Uint8Array>,
-  ): Promise<BackupSummary> {
-    const { nodeId, staging } = this.options;
+  import({ name, user, tasks }: ImportRequest, source: AsyncIterable<Uint8Array>): Promise<BackupSummary> {
+    const { nodeId, staging, root } = this.options;
     return staging.alone(async () => {
       const staged = importingName(nodeId, randomBytes(6).toString('hex'), name);
-      const run = new ImportRun(staged, name, user, importedWith(takesTasks ? user : null));
+      const run = new ImportRun(
+        staged,
+        name,
+        user,
+        importedWith(tasks, user, (id) => root.users.has(id)),
+      );
       try {
         return await this.importAll(run, source);
       } catch (error) {

@@ -7,6 +7,7 @@ import {
   type ByteSource,
   CollectionGroup,
   dropTasks,
+  EMPTY_SOURCE,
   FormatError,
   isRestored,
   LEVEL_NEWEST,
@@ -45,16 +46,28 @@ export function isThingsdbDump(file: string): boolean {
  * @throws BackupError, with the place where the dump is wrong
  */
 export function readDumpFile(file: string, takesTasks: boolean): CollectionGroup {
+  const group = withFile(file, readDump);
+  if (!takesTasks) dropTasks(group);
+  return group;
+}
+
+/** As `readDumpFile`, of bytes, with its tasks. */
+export function readDump(source: Uint8Array | ByteSource): CollectionGroup {
   try {
-    const group = withFile(file, (source) => readThingsdbDump(source, () => {}));
-    if (!takesTasks) dropTasks(group);
-    return group;
+    return readThingsdbDump(source, () => {});
   } catch (error) {
     if (error instanceof NoThingsdbDumpError) throw new BackupError('refused', error.message);
     if (error instanceof FormatError)
       throw new BackupError('damaged', `the dump is damaged: ${error.message}`);
     throw error;
   }
+}
+
+/** A collection in which there is nothing. */
+export function emptyCollection(): CollectionGroup {
+  const group = new CollectionGroup(GROUP, new ShapeTree(), EMPTY_SOURCE);
+  group.create();
+  return group;
 }
 
 /** Writes a collection as an export. */

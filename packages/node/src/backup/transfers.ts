@@ -13,6 +13,7 @@ import { UnfinishedError } from '../groups/request.js';
 import type { Backups } from './backup.js';
 import { BackupError } from './format.js';
 import type { Imports } from './import.js';
+import type { ImportedTasks } from './import-run.js';
 import type { Replacements } from './replace.js';
 
 /** The user that asks for a transfer, and the name of the request in logs. */
@@ -134,11 +135,11 @@ export class Transfers {
   /** As for a restore: what is in the file is taken as nodes wrote it. */
   importCollection(
     request: TransferRequest,
-    { collection, takesTasks }: { readonly collection: string; readonly takesTasks: boolean },
+    { collection, tasks }: { readonly collection: string; readonly tasks: ImportedTasks },
     source: AsyncIterable<Uint8Array>,
   ): Promise<string> {
     const { imports } = this.options;
-    const asked = { name: collection, user: request.user.id, takesTasks };
+    const asked = { name: collection, user: request.user.id, tasks };
     return this.told(
       'import',
       request,

@@ -96,8 +96,9 @@ describe('paths of the API', () => {
   test.each([
     ['/@backup', { transfer: 'backup' }],
     ['/@export/stuff', { transfer: 'export', collection: 'stuff' }],
-    ['/@import/st%75ff', { transfer: 'import', collection: 'stuff', takesTasks: false }],
-    ['/@import/stuff/import_tasks', { transfer: 'import', collection: 'stuff', takesTasks: true }],
+    ['/@import/st%75ff', { transfer: 'import', collection: 'stuff', tasks: 'none' }],
+    ['/@import/stuff/import_tasks', { transfer: 'import', collection: 'stuff', tasks: 'of importer' }],
+    ['/@import/stuff/owned_tasks', { transfer: 'import', collection: 'stuff', tasks: 'of owners' }],
   ])('%s is a transfer', (path, transfer) => {
     expect(parsePath(path)).toEqual({ kind: 'transfer', ...transfer });
   });

@@ -1,4 +1,5 @@
 import { parseScopePath, type ScopeName } from '@althing/engine';
+import type { ImportedTasks } from '../../backup/import-run.js';
 
 /** The target of a request. */
 export type Path =
@@ -20,8 +21,7 @@ export type Transfer =
   | {
       readonly transfer: 'import';
       readonly collection: string;
-      /** Whether tasks are imported, too. */
-      readonly takesTasks: boolean;
+      readonly tasks: ImportedTasks;
     };
 
 /** The transfer that a path names; null when it names none. */
@@ -29,12 +29,17 @@ function transferOf(path: string): Transfer | null {
   if (path === '/@backup') return { transfer: 'backup' };
   if (path === '/@restore') return { transfer: 'restore' };
   const [, transfer, name = '', option] =
-    /^\/@(export|import)\/([^/]*)(?:\/(import_tasks))?$/.exec(path) ?? [];
+    /^\/@(export|import)\/([^/]*)(?:\/(import_tasks|owned_tasks))?$/.exec(path) ?? [];
   const scope = parseScopePath(`//${name}`);
   if (scope?.kind !== 'collection') return null;
   const { name: collection } = scope;
-  if (transfer === 'import') return { transfer, collection, takesTasks: option !== undefined };
+  if (transfer === 'import') return { transfer, collection, tasks: tasksOf(option) };
   return transfer === 'export' && option === undefined ? { transfer, collection } : null;
+}
+
+function tasksOf(option: string | undefined): ImportedTasks {
+  if (option === undefined) return 'none';
+  return option === 'import_tasks' ? 'of importer' : 'of owners';
 }
 
 /** Paths that are remembered at most, and how long one of them may be. */
@@ -66,7 +71,7 @@ export class Paths {
 
 /**
  * The target of a URL path: a scope in one of the spellings of `parseScopePath`, a backup, a restore,
- * an export or an import, sessions (`/@backup`, `/@restore`, `/@session`, `/@export/NAME`, `/@import/NAME` and `/@import/NAME/import_tasks` are no scopes), or the welcome page. Percent-encoding is decoded exactly once.
+ * an export or an import, sessions (`/@backup`, `/@restore`, `/@session`, `/@export/NAME`, `/@import/NAME`, and the latter with `/import_tasks` or `/owned_tasks`, are no scopes), or the welcome page. Percent-encoding is decoded exactly once.
  */
 export function parsePath(path: string): Path {
   if (path === '/') return { kind: 'root' };

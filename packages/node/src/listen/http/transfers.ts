@@ -5,7 +5,8 @@
  *   POST /@restore    body: a backup; answer, once it is restored: {"collections": ..., "records": ...}
  *   POST /@export/NAME   answer: one collection
  *   POST /@import/NAME   body: an export or a backup; answer, once it is there: {"collection": ..., "records": ...};
- *                        with /import_tasks behind the name, tasks come along
+ *                        with /import_tasks behind the name, tasks come along, and belong to the user that asks; with /owned_tasks
+ *                        they belong to the users that the export names, where there are such
  *
  * All take GRANT on `@thingsdb`, so a request with `Althing-Read-Only` does none of this.
  *
