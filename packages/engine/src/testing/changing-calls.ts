@@ -93,6 +93,7 @@ export const CHANGING_CALLS: Readonly<Record<ChangingScope, Readonly<Record<stri
     set_history: "set_history('//stuff', true);",
     del_history: "del_history({scope: '@thingsdb', last: 1});",
     new_user: "new_user('v');",
+    import_user: "import_user('v', {});",
     del_user: "del_user('u');",
     rename_user: "rename_user('u', 'v');",
     set_password: "set_password('u', nil);",
