@@ -26,6 +26,7 @@ const SECTIONS: readonly Section[] = [
   { key: 'procedures', title: 'Procedures', load: async () => (await import('./procedures.js')).Procedures },
   { key: 'types', title: 'Types', load: async () => (await import('./types.js')).Types },
   { key: 'rooms', title: 'Rooms', load: async () => (await import('./rooms.js')).Rooms },
+  { key: 'history', title: 'History', load: async () => (await import('./history.js')).History },
   { key: 'export', title: 'Export', load: async () => (await import('./export.js')).Export },
 ];
 

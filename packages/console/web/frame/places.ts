@@ -16,7 +16,7 @@ export const PLACES: readonly Place[] = [
     name: '',
     title: 'Overview',
     key: 'o',
-    load: async () => (await import('../pages/overview.js')).Overview,
+    load: async () => (await import('../cluster/page.js')).Overview,
   },
   { name: 'q', title: 'Query', key: 'q', load: async () => (await import('../query/page.js')).QueryPage },
   {
@@ -27,6 +27,12 @@ export const PLACES: readonly Place[] = [
   },
   { name: 'tasks', title: 'Tasks', key: 't', load: async () => (await import('../pages/tasks.js')).Tasks },
   { name: 'users', title: 'Users', key: 'u', load: async () => (await import('../users/page.js')).Users },
+  {
+    name: 'modules',
+    title: 'Modules',
+    key: 'm',
+    load: async () => (await import('../modules/page.js')).Modules,
+  },
   {
     name: 'backups',
     title: 'Backups',

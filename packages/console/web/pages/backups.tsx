@@ -1,46 +1,20 @@
 /** Backups of all nodes: what each takes, and how it went. Files are not downloaded: they hold hashes of passwords. */
-import { AlthingError, type WireValue } from '@althing/client';
+import type { WireValue } from '@althing/client';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { ask, may, mayChange } from '../state/session.js';
+import { askNodes } from '../state/other-nodes.js';
+import { may, mayChange } from '../state/session.js';
 import { timeText } from '../state/texts.js';
 import { at, itemsOf, listAt, numberAt, textAt, textsOf } from '../state/values.js';
 import { ActionDialog } from '../ui/action.js';
 import { Copied, Failure, Field, Head, Mark, Part, Scroll, useAnswer } from '../ui/parts.js';
-
-interface NodeBackups {
-  readonly node: string;
-  readonly name: string;
-  /** Null for a node that did not answer. */
-  readonly backups: readonly WireValue[] | null;
-}
-
-async function backupsOfNodes(): Promise<NodeBackups[]> {
-  const nodes = itemsOf(await ask('@node', 'nodes_info();'));
-  return Promise.all(
-    nodes.map(async (each): Promise<NodeBackups> => {
-      const node = textAt(each, 'node_id');
-      const name = textAt(each, 'node_name');
-      try {
-        return {
-          node,
-          name,
-          backups: itemsOf(await ask(`@node:${node}`, 'backups_info();', {}, { timeoutMs: 5000 })),
-        };
-      } catch (error) {
-        if (error instanceof AlthingError) return { node, name, backups: null };
-        throw error;
-      }
-    }),
-  );
-}
 
 type Wish =
   | { readonly kind: 'new'; readonly node: string }
   | { readonly kind: 'delete'; readonly node: string; readonly id: string };
 
 export function Backups(): JSX.Element {
-  const { value: nodes, error, again } = useAnswer('backups', backupsOfNodes);
+  const { value: nodes, error, again } = useAnswer('backups', () => askNodes('backups_info();', itemsOf));
   const [wish, want] = useState<Wish | null>(null);
   const isEditable = mayChange('@node') && may('GRANT', '@thingsdb');
   const server = new URL('../', location.href).href;
@@ -52,7 +26,7 @@ export function Backups(): JSX.Element {
         </button>
       </Head>
       <Failure error={error} />
-      {(nodes ?? []).map(({ node, name, backups }) => (
+      {(nodes ?? []).map(({ node, name, answer: backups }) => (
         <Part
           key={node}
           title={`Node ${node} (${name})`}

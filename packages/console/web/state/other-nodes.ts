@@ -1,14 +1,9 @@
 /** The cluster's other nodes: what each says of itself, and where its console is. */
 import { AlthingError, type WireValue } from '@althing/client';
 import { signal } from '@preact/signals';
+import { consoleOf, type OtherConsole } from './consoles.js';
 import { ask } from './session.js';
-import { itemsOf, numberAt, textAt } from './values.js';
-
-export interface OtherConsole {
-  readonly name: string;
-  /** The address of its page, without a fragment. */
-  readonly url: string;
-}
+import { itemsOf, textAt } from './values.js';
 
 /** Consoles of the other nodes, as they were known when this node answered last. */
 export const otherConsoles = signal<readonly OtherConsole[]>([]);
@@ -50,16 +45,4 @@ export async function loadOtherConsoles(): Promise<void> {
   } catch (error) {
     if (!(error instanceof AlthingError)) throw error;
   }
-}
-
-/**
- * The console of a node, from its `node_info()`: nodes are reached by their names, and each has the console at its API. Whether a browser
- * gets there is up to the network. Null for a node whose API is off.
- */
-export function consoleOf(info: WireValue, protocol: string): OtherConsole | null {
-  const name = textAt(info, 'node_name');
-  const port = numberAt(info, 'http_api_port') ?? 0;
-  if (port === 0 || !/^[\w.:-]+$/.test(name)) return null;
-  const host = name.includes(':') ? `[${name}]` : name;
-  return { name, url: `${protocol}//${host}:${port}/@console/` };
 }

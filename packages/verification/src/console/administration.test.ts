@@ -211,3 +211,108 @@ testInBrowser('a procedure is edited, renamed and deleted; nobody overwrites a c
   await page.getByRole('heading', { name: /^Procedures \(/ }).waitFor();
   expect(await node.value('//stuff', "has_procedure('double');")).toBe(false);
 });
+
+testInBrowser('data: a property and an item are added, renamed and deleted', async () => {
+  const id = String(await node.value('//stuff', '.box = {list: [1, 2]}; .box.id();'));
+  await opened.go(`#/c/stuff/data/${id}`);
+  await act('Add a property', 'Add a property', { Name: 'colour', Value: 'red' });
+  await act('rename colour', 'Rename the property', { Name: 'color' });
+  await act('delete color', 'Delete');
+  await page.getByRole('button', { name: 'delete color', exact: true }).waitFor({ state: 'detached' });
+  await page.getByRole('link', { name: '2 items' }).click();
+  await page.getByRole('button', { name: 'Add an item' }).click();
+  await dialog.getByLabel('Type').selectOption('int');
+  await dialog.getByLabel('Value').fill('9223372036854775807');
+  await dialog.getByRole('button', { name: 'Add an item' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await act('delete 0', 'Delete');
+  await page.getByRole('cell', { name: '9223372036854775807' }).waitFor();
+  expect(await node.value('//stuff', '[.box.keys(), .box.list.map(|i| str(i))];')).toEqual([
+    ['list'],
+    ['2', '9223372036854775807'],
+  ]);
+});
+
+testInBrowser('tasks are run, cancelled and deleted', async () => {
+  const code = "task(datetime().move('years', 1), |t| .ran = true); tasks().last().id();";
+  const id = String(await node.value('//stuff', code));
+  await opened.go('#/tasks');
+  await act(`run now ${id}`, 'Run a copy now');
+  await act(`cancel ${id}`, 'Cancel the task');
+  await page.getByText('not scheduled').first().waitFor();
+  await act(`delete ${id}`, 'Delete the task');
+  await page.getByRole('button', { name: `delete ${id}`, exact: true }).waitFor({ state: 'detached' });
+  expect(await node.value('//stuff', `tasks().map(|t| t.id()).has(${id});`)).toBe(false);
+});
+
+testInBrowser('a backup is ordered, is listed, and ends', async () => {
+  await opened.go('#/backups');
+  await act('New backup on node 0', 'New backup', { 'File,': 'mine.backup', Every: '0' });
+  await page.getByRole('cell', { name: 'mine.backup' }).waitFor();
+  const [{ id }] = JSON.parse(JSON.stringify(await node.value('/n', 'backups_info();')));
+  await act(`end ${id}`, 'End the backup');
+  await page.getByText('It takes none by order.').waitFor();
+  expect(await node.value('/n', 'backups_info();')).toEqual([]);
+});
+
+testInBrowser('a collection is made, renamed, given a time zone, and deleted by its name', async () => {
+  await opened.go('#/');
+  await act('New collection', 'New collection', { Name: 'shop' });
+  await act('rename shop', 'Rename the collection', { Name: 'store' });
+  await act('time zone of store', 'Set the time zone', { Name: 'Europe/Amsterdam' });
+  await page.getByRole('cell', { name: 'Europe/Amsterdam' }).waitFor();
+  await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'store' }).waitFor();
+  await act('delete store', 'Delete the collection', { 'This can': 'store' });
+  await page.getByRole('button', { name: 'delete store', exact: true }).waitFor({ state: 'detached' });
+  expect(await node.value('/t', "has_collection('store');")).toBe(false);
+});
+
+testInBrowser('a collection with a history has each change of a definition explained', async () => {
+  await opened.go('#/c/stuff/history');
+  await act('Begin a history', 'Begin a history');
+  await page.getByRole('button', { name: 'End the history' }).waitFor();
+  await opened.go('#/c/stuff/types');
+  await act('New type', 'New type', { Name: 'Shop', Properties: 'name: str', Why: 'We sell' });
+  await opened.go('#/c/stuff/history');
+  await page.getByText('We sell').waitFor();
+  await page.getByLabel('Search in messages and code').fill('nothing of that');
+  await page.getByText('There are no commits of that.').waitFor();
+  await page.getByLabel('Search in messages and code').fill('set_type');
+  await page.getByText('We sell').waitFor();
+  await act('End the history', 'End the history', { 'This can': 'stuff' });
+  await page.getByRole('button', { name: 'Begin a history' }).waitFor();
+});
+
+testInBrowser('a module is made, configured, limited to a scope, and deleted', async () => {
+  await opened.go('#/modules');
+  await act('New module', 'New module', { Name: 'MAIL', File: 'mail.py' });
+  await act('configure MAIL', 'Configure the module', { Configuration: '{"host": "localhost"}' });
+  await act('scope MAIL', 'Set the scope', { 'The only': '@collection:stuff' });
+  await act('rename MAIL', 'Rename the module', { Name: 'POST' });
+  await page.getByRole('cell', { name: '{"host":"localhost"}' }).waitFor();
+  const info = await node.value('/t', "module_info('POST');");
+  expect(info).toMatchObject({ scope: '@collection:stuff', conf: { host: 'localhost' } });
+  await act('delete POST', 'Delete the module', { 'This can': 'POST' });
+  await page.getByText('There are none.').waitFor();
+});
+
+testInBrowser('with the switch on read-only no page has a button that changes something', async () => {
+  await page.getByLabel('Read-only').check();
+  for (const place of [
+    '#/',
+    '#/users',
+    '#/modules',
+    '#/c/stuff/types',
+    '#/c/stuff/data',
+    '#/c/stuff/history',
+  ]) {
+    await opened.go(place);
+    await opened.settled();
+    const names = await page.getByRole('main').getByRole('button').allInnerTexts();
+    expect([place, names.filter((name) => /new|add|delete|rename|set|begin|stop/i.test(name))]).toEqual([
+      place,
+      [],
+    ]);
+  }
+  await page.getByLabel('Read-only').uncheck();
+});

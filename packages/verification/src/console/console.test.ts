@@ -282,10 +282,12 @@ const PLACES = [
   '#/c/stuff/procedures',
   '#/c/stuff/types',
   '#/c/stuff/rooms',
+  '#/c/stuff/history',
   '#/c/stuff/export',
   '#/activity',
   '#/tasks',
   '#/users',
+  '#/modules',
   '#/backups',
 ];
 
