@@ -163,6 +163,7 @@ async function failure(response: IncomingMessage): Promise<AlthingError> {
     at: null,
     procedure: null,
     calls: [],
+    detail: null,
     requestId: null,
     node: null,
   });

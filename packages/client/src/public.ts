@@ -45,6 +45,8 @@ export {
   type ChangeOutcome,
   type CodeCall,
   type CodePlace,
+  DuplicateErr,
+  type ErrorDetail,
   ForbiddenErr,
   InternalErr,
   LookupErr,

@@ -86,6 +86,20 @@ export interface ToldPlace {
   readonly in: string | null;
 }
 
+/** What a duplicate_err is about, for programs. */
+export interface DuplicateDetail {
+  readonly type: string;
+  readonly index: string;
+  /** The properties of the index. */
+  readonly fields: readonly string[];
+  /** Their values, one for each; null for long ones, and where whoever asks may not read them. */
+  readonly key: readonly KeyValue[] | null;
+  /** The stored instance that has them; null for none, and where whoever asks may not read it. */
+  readonly id: number | null;
+}
+
+export type KeyValue = string | number | bigint | boolean;
+
 const NO_PLACES: readonly ErrorPlace[] = [];
 
 /**
@@ -102,6 +116,8 @@ export class QueryError {
   readonly places: readonly ErrorPlace[];
   /** The same in words, where another node told of them; null elsewhere. */
   readonly told: readonly ToldPlace[] | null = null;
+  /** What it is about, for programs; null for most errors. */
+  readonly detail: DuplicateDetail | null;
 
   constructor(
     readonly code: number,
@@ -109,26 +125,34 @@ export class QueryError {
     fatal = code > ErrorCode.ASSERT,
     exists = false,
     places = NO_PLACES,
+    detail: DuplicateDetail | null = null,
   ) {
     this.message = message.length > MESSAGE_LENGTH_MAX ? shortened(message) : message;
     this.fatal = fatal;
     this.exists = exists;
     this.places = places;
+    this.detail = detail;
   }
 
   /** The same error, which ends the query whatever it tries: some of what failed is done already. */
   asFatal(): QueryError {
-    return new QueryError(this.code, this.message, true, this.exists, this.places);
+    return new QueryError(this.code, this.message, true, this.exists, this.places, this.detail);
   }
 
   /** The same error with other places: some errors are thrown again and again, and must not keep any. */
   withPlaces(places: readonly ErrorPlace[]): QueryError {
-    return new QueryError(this.code, this.message, this.fatal, this.exists, places);
+    return new QueryError(this.code, this.message, this.fatal, this.exists, places, this.detail);
   }
 
-  /** An error that happened on another node, which told of its places. */
-  static of(code: number, message: string, exists: boolean, told: readonly ToldPlace[]): QueryError {
-    return Object.assign(new QueryError(code, message, undefined, exists), { told });
+  /** An error that happened on another node, which told of its places, if it did. */
+  static of(
+    code: number,
+    message: string,
+    exists: boolean,
+    told: readonly ToldPlace[] | null,
+    detail: DuplicateDetail | null,
+  ): QueryError {
+    return Object.assign(new QueryError(code, message, undefined, exists, undefined, detail), { told });
   }
 }
 
@@ -161,8 +185,8 @@ export function existsError(message: string): QueryError {
 }
 
 /** The error for a value that another instance has already, where an index wants it once. */
-export function duplicateError(message: string): QueryError {
-  return new QueryError(ErrorCode.DUPLICATE, message, false, true);
+export function duplicateError(message: string, detail: DuplicateDetail): QueryError {
+  return new QueryError(ErrorCode.DUPLICATE, message, false, true, undefined, detail);
 }
 
 export function operationError(message: string): QueryError {

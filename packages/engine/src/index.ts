@@ -63,7 +63,15 @@ export type {
 export { toldPlaces } from './calls/told-places.js';
 export { Engine, type EngineFigures, type EngineOptions } from './engine.js';
 export type { Environment } from './environment.js';
-export { ErrorCode, errorName, QueryError, type ToldPlace } from './error.js';
+export {
+  type DuplicateDetail,
+  duplicateError,
+  ErrorCode,
+  errorName,
+  type KeyValue,
+  QueryError,
+  type ToldPlace,
+} from './error.js';
 export type { EmitBody, FindRoomsBody, RoomKey } from './functions/room-requests.js';
 export type { SessionAsk } from './functions/session-requests.js';
 export { keyHash } from './functions/users.js';

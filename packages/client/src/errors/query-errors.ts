@@ -1,4 +1,5 @@
 /** Errors that nodes answer with: one class for each name. The codes are a contract, see `docs/functions.md`. */
+import type { Value } from '../values/from-wire.js';
 import { AlthingError } from './errors.js';
 
 /** The outcome of a change, as a node says it. */
@@ -19,14 +20,18 @@ export interface CodeCall {
   readonly procedure: string | null;
 }
 
-/** Where an error came from. */
-export interface ErrorPlaces extends CodeCall {
+/** Where an error came from, and what it is about. */
+export interface ErrorOrigin extends CodeCall {
   /** Where the code around it was called, the innermost first. */
   readonly calls: readonly CodeCall[];
+  /** What it is about, for programs; null for most errors. */
+  readonly detail: ErrorDetail | null;
 }
 
+export type ErrorDetail = Readonly<Record<string, Value>>;
+
 /** An error as an answer tells it. */
-export interface ErrorAnswer extends ErrorPlaces {
+export interface ErrorAnswer extends ErrorOrigin {
   /** Undefined where the transport does not tell: then it follows from the code. */
   readonly name?: string | undefined;
   readonly code: number;
@@ -39,32 +44,31 @@ export interface ErrorAnswer extends ErrorPlaces {
 /** An error that a node answered with; of the class that belongs to its name. */
 export class QueryError extends AlthingError {
   /** The number of the error, such as -54; codes of users are -127 to -100. */
-  readonly code: number;
+  declare readonly code: number;
   declare readonly outcome: ChangeOutcome;
   /** Where in the code it happened; null where the node does not tell. */
-  readonly at: CodePlace | null;
+  declare readonly at: CodePlace | null;
   /** The procedure that `at` is a place in; null for the code of the query. */
-  readonly procedure: string | null;
+  declare readonly procedure: string | null;
   /** Where the code around `at` was called, the innermost first. */
-  readonly calls: readonly CodeCall[];
+  declare readonly calls: readonly CodeCall[];
+  /** What the error is about, for programs; null for most. See {@link DuplicateErr}. */
+  declare readonly detail: ErrorDetail | null;
   /** The name of the request in the node's log. */
-  readonly requestId: string | null;
+  declare readonly requestId: string | null;
   /** The name of the node. */
-  readonly node: string | null;
+  declare readonly node: string | null;
 
   constructor(answer: ErrorAnswer) {
     super(answer.message, answer.outcome);
-    const { code, name, at, procedure, calls, requestId, node } = answer;
-    this.name = name ?? CLASSES[code]?.[0] ?? 'err';
-    this.code = code;
-    this.at = at;
-    this.procedure = procedure;
-    this.calls = calls;
-    this.requestId = requestId;
-    this.node = node;
+    // All that is declared above: every page that uses this loads it, so it is short.
+    Object.assign(this, answer);
+    this.name = answer.name ?? classOf(answer.code)?.[0] ?? 'err';
   }
 }
 
+/** Two instances would have the same values in a unique index: `detail` has `type`, `index`, `fields`, `key` and `id`. */
+export class DuplicateErr extends QueryError {}
 export class AssertErr extends QueryError {}
 export class AuthErr extends QueryError {}
 export class BadDataErr extends QueryError {}
@@ -94,35 +98,43 @@ export class UserErr extends QueryError {}
 /** Codes that decide what a client does. */
 export const Code = { MAX_QUOTA: -57, AUTH: -56, NODE: -51 } as const;
 
-const CLASSES: Readonly<
-  Record<number, readonly [name: string, make: new (answer: ErrorAnswer) => QueryError]>
-> = {
-  [-64]: ['cancelled_err', CancelledErr],
-  [-63]: ['operation_err', OperationErr],
-  [-62]: ['num_arguments_err', NumArgumentsErr],
-  [-61]: ['type_err', TypeErr],
-  [-60]: ['value_err', ValueErr],
-  [-59]: ['overflow_err', OverflowErr],
-  [-58]: ['zero_div_err', ZeroDivErr],
-  [Code.MAX_QUOTA]: ['max_quota_err', MaxQuotaErr],
-  [Code.AUTH]: ['auth_err', AuthErr],
-  [-55]: ['forbidden_err', ForbiddenErr],
-  [-54]: ['lookup_err', LookupErr],
-  [-53]: ['bad_data_err', BadDataErr],
-  [-52]: ['syntax_err', SyntaxErr],
-  [Code.NODE]: ['node_err', NodeErr],
-  [-50]: ['assert_err', AssertErr],
-  [-6]: ['result_too_large', ResultTooLargeErr],
-  [-5]: ['timeout', TimeoutErr],
-  [-4]: ['request_cancelled', RequestCancelledErr],
-  [-3]: ['write_failed', WriteFailedErr],
-  [-2]: ['out_of_memory', OutOfMemoryErr],
-  [-1]: ['internal_err', InternalErr],
-};
+type NamedClass = readonly [name: string, make: new (answer: ErrorAnswer) => QueryError];
+
+/** Of the codes from -65 on, and from -6 on, in their order. */
+const LANGUAGE: readonly NamedClass[] = [
+  ['duplicate_err', DuplicateErr],
+  ['cancelled_err', CancelledErr],
+  ['operation_err', OperationErr],
+  ['num_arguments_err', NumArgumentsErr],
+  ['type_err', TypeErr],
+  ['value_err', ValueErr],
+  ['overflow_err', OverflowErr],
+  ['zero_div_err', ZeroDivErr],
+  ['max_quota_err', MaxQuotaErr],
+  ['auth_err', AuthErr],
+  ['forbidden_err', ForbiddenErr],
+  ['lookup_err', LookupErr],
+  ['bad_data_err', BadDataErr],
+  ['syntax_err', SyntaxErr],
+  ['node_err', NodeErr],
+  ['assert_err', AssertErr],
+];
+const OTHERS: readonly NamedClass[] = [
+  ['result_too_large', ResultTooLargeErr],
+  ['timeout', TimeoutErr],
+  ['request_cancelled', RequestCancelledErr],
+  ['write_failed', WriteFailedErr],
+  ['out_of_memory', OutOfMemoryErr],
+  ['internal_err', InternalErr],
+];
+
+function classOf(code: number): NamedClass | undefined {
+  return LANGUAGE[code + 65] ?? OTHERS[code + 6];
+}
 
 /** The error for an answer. */
 export function queryErrorOf(answer: ErrorAnswer): QueryError {
   const { code } = answer;
-  const Class = code >= -127 && code <= -100 ? UserErr : (CLASSES[code]?.[1] ?? QueryError);
+  const Class = code >= -127 && code <= -100 ? UserErr : (classOf(code)?.[1] ?? QueryError);
   return new Class(answer);
 }

@@ -1,6 +1,6 @@
 /** One attempt of a request at one node, and how it can end: between the logic of requests and the transports. */
 import type { Credentials } from '../api/options.js';
-import type { ChangeOutcome, ErrorPlaces } from '../errors/query-errors.js';
+import type { ChangeOutcome, ErrorOrigin } from '../errors/query-errors.js';
 import type { ScopeName } from '../scope.js';
 import type { Writable } from '../wire/exact.js';
 import type { NodeAddress } from './node-list.js';
@@ -30,7 +30,7 @@ export interface Attempt {
 }
 
 /** An error in an answer. */
-export interface Failure extends ErrorPlaces {
+export interface Failure extends ErrorOrigin {
   readonly code: number;
   readonly name?: string | undefined;
   readonly message: string;

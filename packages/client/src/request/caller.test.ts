@@ -115,7 +115,7 @@ function replyOf(status: number, outcome: 'none' | 'unknown' | null): Reply {
   const failure =
     outcome === null
       ? null
-      : { code: -51, message: 'not now', outcome, at: null, procedure: null, calls: [] };
+      : { code: -51, message: 'not now', outcome, at: null, procedure: null, calls: [], detail: null };
   const retryAfterMs = status === 503 ? 1000 : null;
   return {
     status,

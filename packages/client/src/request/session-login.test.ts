@@ -96,6 +96,7 @@ describe('a session that a client holds', () => {
       at: null,
       procedure: null,
       calls: [],
+      detail: null,
       requestId: null,
       node: null,
     });

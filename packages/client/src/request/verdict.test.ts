@@ -21,7 +21,7 @@ function answered(status: number, failure: Reply['failure'], retryAfterMs: numbe
 function failed(status: number, outcome: Failure['outcome'], retryAfterMs: number | null = null): AttemptEnd {
   return answered(
     status,
-    { code: -51, message: '', outcome, at: null, procedure: null, calls: [] },
+    { code: -51, message: '', outcome, at: null, procedure: null, calls: [], detail: null },
     retryAfterMs,
   );
 }

@@ -273,7 +273,7 @@ export class RoomHub {
   }
 
   #emitted(event: WireValue | undefined, args: WireValue | undefined): RoomEvent {
-    const values = isWireList(args) ? args.map((arg) => plainValue(arg, this.#options.reading)) : [];
+    const values = isWireList(args) ? args.map((arg) => plainValue(arg, this.#options.reading.ints)) : [];
     return { kind: 'emit', event: String(event), args: values };
   }
 
@@ -315,6 +315,7 @@ function noSuchRoom({ scope, room }: JoinedRoom): LookupErr {
     at: null,
     procedure: null,
     calls: [],
+    detail: null,
     requestId: null,
     node: null,
   });

@@ -2,7 +2,7 @@
 import type { Credentials } from '../api/options.js';
 import { AuthErr, Code, type ErrorAnswer, type QueryError, queryErrorOf } from '../errors/query-errors.js';
 import type { NodeAddress } from '../request/node-list.js';
-import { outcomeOf, placesIn } from '../transport/http-message.js';
+import { originIn, outcomeOf } from '../transport/http-message.js';
 import { decodeMessagePack, encodeMessagePack } from '../wire/msgpack.js';
 import { isWireMap, type WireValue } from '../wire/value.js';
 import { type PackageChannel, PackageConnection, type SocketEvent } from './connection.js';
@@ -102,7 +102,7 @@ export class Session {
   }
 }
 
-/** The content of a package of type ERROR: `{error_code, error_msg, outcome?, at?, in?, calls?}`; null for what it must not hold. */
+/** The content of a package of type ERROR: `{error_code, error_msg, outcome?, at?, in?, calls?, detail?}`; null for what it must not hold. */
 export function socketErrorAnswer({ data }: Package): ErrorAnswer | null {
   let map: WireValue;
   try {
@@ -116,7 +116,7 @@ export function socketErrorAnswer({ data }: Package): ErrorAnswer | null {
     code: Number(code),
     message: String(map.get('error_msg') ?? ''),
     outcome: outcomeOf(map.get('outcome')),
-    ...placesIn(map),
+    ...originIn(map),
     requestId: null,
     node: null,
   };

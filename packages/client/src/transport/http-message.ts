@@ -1,7 +1,8 @@
 /** A request and its answer over HTTP: what both transports for it, that of Node.js and that of browsers, have in common. */
 import type { Credentials } from '../api/options.js';
-import type { ChangeOutcome, CodeCall, CodePlace, ErrorPlaces } from '../errors/query-errors.js';
+import type { ChangeOutcome, CodeCall, CodePlace, ErrorOrigin } from '../errors/query-errors.js';
 import type { Attempt, Failure, Program, Reply } from '../request/attempt.js';
+import { plainMap } from '../values/from-wire.js';
 import { base64Of } from '../wire/base64.js';
 import { pack, type Writable } from '../wire/exact.js';
 import { decodeMessagePack } from '../wire/msgpack.js';
@@ -68,7 +69,7 @@ function retryAfterOf(text: string | null): number | null {
   return Number.isNaN(ms) ? null : Math.min(Math.max(0, ms), 86_400_000);
 }
 
-/** Reads `{error: {code, name, message, outcome, at?, in?, calls?}}`. */
+/** Reads `{error: {code, name, message, outcome, at?, in?, calls?, detail?}}`. */
 function failureIn(body: Uint8Array): Failure | 'malformed' {
   const error = decoded(body)?.get('error');
   if (!isWireMap(error)) return 'malformed';
@@ -79,7 +80,7 @@ function failureIn(body: Uint8Array): Failure | 'malformed' {
     name: textOf(error.get('name')) || undefined,
     message: textOf(error.get('message')),
     outcome: outcomeOf(error.get('outcome')),
-    ...placesIn(error),
+    ...originIn(error),
   };
 }
 
@@ -88,12 +89,14 @@ export function outcomeOf(value: WireValue | undefined): ChangeOutcome {
   return value === 'none' || value === 'made' ? value : 'unknown';
 }
 
-/** Reads `at`, `in` and `calls` of an error. */
-export function placesIn(error: ReadonlyMap<string, WireValue>): ErrorPlaces {
+/** Reads `at`, `in`, `calls` and `detail` of an error. */
+export function originIn(error: ReadonlyMap<string, WireValue>): ErrorOrigin {
   const calls = error.get('calls');
+  const detail = error.get('detail');
   return {
     ...placeIn(error, error.get('at')),
     calls: isWireList(calls) ? calls.filter(isWireMap).map((call) => placeIn(call, call)) : [],
+    detail: isWireMap(detail) ? plainMap(detail, 'auto') : null,
   };
 }
 

@@ -186,11 +186,11 @@ function replyOf(answer: Package, session: Session): Reply {
 
 /** A session was refused before the request was sent. */
 function refusal(error: QueryError): Reply {
-  const { code, message, at, procedure, calls } = error;
+  const { code, message, at, procedure, calls, detail } = error;
   return {
     status: statusOf(code, 'none'),
     body: new Uint8Array(),
-    failure: { code, message, outcome: 'none', at, procedure, calls },
+    failure: { code, message, outcome: 'none', at, procedure, calls, detail },
     index: 0,
     retryAfterMs: null,
     closes: false,

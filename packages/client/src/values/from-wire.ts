@@ -55,12 +55,15 @@ function readAs(read: unknown, reading: Reading, depth: number): Value {
 }
 
 /** A value as on the wire, as `readValue` gives it. */
-export function plainValue(value: WireValue, reading: Reading): Value {
-  if (typeof value === 'bigint') return intOf(value, reading.ints);
+export function plainValue(value: WireValue, ints: IntsAs): Value {
+  if (typeof value === 'bigint') return intOf(value, ints);
   if (value === null || typeof value !== 'object' || value instanceof Uint8Array) return value;
-  if (isWireList(value)) return value.map((item) => plainValue(item, reading));
+  return isWireList(value) ? value.map((item) => plainValue(item, ints)) : plainMap(value, ints);
+}
+
+export function plainMap(value: ReadonlyMap<string, WireValue>, ints: IntsAs): { [name: string]: Value } {
   const object: { [name: string]: Value } = {};
-  for (const [key, item] of value) setOwn(object, key, plainValue(item, reading));
+  for (const [key, item] of value) setOwn(object, key, plainValue(item, ints));
   return object;
 }
 

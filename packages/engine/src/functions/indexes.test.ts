@@ -7,6 +7,9 @@ import { Life } from '../testing/life.js';
 /** A text of which an index has the beginning only. */
 const LONG = { vars: { a: 'x'.repeat(300) } };
 
+/** A text that is too long for the detail of an error. */
+const LONG_TEXT = { vars: { a: 'x'.repeat(2000) } };
+
 let db: Harness;
 
 beforeEach(() => {
@@ -279,9 +282,39 @@ describe('a unique index', () => {
 
   test('does not say whose the value is to a user who may not read', () => {
     db.run("new_user('guest'); grant('//stuff', 'guest', RUN | CHANGE);", { scope: 'thingsdb' });
-    expect(db.failure(".users[1].email = 'ann@x.org';", { user: 'guest' }).message).toBe(
-      'type `User`, index `email`: another instance has the value already',
-    );
+    const message = 'another instance has the value already';
+    const detail = { type: 'User', fields: ['email'], key: null, id: null };
+    expect(db.failure(".users[1].email = 'ann@x.org';", { user: 'guest' })).toMatchObject({
+      message: `type \`User\`, index \`email\`: ${message}`,
+      detail: { ...detail, index: 'email' },
+    });
+    const again = "new_index('User', 'mail', ['email'], UNIQUE);";
+    const code = `del_index('User', 'email'); .users[1].email = 'ann@x.org'; ${again}`;
+    expect(db.failure(code, { user: 'guest' })).toMatchObject({
+      message: `type \`User\`, index \`mail\`: ${message}`,
+      detail: { ...detail, index: 'mail' },
+    });
+  });
+
+  test('says for programs what is refused: the index, the values, and whose they are', () => {
+    db.run(`
+      set_enum('E', {A: 1}); set_type('V', {n: 'number?', b: 'bool?', d: 'datetime?', t: 'timeval?'});
+      set_type('W', {e: 'E', o: 'V?', l: 'str'});
+      new_index('V', 'all', ['n', 'b', 'd', 't'], UNIQUE); new_index('W', 'all', ['e', 'o', 'l'], UNIQUE);
+      .v = V{n: 1.5, b: true, d: datetime(5), t: timeval(6)}; .w = W{o: .v, l: 'x'};`);
+    const [v, w] = [db.run('.v.id()'), db.run('.w.id()')];
+    const detailOf = (code: string): unknown => db.failure(code, LONG_TEXT).detail;
+    expect(detailOf('.x = V{n: 1.5, b: true, d: datetime(5), t: timeval(6)};')).toEqual({
+      type: 'V',
+      index: 'all',
+      fields: ['n', 'b', 'd', 't'],
+      key: [1.5, true, '1970-01-01T00:00:05Z', 6],
+      id: v,
+    });
+    expect(detailOf(".x = W{o: .v, l: 'x'};")).toMatchObject({ key: ['A', v, 'x'], id: w });
+    const twice = ".x = [W{o: .v, l: 'y'}, W{o: .v, l: 'y'}];";
+    expect(detailOf(twice)).toMatchObject({ key: ['A', v, 'y'], id: null });
+    expect(detailOf('.w.l = a; .x = W{o: .v, l: a};')).toMatchObject({ key: null, id: w });
   });
 
   test('never minds nil', () => {

@@ -109,7 +109,14 @@ function makeIndex(rt: Runtime, type: Type, name: string, given: readonly Value[
   const isBuiltAtOnce = type.instances.size <= rt.indexedAtOnce;
   if (isBuiltAtOnce) {
     rt.charge(UNITS_PER_READ * type.instances.size);
-    const [duplicate] = duplicatesIn(storeOf(rt), { ...def, id: 0 }, 0, READY, 1).found;
+    const [duplicate] = duplicatesIn(
+      storeOf(rt),
+      { ...def, id: 0 },
+      0,
+      READY,
+      1,
+      rt.transaction.tellsValues,
+    ).found;
     if (duplicate !== undefined) throw duplicate;
   }
   const index = editor.make(def);

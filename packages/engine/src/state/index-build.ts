@@ -1,9 +1,10 @@
 /** How an index comes to have the instances that are there when it is made: at once, or a slice at a time. */
-import { duplicateError, type QueryError } from '../error.js';
+import type { QueryError } from '../error.js';
 import { type IndexDef, isUnique } from '../schema/index-def.js';
-import { inWords } from '../schema/rule.js';
 import { isCutKey } from '../value/sort-key.js';
 import type { Thing } from '../value/thing.js';
+import type { Value } from '../value/value.js';
+import { refusalOf } from './duplicate.js';
 import { IndexEditor } from './parts/indexes.js';
 import type { Store } from './store.js';
 import type { Transaction } from './transaction.js';
@@ -22,6 +23,7 @@ export interface Slice {
  * that the index has.
  *
  * @param max number of errors after which it ends
+ * @param tells whether these may say which values, and whose
  * @param isOver asked after each instance
  */
 export function duplicatesIn(
@@ -30,6 +32,7 @@ export function duplicatesIn(
   above: number,
   upTo: number,
   max: number,
+  tells: boolean,
   isOver: () => boolean = () => false,
 ): Slice {
   const type = store.schema.type(def.type);
@@ -52,7 +55,7 @@ export function duplicatesIn(
     const name = isCutKey(key) ? key + textsOf(index, thing) : key;
     const holder = holders.get(name) ?? holderIn(store, index, key, thing);
     if (holder === undefined) holders.set(name, thing);
-    else found.push(refusal(type.name, index, thing, holder));
+    else found.push(refusalOf(index, type, valuesOf(index, thing), holder, thing, tells));
     return true;
   });
   return { upTo: isWhole ? null : last, found };
@@ -74,14 +77,11 @@ function holderIn(store: Store, index: TypeIndex, key: string, thing: Thing): Th
 }
 
 function textsOf(index: TypeIndex, thing: Thing): string {
-  return index.textsIn(index.slotsOf(thing).map((slot) => thing.slots[slot] ?? null));
+  return index.textsIn(valuesOf(index, thing));
 }
 
-function refusal(type: string, index: TypeIndex, thing: Thing, holder: Thing): QueryError {
-  const key = index.slotsOf(thing).map((slot) => inWords(thing.slots[slot] ?? null));
-  return duplicateError(
-    `type \`${type}\`, index \`${index.def.name}\`: ${key.join(', ')} is the value of #${holder.id} and #${thing.id}`,
-  );
+function valuesOf(index: TypeIndex, thing: Thing): Value[] {
+  return index.slotsOf(thing).map((slot) => thing.slots[slot] ?? null);
 }
 
 /** The index of a collection that has instances still to take up; undefined when there is none. */
@@ -109,6 +109,7 @@ export function buildSlice(
     index.progress.cursor,
     READY,
     DUPLICATES_TOLD,
+    true,
     isOver,
   );
   if (found.length > 0) editor.fail(index, found.map(({ message }) => message).join('; '));

@@ -1,4 +1,4 @@
-import { FormatError, QueryError } from '@althing/engine';
+import { duplicateError, FormatError, QueryError } from '@althing/engine';
 import { describe, expect, test } from '@jest/globals';
 import { conflictingKey, type Reply, type RequestBody } from '../groups/request.js';
 import { Float64, type Packable, packed } from '../testing/index.js';
@@ -71,14 +71,26 @@ const answers: readonly ForwardedAnswer[] = [
     kind: 'reply',
     reply: {
       ok: false,
-      error: QueryError.of(-54, 'with places', false, [
-        { line: 3, column: 5, offset: 40, length: 7, in: 'report' },
-        { line: 1, column: 1, offset: 0, length: 9, in: null },
-      ]),
+      error: QueryError.of(
+        -54,
+        'with places',
+        false,
+        [
+          { line: 3, column: 5, offset: 40, length: 7, in: 'report' },
+          { line: 1, column: 1, offset: 0, length: 9, in: null },
+        ],
+        null,
+      ),
       index: 0,
       outcome: 'none',
     },
   },
+  ...[['ann', true, false, -3, 2n ** 62n, 0.5], null].map((key): ForwardedAnswer => {
+    const fields = ['a', 'b', 'c', 'd', 'e', 'f'];
+    const detail = { type: 'T', index: 'i', fields, key, id: key === null ? null : 9 };
+    const error = duplicateError('there already', detail);
+    return { kind: 'reply', reply: { ok: false, error, index: 0, outcome: 'none' } };
+  }),
   {
     kind: 'reply',
     reply: { ok: false, error: new QueryError(-51, 'who knows'), index: 0, outcome: 'unknown' },

@@ -17,11 +17,11 @@
  *
  *   answer  := version:u8 (1) kind:u8 ...
  *     0 result     index:varint flags:u8 bytes           flags: 1 MessagePack, else JSON; 2 a change was made (*)
- *     1 error      index:varint code:zigzag flags:u8 message:text places?     flags: 1 a conflict of keys; 2 it is not known
+ *     1 error      index:varint code:zigzag flags:u8 message:text places? detail?     flags: 1 a conflict of keys; 2 it is not known
  *                                                         whether a change was made (*); 4 it was made (*); 8 the log
  *                                                         holds that none was (*); 16 with 4: it is the error of
  *                                                         code that ran behind it (at levels with futures); 32 it is
- *                                                         about what exists already (*); 64 places follow (*)
+ *                                                         about what exists already (*); 64 places follow (*); 128 a detail follows, see `forwarded-detail.ts` (*)
  *       places := count:varint (line:varint column:varint offset:varint length:varint in:text)*    empty `in`: the text of the query
  *     2 elsewhere  leader:varint                         nothing was done now: this node does not lead; 0 for unknown
  *     3 lost       unknown:u8                            the leadership was lost before there was an answer
@@ -51,6 +51,7 @@ import {
 import { SALT_KEY_BYTES } from '../base/password-salts.js';
 import { BODY_HASH_BYTES } from '../groups/entry.js';
 import { type ChangeOutcome, conflictingKey, type Reply, type Terms } from '../groups/request.js';
+import { readDetail, writeDetail } from './forwarded-detail.js';
 
 const VERSION = 1;
 const WITH_KEY = 1;
@@ -266,18 +267,12 @@ export function decodeAnswer(
       const index = input.varint();
       const code = input.zigzag();
       const given = input.u8();
-      const flags = given & ~(EXISTS | PLACES);
+      const flags = given & ~(EXISTS | PLACES | DETAIL);
       const message = input.text();
       const exists = (given & EXISTS) !== 0;
-      const error =
-        (given & PLACES) === 0
-          ? new QueryError(code, message, undefined, exists)
-          : QueryError.of(
-              code,
-              message,
-              exists,
-              input.list(() => readPlace(input)),
-            );
+      const told = (given & PLACES) === 0 ? null : input.list(() => readPlace(input));
+      const detail = (given & DETAIL) === 0 ? null : readDetail(input);
+      const error = QueryError.of(code, message, exists, told, detail);
       if ((flags & CONFLICT) !== 0) return { kind: 'reply', reply: conflictingKey(error) };
       if (flags === SEALED)
         return { kind: 'reply', reply: { ok: false, error, index, outcome: 'none', sealed: true } };
@@ -317,6 +312,7 @@ const SEALED = 8;
 const OWN = 16;
 const EXISTS = 32;
 const PLACES = 64;
+const DETAIL = 128;
 
 const OUTCOMES: ReadonlyMap<number, ChangeOutcome> = new Map([
   [0, 'none'],
@@ -351,11 +347,17 @@ function writeReply(out: ByteWriter, reply: Reply, knowsOutcomes: boolean): void
     const isOwn = outcome === 'made' && reply.own === true;
     const exists = knowsOutcomes && reply.error.exists;
     const places = knowsOutcomes ? toldPlaces(reply.error) : [];
+    const detail = knowsOutcomes ? reply.error.detail : null;
     const further =
-      (isSealed ? SEALED : 0) | (isOwn ? OWN : 0) | (exists ? EXISTS : 0) | (places.length > 0 ? PLACES : 0);
+      (isSealed ? SEALED : 0) |
+      (isOwn ? OWN : 0) |
+      (exists ? EXISTS : 0) |
+      (places.length > 0 ? PLACES : 0) |
+      (detail === null ? 0 : DETAIL);
     out.u8((reply.conflict === true ? CONFLICT : 0) | FLAGS_OF[outcome] | further);
     out.text(reply.error.message);
     if (places.length > 0) out.list(places, (place) => writePlace(out, place));
+    if (detail !== null) writeDetail(out, detail);
     return;
   }
   out.u8(Kind.RESULT);

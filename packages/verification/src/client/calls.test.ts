@@ -7,6 +7,7 @@ import {
   code,
   connect,
   type Database,
+  DuplicateErr,
   Float,
   ForbiddenErr,
   idOf,
@@ -109,6 +110,17 @@ describe.each(['http', 'tcp', 'websocket'] as const)('over %s', (transport) => {
       code: -54,
       name: 'lookup_err',
       outcome: 'none',
+    });
+    const duplicate = db.stuff.query(`
+      if (!has_type('Login')) {
+        set_type('Login', {name: 'str', nr: 'int'});
+        new_index('Login', 'name', ['name', 'nr'], UNIQUE);
+      };
+      .x = range(2).map(|| Login{name: 'a'});`);
+    await expect(duplicate).rejects.toBeInstanceOf(DuplicateErr);
+    await expect(duplicate).rejects.toMatchObject({
+      name: 'duplicate_err',
+      detail: { type: 'Login', index: 'name', fields: ['name', 'nr'], key: ['a', 0], id: null },
     });
     await expect(db.stuff.query("raise(err(-110, 'own'));")).rejects.toBeInstanceOf(UserErr);
     await expect(connected({ transport }).$collection('none').query('1;')).rejects.toBeInstanceOf(LookupErr);

@@ -2,13 +2,13 @@
  * Whether a change keeps unique indexes unique. It is asked before the first effect of what changes several values or stores several
  * things, with all of them: what one gives up another may take.
  */
-import { duplicateError, type QueryError } from '../../error.js';
-import { inWords } from '../../schema/rule.js';
+import type { QueryError } from '../../error.js';
 import type { Type } from '../../schema/type.js';
 import { eachThing } from '../../value/kinds.js';
 import { isCutKey } from '../../value/sort-key.js';
 import type { Thing } from '../../value/thing.js';
 import type { Value } from '../../value/value.js';
+import { refusalOf } from '../duplicate.js';
 import type { Store } from '../store.js';
 import type { TypeIndex } from '../type-index.js';
 
@@ -85,7 +85,7 @@ export class UniqueCheck {
         // A text of which only the beginning counts is compared as a whole.
         const name = isCutKey(key) ? key + index.textsIn(claim.values) : key;
         const other = others.get(name) ?? this.holderOf(claim);
-        if (other !== undefined) return refusal(claim, type, other, this.tells);
+        if (other !== undefined) return refusalOf(index, type, claim.values, other, null, this.tells);
         others.set(name, thing);
       }
     }
@@ -149,7 +149,7 @@ export function conversionRefusal(
     if (key === null) continue;
     const claim = { index, key, thing, values };
     const holder = holderOf(store, claim);
-    if (holder !== undefined) return refusal(claim, type, holder, tells);
+    if (holder !== undefined) return refusalOf(index, type, values, holder, null, tells);
   }
   return null;
 }
@@ -178,14 +178,6 @@ function valuesIn(index: TypeIndex, thing: Thing, values: Values): Value[] {
   return index
     .slotsOf(thing)
     .map((slot) => (values.has(slot) ? (values.get(slot) ?? null) : (thing.slots[slot] ?? null)));
-}
-
-function refusal({ index, values }: Claim, type: Type, holder: Thing, tells: boolean): QueryError {
-  const where = `type \`${type.name}\`, index \`${index.def.name}\``;
-  if (!tells) return duplicateError(`${where}: another instance has the value already`);
-  const key = values.map(inWords).join(', ');
-  const whose = holder.id === 0 ? 'another new instance' : `#${holder.id}`;
-  return duplicateError(`${where}: ${key} is the value of ${whose} already`);
 }
 
 /** Units charged for a look into an index, and for a thing that is looked at. */

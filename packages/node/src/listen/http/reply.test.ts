@@ -1,5 +1,5 @@
 import { decodeMessagePack, stringifyJson } from '@althing/client';
-import { ErrorCode, QueryError } from '@althing/engine';
+import { duplicateError, ErrorCode, QueryError } from '@althing/engine';
 import { describe, expect, test } from '@jest/globals';
 import { conflictingKey, failedBehind } from '../../groups/request.js';
 import { errorBody, formatOf, statusOf, statusOfReply } from './reply.js';
@@ -96,15 +96,21 @@ describe('errors', () => {
   test('says where the error came from, in the query or in a procedure, and who called that', () => {
     const place = { line: 2, column: 3, offset: 9, length: 4 };
     const call = { line: 1, column: 1, offset: 0, length: 5 };
-    const error = QueryError.of(-54, 'no', false, [
-      { ...place, in: 'report' },
-      { ...call, in: null },
-    ]);
+    const error = QueryError.of(
+      -54,
+      'no',
+      false,
+      [
+        { ...place, in: 'report' },
+        { ...call, in: null },
+      ],
+      null,
+    );
     const told = { at: place, in: 'report', calls: [call] };
     expect(JSON.parse(String(errorBody(error, 'json')))).toMatchObject({ error: told });
     const packed = JSON.parse(stringifyJson(decodeMessagePack(Buffer.from(errorBody(error, 'msgpack')))));
     expect(packed).toMatchObject({ error: told });
-    const alone = QueryError.of(-54, 'no', false, [{ ...place, in: null }]);
+    const alone = QueryError.of(-54, 'no', false, [{ ...place, in: null }], null);
     expect(Object.keys(JSON.parse(String(errorBody(alone, 'json'))).error)).toEqual([
       'code',
       'name',
@@ -112,6 +118,20 @@ describe('errors', () => {
       'outcome',
       'at',
     ]);
+  });
+
+  test('says what the error is about, for programs', () => {
+    const detail = { type: 'User', index: 'email', fields: ['email', 'nr'], key: ['ann"x', 1.5], id: 7 };
+    const error = duplicateError('no', detail);
+    expect(JSON.parse(String(errorBody(error, 'json')))).toMatchObject({ error: { detail } });
+    const packed = stringifyJson(decodeMessagePack(Buffer.from(errorBody(error, 'msgpack'))));
+    expect(JSON.parse(packed)).toMatchObject({ error: { detail } });
+    const secret = { ...detail, key: null, id: null };
+    expect(JSON.parse(String(errorBody(duplicateError('no', secret), 'json')))).toMatchObject({
+      error: { detail: secret },
+    });
+    const odd = { ...detail, key: [2n ** 63n - 1n, Number.NaN] };
+    expect(String(errorBody(duplicateError('no', odd), 'json'))).toContain('[9223372036854775807,"NaN"]');
   });
 
   test.each(['none', 'unknown', 'made'] as const)('says what became of the changes: %s', (outcome) => {

@@ -1,5 +1,6 @@
 import { ErrorCode, errorName, type Format, MsgpackWriter, type QueryError, quote } from '@althing/engine';
 import type { ChangeOutcome, FailedReply } from '../../groups/request.js';
+import { detailJson, detailKeys, writeDetail } from '../shared/error-detail.js';
 import { placeKeys, placesJson, writePlaces } from '../shared/error-places.js';
 
 /** HTTP status lines of errors, by their code. */
@@ -79,7 +80,7 @@ export class Heads {
   }
 }
 
-/** `{"error": {"code", "name", "message", "outcome", "at"?, "in"?, "calls"?}}` in the format of the request. */
+/** `{"error": {"code", "name", "message", "outcome", "at"?, "in"?, "calls"?, "detail"?}}` in the format of the request. */
 export function errorBody(
   error: QueryError,
   format: Format,
@@ -89,12 +90,12 @@ export function errorBody(
   if (format === 'json') {
     const message = quote(error.message);
     const head = `{"error":{"code":${error.code},"name":"${name}","message":${message},"outcome":"${outcome}"`;
-    return `${head}${placesJson(error)}}}`;
+    return `${head}${placesJson(error)}${detailJson(error)}}}`;
   }
   const writer = new MsgpackWriter();
   writer.beginMap(1);
   writer.key('error');
-  writer.beginMap(4 + placeKeys(error));
+  writer.beginMap(4 + placeKeys(error) + detailKeys(error));
   writer.key('code');
   writer.int(error.code);
   writer.key('name');
@@ -104,6 +105,7 @@ export function errorBody(
   writer.key('outcome');
   writer.str(outcome);
   writePlaces(writer, error);
+  writeDetail(writer, error);
   return writer.out.take();
 }
 

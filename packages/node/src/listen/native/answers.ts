@@ -2,12 +2,13 @@ import { ErrorCode, MsgpackWriter, QueryError } from '@althing/engine';
 import type { ChangeOutcome } from '../../groups/request.js';
 import type { Login } from '../auth/authenticator.js';
 import { TOO_MANY_LOGINS, UNSURE } from '../http/refusals.js';
+import { detailKeys, writeDetail } from '../shared/error-detail.js';
 import { placeKeys, writePlaces } from '../shared/error-places.js';
 
-/** `{error_code, error_msg}`, and where it is asked for the outcome and the place, as MessagePack. */
+/** `{error_code, error_msg}`, and where it is asked for the outcome, the place and the detail, as MessagePack. */
 export function errorData(error: QueryError, outcome: ChangeOutcome | null = null): Uint8Array {
   const writer = new MsgpackWriter();
-  writer.beginMap(outcome === null ? 2 : 3 + placeKeys(error));
+  writer.beginMap(outcome === null ? 2 : 3 + placeKeys(error) + detailKeys(error));
   writer.key('error_code');
   writer.int(error.code);
   writer.key('error_msg');
@@ -16,6 +17,7 @@ export function errorData(error: QueryError, outcome: ChangeOutcome | null = nul
     writer.key('outcome');
     writer.str(outcome);
     writePlaces(writer, error);
+    writeDetail(writer, error);
   }
   return writer.out.take();
 }
