@@ -1,5 +1,5 @@
 /** Users: their privileges as a matrix of scopes, then each with tokens, sessions and whitelists. */
-import type { WireValue } from '@althing/client';
+import { ForbiddenErr, type WireValue } from '@althing/client';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { accessOf, ask, mayChange, PRIVILEGES, type Privilege } from '../state/session.js';
@@ -12,12 +12,9 @@ import { User } from './user.js';
 
 export function Users(): JSX.Element {
   const { value, error, again } = useAnswer('users', async () => {
-    const [users, collections] = await Promise.all([
-      ask(ROOT, 'users_info();'),
-      ask(ROOT, 'collections_info();'),
-    ]);
+    const [users, collections] = await Promise.all([usersToSee(), ask(ROOT, 'collections_info();')]);
     const names = itemsOf(collections).map((each) => `@collection:${textAt(each, 'name')}`);
-    return { users: itemsOf(users), scopes: [ROOT, '@node', ...names] };
+    return { users, scopes: [ROOT, '@node', ...names] };
   });
   const [open, dialog] = useForm(again);
   const [access, change] = useState<Access | null>(null);
@@ -44,6 +41,16 @@ export function Users(): JSX.Element {
       {access === null ? null : <AccessDialog access={access} done={again} close={() => change(null)} />}
     </div>
   );
+}
+
+/** All users, for those who may administer them; else, and for requests that are read-only, the one who asks. */
+async function usersToSee(): Promise<readonly WireValue[]> {
+  try {
+    return itemsOf(await ask(ROOT, 'users_info();'));
+  } catch (error) {
+    if (!(error instanceof ForbiddenErr)) throw error;
+    return [await ask(ROOT, 'user_info();')];
+  }
 }
 
 interface MatrixProps {

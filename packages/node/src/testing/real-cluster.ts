@@ -105,17 +105,16 @@ export class RealCluster {
     await this.node(place).kill();
   }
 
-  /** Starts a node again that was ended. */
-  async restartNode(place: number): Promise<RealNode> {
+  /** Starts a node again that was ended, with other ports unless settings name them. */
+  async restartNode(place: number, settings: TestSettings = {}): Promise<RealNode> {
     const former = this.node(place);
     const { folder, authorization } = former;
-    const node = await RealNode.start(this.settings[place - 1], folder, authorization).catch(
-      async (error: Error) => {
-        // The node that did not start has told its own part.
-        const [other] = former.others().filter(({ running }) => running);
-        throw (await other?.diagnosed(error.message)) ?? error;
-      },
-    );
+    const all = { ...this.settings[place - 1], ...settings };
+    const node = await RealNode.start(all, folder, authorization).catch(async (error: Error) => {
+      // The node that did not start has told its own part.
+      const [other] = former.others().filter(({ running }) => running);
+      throw (await other?.diagnosed(error.message)) ?? error;
+    });
     this.members[place - 1] = node;
     this.introduce(node);
     return node;

@@ -117,7 +117,7 @@ export class RealNode {
     nodeArgs: readonly string[],
     serveArgs: readonly string[],
   ) {
-    this.port = port;
+    this.port = Number(settings.http_api_port ?? port);
     this.statusPort = statusPort;
     this.nativePort = nativePort;
     this.wsPort = wsPort;

@@ -1,0 +1,97 @@
+/** What somebody at the console sees when its node is killed, and what there is of a console that is off or read-only. */
+import { RealCluster, RealNode } from '@althing/node/testing';
+import { testThatNeeds } from '@althing/node/testing/needs';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import type { Browser } from 'playwright-core';
+import { browserLack, OpenedConsole, startBrowser } from './opened-console.js';
+
+const testInBrowser = testThatNeeds('browsers', browserLack);
+
+let browser: Browser | null = null;
+let node: RealNode | null = null;
+
+beforeAll(async () => {
+  if (browserLack === null) browser = await startBrowser();
+});
+
+afterEach(async () => {
+  await node?.stop();
+  node = null;
+});
+
+afterAll(() => browser?.close());
+
+testInBrowser(
+  'a killed node: text is kept, another node is named, and the page goes on by itself',
+  async () => {
+    if (browser === null) return;
+    const cluster = await RealCluster.start(3);
+    try {
+      const { url, authorization, port } = cluster.node(3);
+      const opened = await OpenedConsole.openAs(browser, url, authorization, '#/');
+      const { page } = opened;
+      const counts = page.getByLabel('All nodes together');
+      await counts.waitFor();
+      expect(await page.getByRole('row', { name: /ready/ }).count()).toBe(3);
+      await opened.go('#/q');
+      await opened.write('.precious = 1 + 41;');
+      await page.getByText('may change').waitFor();
+
+      await cluster.killNode(3);
+      await page.getByText('This node does not answer.').waitFor();
+      await page.getByRole('tab', { name: '.precious = 1 + 41;' }).waitFor();
+      const other = await page.getByRole('link', { name: '127.0.0.1', exact: true }).getAttribute('href');
+      const elsewhere = await OpenedConsole.open(browser, cluster.node(1).url);
+      await elsewhere.page.goto(other ?? '');
+      await elsewhere.logIn({ user: 'admin', password: 'pass' });
+      await elsewhere.page.getByRole('tab', { name: '.precious = 1 + 41;' }).waitFor();
+      await elsewhere.page.getByRole('button', { name: 'Run', exact: true }).click();
+      await elsewhere.page.getByLabel('Result as a tree').getByText('42').waitFor();
+      await elsewhere.go('#/');
+      await elsewhere.page.getByText('Node 2 (127.0.0.3) is not there.').waitFor();
+      expect(elsewhere.problems).toEqual([]);
+
+      await cluster.restartNode(3, { http_api_port: port });
+      await page.getByText('This node does not answer.').waitFor({ state: 'detached' });
+      await opened.run('.precious + 1;');
+      await page.getByLabel('Result as a tree').getByText('43').waitFor();
+      expect(opened.problems).toEqual([]);
+    } finally {
+      await cluster.stop();
+    }
+  },
+);
+
+testInBrowser(
+  'console = read_only: nothing can be changed, and the switch can not be taken off',
+  async () => {
+    if (browser === null) return;
+    node = await RealNode.start({ console: 'read_only' });
+    const opened = await OpenedConsole.openAs(browser, node.url, node.authorization, '#/users');
+    const { page } = opened;
+    await page.getByRole('heading', { name: 'admin' }).waitFor();
+    expect(await page.getByLabel('Read-only').isChecked()).toBe(true);
+    expect(await page.getByLabel('Read-only').isDisabled()).toBe(true);
+    expect(await page.getByRole('button', { name: 'New user' }).count()).toBe(0);
+    await opened.go('#/q');
+    await opened.run('.x = 1;');
+    await page.getByText('it was not sent').waitFor();
+    // Whatever the page takes a text for, the node refuses the change.
+    const refused = await page.evaluate(`fetch('../thingsdb', { method: 'POST', headers: {
+    Authorization: 'Bearer ' + sessionStorage.getItem('althing.console.session'), 'Althing-Read-Only': 'true',
+    'Content-Type': 'application/json' }, body: '{"type":"query","code":"new_user(\\'x\\');"}' }).then(({ status }) => status)`);
+    expect(refused).toBe(403);
+    expect(opened.problems).toEqual([]);
+  },
+);
+
+test('console = off leaves nothing of it', async () => {
+  node = await RealNode.start({ console: 'off' });
+  const statusOf = async (path: string): Promise<number> => (await fetch(`${node?.url}${path}`)).status;
+  expect(await statusOf('/@console/')).toBe(await statusOf('/@nothing/'));
+  const headers = { accept: 'text/html' };
+  const first = await fetch(`${node.url}/`, { headers, redirect: 'manual' });
+  expect([first.status, first.headers.get('location')]).toEqual([200, null]);
+  expect(await first.text()).not.toContain('@console');
+  expect(node.log).not.toContain('@console');
+});
