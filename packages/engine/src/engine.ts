@@ -33,6 +33,7 @@ import { CollectionScope, NodeScope, RootScope } from './run/scopes.js';
 import { FunctionTable } from './run/table.js';
 import { CollectionGroup } from './state/collection-group.js';
 import { Evictor } from './state/evictor.js';
+import { Expiry } from './state/expiry.js';
 import { buildSlice, unfinishedIndex } from './state/index-build.js';
 import { Marking } from './state/marking.js';
 import type { RecordSource } from './state/records.js';
@@ -62,6 +63,7 @@ interface OpenCollection {
   readonly scope: CollectionScope;
   readonly group: CollectionGroup;
   readonly evictor: Evictor;
+  readonly expiry: Expiry;
 }
 
 export interface EngineOptions {
@@ -129,7 +131,12 @@ export class Engine {
     group.store.mayCutThings = () => this.root.level >= LEVEL_AFTER_0_1_0;
     const scope = new CollectionScope(this.root, group);
     this.closeCollection(id);
-    this.collections.set(id, { scope, group, evictor: new Evictor(group.store) });
+    this.collections.set(id, {
+      scope,
+      group,
+      evictor: new Evictor(group.store),
+      expiry: new Expiry(group.store),
+    });
     return group;
   }
 
@@ -235,6 +242,24 @@ export class Engine {
     const transaction = this.executor.transactionOf(group);
     buildSlice(group.store, transaction, index, isOver);
     return this.executor.changeOf(group, transaction);
+  }
+
+  /** Whether things of a collection have expired, and are to go. */
+  hasExpired(collection: number): boolean {
+    return this.collections.get(collection)?.expiry.isDue(this.options.environment.now()) ?? false;
+  }
+
+  /**
+   * Lets go of things that have expired; null where nothing changed.
+   *
+   * @param isOver whether it has lasted long enough; asked after each thing that is looked into
+   */
+  expire(collection: number, isOver: () => boolean): Change | null {
+    const open = this.collections.get(collection);
+    if (open === undefined) return null;
+    const transaction = this.executor.transactionOf(open.group);
+    open.expiry.step(transaction, this.options.environment.now(), isOver);
+    return this.executor.changeOf(open.group, transaction);
   }
 
   /** The scope of a target; undefined for a collection that is not open. */

@@ -145,7 +145,13 @@ function take(found: Definitions, call: string, args: readonly Node[], source: s
         takeStrict(found, name, third.value);
         return true;
       }
-      if (second?.kind !== 'str' || third?.kind !== 'str' || fourth === undefined) return false;
+      if (second?.kind !== 'str' || third?.kind !== 'str') return false;
+      if (second.value === 'ttl') {
+        const index = `new_index(${quoteStr(name)}, 'ttl', [${quoteStr(third.value)}], EXPIRES);`;
+        found.indexes.set(`${name}.ttl`, index);
+        return true;
+      }
+      if (fourth === undefined) return false;
       if (second.value === 'rel' && fourth.kind === 'str') {
         found.relations.push({ type: name, property: third.value, partner: fourth.value });
         return true;

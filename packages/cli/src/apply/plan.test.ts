@@ -81,6 +81,17 @@ describe('a plan', () => {
     ]);
   });
 
+  test('knows what expires by either way to say it', () => {
+    const made = "new_index('Order', 'ttl', ['total'], EXPIRES);";
+    expect(plan(`${PRESENT} mod_type('Order', 'ttl', 'total');`).statements).toEqual([made]);
+    const planned = planOf(
+      definitionsOf(PRESENT + made, 'present'),
+      definitionsOf(`${PRESENT} mod_type('Order', 'ttl', 'total');`, 'file'),
+      false,
+    );
+    expect(planned.statements).toEqual([]);
+  });
+
   test('gives the root its type', () => {
     expect(plan(`${PRESENT} .to_type('Customer');`).statements).toEqual([".to_type('Customer');"]);
     const customer = definitionsOf(".to_type('Customer');", 'present');

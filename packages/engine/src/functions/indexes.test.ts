@@ -56,7 +56,7 @@ describe('a new index', () => {
     expect(db.error("new_index('User', 'x', ['age', 'age']);")).toBe('value_err');
     expect(db.error("new_index('User', 'x', [1]);")).toBe('type_err');
     expect(db.error("new_index('User', 'age', 'UNIQUE');")).toBe('type_err');
-    expect(db.error("new_index('User', 'x', ['age'], 4);")).toBe('value_err');
+    expect(db.error("new_index('User', 'x', ['age'], 8);")).toBe('value_err');
     db.run("new_index('User', 'age');");
     expect(db.failure("new_index('User', 'age', ['name']);")).toMatchObject({ code: -54, exists: true });
     db.run("set_type('W', {n: 'int'}, WPO);");
@@ -452,6 +452,7 @@ describe('types with indexes', () => {
       name: 'ages',
       type: 'Person',
       fields: ['age', 'name'],
+      expires: false,
       unique: false,
       no_case: false,
       state: 'ready',

@@ -10,12 +10,16 @@ import {
   INDEX_FIELDS_MAX,
   INDEX_FLAGS,
   INDEXES_MAX,
+  IndexFlag,
+  isExpiring,
+  isMoment,
   sortKindOf,
   TYPE_INDEXES_MAX,
 } from '../schema/index-def.js';
 import { assertName } from '../schema/name.js';
 import { inWords } from '../schema/rule.js';
 import type { FieldDef, Type } from '../schema/type.js';
+import { expiringIndex } from '../state/expiry.js';
 import { duplicatesIn } from '../state/index-build.js';
 import { IndexEditor } from '../state/parts/indexes.js';
 import type { Store } from '../state/store.js';
@@ -29,7 +33,7 @@ import { defOf } from './types.js';
 /** Making and deleting indexes, and what is known of them. */
 export const INDEXES: readonly Entry[] = [
   func('new_index', {
-    doc: 'Makes an index of a type: of the property of its name, or of a list of 1 to 4 properties; the flags are UNIQUE, NO_CASE (texts that differ in case alone are the same), or both. It is built in the background where there are many instances. Returns the name.',
+    doc: 'Makes an index of a type: of the property of its name, or of a list of 1 to 4 properties; the flags are UNIQUE, NO_CASE (texts that differ in case alone are the same), or both; or EXPIRES (instances go when the moment in the property is over). It is built in the background where there are many instances. Returns the name.',
     changes: CHANGES_COLLECTION,
     before: needCommit,
     params: [
@@ -72,7 +76,7 @@ export const INDEXES: readonly Entry[] = [
     },
   }),
   func('index_info', {
-    doc: 'What is known of an index: its properties, whether it is unique and without regard to case, how far it is built and why it could not be, and its number of entries.',
+    doc: 'What is known of an index: its properties, whether it is unique and without regard to case, whether instances expire by it, how far it is built and why it could not be, and its number of entries.',
     in: In.COLLECTION,
     readsState: true,
     params: [p.str('type'), p.str('name')],
@@ -93,6 +97,36 @@ export const INDEXES: readonly Entry[] = [
   }),
 ];
 
+/** Says by which property the instances of a type expire; nil: by none any more. */
+export function setExpiry(rt: Runtime, type: Type, property: string | null): void {
+  const present = expiringIndex(storeOf(rt), type);
+  if (present === undefined && property === null)
+    throw lookupError(`the instances of type \`${type.name}\` do not expire`);
+  if (present !== undefined) editorOf(rt).drop(present);
+  if (property !== null) makeIndex(rt, type, TTL_INDEX, [property], IndexFlag.EXPIRES);
+}
+
+/** The name of the index that `mod_type(.., 'ttl', ..)` makes. */
+const TTL_INDEX = 'ttl';
+
+function assertMayExpire(rt: Runtime, type: Type, fields: readonly FieldDef[], flags: number): void {
+  const [field, ...others] = fields;
+  if (field === undefined || others.length > 0 || flags !== IndexFlag.EXPIRES)
+    throw valueError(
+      'instances expire by one property: an index with EXPIRES has no others, and no other flag',
+    );
+  if (!isMoment(field.definition)) {
+    throw typeError(
+      `type \`${type.name}\`, property \`${field.name}\`: instances expire by a datetime, a timeval, or a number of Unix seconds`,
+    );
+  }
+  const present = expiringIndex(storeOf(rt), type);
+  if (present !== undefined)
+    throw existsError(
+      `the instances of type \`${type.name}\` expire by the index \`${present.def.name}\` already`,
+    );
+}
+
 function makeIndex(rt: Runtime, type: Type, name: string, given: readonly Value[], flags: number): void {
   const { indexes } = storeOf(rt);
   if (type.isWrapOnly) throw operationError(`the type \`${type.name}\` only wraps: it has no instances`);
@@ -101,6 +135,7 @@ function makeIndex(rt: Runtime, type: Type, name: string, given: readonly Value[
     throw valueError(`an index has 1 to ${INDEX_FIELDS_MAX} properties, not ${given.length}`);
   const fields = given.map((property) => indexableField(type, property));
   if (new Set(fields).size < fields.length) throw valueError('an index has each property once');
+  if ((flags & IndexFlag.EXPIRES) !== 0) assertMayExpire(rt, type, fields, flags);
   if (indexes.of(type).length >= TYPE_INDEXES_MAX)
     throw quotaError(`a type has at most ${TYPE_INDEXES_MAX} indexes`);
   if (indexes.count >= INDEXES_MAX) throw quotaError(`a collection has at most ${INDEXES_MAX} indexes`);
@@ -159,7 +194,7 @@ function indexInfo(rt: Runtime, type: Type, index: TypeIndex): MpData {
   const fields = defOf(type).fields;
   rt.charge(256);
   const out = new MsgpackWriter();
-  out.beginMap(9);
+  out.beginMap(10);
   out.key('name');
   out.str(def.name);
   out.key('type');
@@ -171,6 +206,8 @@ function indexInfo(rt: Runtime, type: Type, index: TypeIndex): MpData {
   out.bool(index.isUnique);
   out.key('no_case');
   out.bool(index.ignoresCase);
+  out.key('expires');
+  out.bool(isExpiring(def));
   out.key('state');
   out.str(progress.why !== null ? 'failed' : index.isReady ? 'ready' : 'building');
   out.key('percent');

@@ -10,7 +10,7 @@ import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import { methodFrom } from '../run/structure.js';
 import type { Definition } from '../schema/definition.js';
-import { sortKindOf } from '../schema/index-def.js';
+import { type IndexDef, isExpiring, isMoment, sortKindOf } from '../schema/index-def.js';
 import { parseDefinition } from '../schema/parse-definition.js';
 import { refusal } from '../schema/rule.js';
 import { type Field, type FieldDef, type Type, type TypeDef, TypeFlag } from '../schema/type.js';
@@ -21,6 +21,7 @@ import { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import { type ActionCall, actionOf, argumentOf, assertCount, partNameOf } from './action-call.js';
 import { needCommit } from './history.js';
+import { setExpiry } from './indexes.js';
 import {
   adopt,
   fieldOf,
@@ -49,7 +50,7 @@ import { assertNotNeeded, defOf } from './types.js';
 /** Changing a type that may have instances. */
 export const MOD_TYPE: readonly Entry[] = [
   variadic('mod_type', {
-    doc: "Changes a type: 'add', 'del', 'mod', 'ren' a property or method, 'rel' for relations, 'all' calls a closure with each instance, 'hid', 'idx', 'strict', 'wpo' set flags.",
+    doc: "Changes a type: 'add', 'del', 'mod', 'ren' a property or method, 'rel' for relations, 'ttl' says by which property instances expire, 'all' calls a closure with each instance, 'hid', 'idx', 'strict', 'wpo' set flags.",
     changes: CHANGES_COLLECTION,
     before: needCommit,
     params: [p.str('name')],
@@ -84,6 +85,7 @@ const ACTIONS: ReadonlyMap<string, (call: Call) => void> = new Map([
   ['all', all],
   ['hid', (call: Call) => setFlag(call, TypeFlag.HIDE_ID)],
   ['idx', (call: Call) => setFlag(call, TypeFlag.INDEX)],
+  ['ttl', ttl],
   ['strict', (call: Call) => setFlag(call, TypeFlag.STRICT)],
   ['wpo', setWrapOnly],
 ]);
@@ -96,6 +98,14 @@ function rel(call: Call): void {
   const name = partName(call);
   assertCount(call, 4);
   relate(call.rt, call.type, name, argumentOf(call, 4));
+}
+
+function ttl(call: Call): void {
+  assertCount(call, 3);
+  const given = argumentOf(call, 3);
+  if (given !== null && typeof given !== 'string')
+    throw p.wrongType(given, { function: 'mod_type', position: 3 }, 'property', 'a str or nil');
+  setExpiry(call.rt, call.type, given);
 }
 
 /** Replaces what is known of the type, with the time of the change. */
@@ -285,6 +295,7 @@ function mod(call: Call, name: string): void {
   const others = { ...present, fields: present.fields.filter((other) => other.id !== field.id) };
   const definition = fieldDefinition(rt, others, name, given);
   if (sortKindOf(definition) === null) assertNotIndexed(rt, type, field);
+  if (!isMoment(definition)) assertNotIndexed(rt, type, field, isExpiring);
   if (closure !== undefined) {
     modByCallback(call, present, field, definition, closure);
     return;
@@ -420,8 +431,13 @@ function noPart(type: Type, name: string): QueryError {
 }
 
 /** Throws type_err where an index has a property, whose values have to stay, and have to have an order. */
-function assertNotIndexed(rt: Runtime, type: Type, { id, name }: FieldDef): void {
-  const index = rt.store?.indexes.of(type).find(({ def }) => def.fields.includes(id));
+function assertNotIndexed(
+  rt: Runtime,
+  type: Type,
+  { id, name }: FieldDef,
+  counts: (def: IndexDef) => boolean = () => true,
+): void {
+  const index = rt.store?.indexes.of(type).find(({ def }) => def.fields.includes(id) && counts(def));
   if (index !== undefined)
     throw typeError(`type \`${type.name}\`, property \`${name}\`: it is in the index \`${index.def.name}\``);
 }

@@ -13,10 +13,12 @@ export const IndexFlag = {
   UNIQUE: 1,
   /** Texts that differ in case alone are the same: by the folding of Unicode 15.0, so one of another version is another flag. */
   NO_CASE: 2,
+  /** An instance expires when the moment in its property is over; see `state/expiry.ts`. */
+  EXPIRES: 4,
 } as const;
 
 /** All flags. */
-export const INDEX_FLAGS = IndexFlag.UNIQUE | IndexFlag.NO_CASE;
+export const INDEX_FLAGS = IndexFlag.UNIQUE | IndexFlag.NO_CASE | IndexFlag.EXPIRES;
 
 /** Indexes of one type, and of one collection, at most. */
 export const TYPE_INDEXES_MAX = 16;
@@ -43,6 +45,16 @@ export function isUnique({ flags }: IndexDef): boolean {
 
 export function ignoresCase({ flags }: IndexDef): boolean {
   return (flags & IndexFlag.NO_CASE) !== 0;
+}
+
+export function isExpiring({ flags }: IndexDef): boolean {
+  return (flags & IndexFlag.EXPIRES) !== 0;
+}
+
+/** Whether values of a definition are moments, or nil: dates, or Unix seconds. */
+export function isMoment(definition: Definition): boolean {
+  const kind = sortKindOf(definition);
+  return kind === 'time' || kind === 'number';
 }
 
 export function writeIndexDef(out: ByteWriter, { id, type, flags, name, fields }: IndexDef): void {

@@ -34,6 +34,8 @@ const step: fc.Arbitrary<Step> = fc.record({
         'sweep' as const,
         'build' as const,
         'build' as const,
+        'expire' as const,
+        'expire' as const,
         'look' as const,
       ),
     },

@@ -112,6 +112,9 @@ const INDEXED = [
   "['f2']",
 ];
 
+/** Moments that are over when a life has lasted a while. */
+const SOON = ['int(now())', 'int(now()) + 10', 'int(now()) + 40', '10_000_000_000'];
+
 const ROOMS = ['.room', '.room', '.rooms[0]', '.rooms[1]', '.small.r', '.ts[1].x', 'room()'];
 const TASKS = ['.task', '.task', '.tasks[0]', '.small.t', 'tasks().choice()'];
 const SETS = ['.set', '.set', '.ts[2].s', '.big.s', '.small.s'];
@@ -230,6 +233,11 @@ export const STATEMENTS: readonly ((pick: Pick) => string)[] = [
   (p) => `t = one_by('T', 'i${p(3)}', ${of(p, ['1', '.ts[0]', '"text"', 'nil'])}); t.x = ${of(p, VALUES)}`,
   (p) => `.ts[${p(40)}].${of(p, ['n', 'o', 'f0', 'f1'])} = .ts[${p(40)}].${of(p, ['n', 'o', 'f0', 'f1'])}`,
   (p) => `.ts[${p(40)}].assign({n: ${p(9)}, x: T{n: ${p(50)}}})`,
+  (p) => `mod_type('T', 'ttl', ${of(p, ["'n'", "'f0'", "'t'", 'nil'])})`,
+  (p) =>
+    `${of(p, ['', "mod_type('T', 'ttl', 'n');"])} .ts[${p(40)}].n = ${of(p, SOON)}; ${of(p, BIGS)}.set('${key(p)}', .ts[${p(40)}])`,
+  (p) =>
+    `x = range(${p(30)}).map(|i| T{n: ${of(p, SOON)}, o: .ts[0]}); ${of(p, LISTS)}.push(${of(p, ['x', 'x[0]', '[1, [x[0], 2]]', "x[0].wrap('W')"])}); ${of(p, SETS)}.add(x[0], x[1])`,
   (p) => `new_procedure('p${p(3)}', |a| a + ${p(9)})`,
   (p) => `set_procedure('p${p(3)}', |a: '${of(p, ['int', 'U?', '[str]', 'F0'])}'| a)`,
   (p) => `del_procedure('p${p(3)}')`,

@@ -97,6 +97,15 @@ export class Life {
     if (change !== null) this.changed(change);
   }
 
+  /** Lets go of what expires, so many seconds from now on, looking into so many things. */
+  expire(seconds: number, things: number): void {
+    let left = things;
+    const { harness } = this;
+    harness.nowMs += 1000 * seconds;
+    const change = harness.engine.expire(this.group.id, () => --left <= 0);
+    if (change !== null) this.changed(change);
+  }
+
   evict(): void {
     for (let i = 0; i < 5; i++) this.harness.engine.evict(0, Number.POSITIVE_INFINITY);
   }

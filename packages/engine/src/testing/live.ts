@@ -15,6 +15,7 @@ export interface Step {
     | 'mark'
     | 'sweep'
     | 'build'
+    | 'expire'
     | 'look';
   readonly choices: readonly number[];
 }
@@ -52,6 +53,7 @@ export function live(steps: readonly Step[]): void {
       else if (kind === 'mark') life.mark(1 + pick(600));
       else if (kind === 'sweep') life.sweep();
       else if (kind === 'build') life.build(1 + pick(60));
+      else if (kind === 'expire') life.expire(pick(20), 1 + pick(2000));
       else life.look();
     }
     done.push('end');

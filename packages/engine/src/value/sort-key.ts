@@ -69,6 +69,11 @@ export function sortKey(value: Value, idOf: IdOf = ownId): string {
   }
 }
 
+/** The component of a datetime or timeval. */
+export function momentKey(seconds: number): string {
+  return `\x06${numberKey(seconds)}`;
+}
+
 /** The beginning of the components of all texts that begin with one; null for one that is too long. */
 export function prefixKey(text: string): string | null {
   const bytes = bytesOf(text);

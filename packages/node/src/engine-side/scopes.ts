@@ -6,7 +6,7 @@ import { type RoomsOfGroups, Sessions } from '../groups/sessions.js';
 import { Checkpointer } from '../state/checkpointer.js';
 import type { DiskKeeper } from '../state/disk-keeper.js';
 import { GarbageCollector } from '../state/garbage-collector.js';
-import { IndexBuilder } from '../state/index-builder.js';
+import { type LeaderTask, LeaderWork } from '../state/leader-work.js';
 import { MemoryKeeper } from '../state/memory-keeper.js';
 import { Reopening } from '../state/reopening.js';
 import { Snapshots } from '../state/snapshots.js';
@@ -22,7 +22,7 @@ export interface ScopesParts {
   /** Called when a session changed: its role, its membership, its state. */
   readonly changed: (session: GroupSession) => void;
   /**
-   * A search for garbage, the build of an index, or the opening of a group failed, or what should be sent to another node is damaged.
+   * A search for garbage, the build of an index, the expiry of things, or the opening of a group failed, or what should be sent to another node is damaged.
    */
   readonly onDefect: (error: unknown) => void;
 }
@@ -40,7 +40,8 @@ export class Scopes {
   readonly snapshots: Snapshots;
   private readonly memory: MemoryKeeper;
   private readonly garbage: GarbageCollector;
-  private readonly indexes: IndexBuilder;
+  private readonly indexes: LeaderWork;
+  private readonly expiry: LeaderWork;
   private readonly stateChecks: StateChecks;
   private readonly reopening: Reopening;
 
@@ -60,7 +61,15 @@ export class Scopes {
     });
     this.memory = new MemoryKeeper(parts.engine, settings.cacheBytes, clock.now, clock.soon);
     this.garbage = this.makeGarbageCollector();
-    this.indexes = this.makeIndexBuilder();
+    const { engine } = parts;
+    this.indexes = this.makeWork({
+      isDue: (collection) => engine.isBuilding(collection),
+      slice: (collection, isOver) => engine.buildIndex(collection, isOver),
+    });
+    this.expiry = this.makeWork({
+      isDue: (collection) => engine.hasExpired(collection),
+      slice: (collection, isOver) => engine.expire(collection, isOver),
+    });
     this.stateChecks = this.makeStateChecks();
   }
 
@@ -71,6 +80,7 @@ export class Scopes {
       if (!isBeingFilled(this.parts.engine.root, session.id)) {
         this.garbage.consider(session);
         this.indexes.consider(session);
+        this.expiry.consider(session);
       }
       this.stateChecks.consider(session);
     }
@@ -170,11 +180,11 @@ export class Scopes {
     });
   }
 
-  private makeIndexBuilder(): IndexBuilder {
+  private makeWork(task: LeaderTask): LeaderWork {
     const { clock } = this.ports;
-    const { engine, onDefect } = this.parts;
-    return new IndexBuilder({
-      engine,
+    const { onDefect } = this.parts;
+    return new LeaderWork({
+      task,
       clock,
       workClock: clock.encoding?.now ?? clock.now,
       propose: (session, change, done) => session.propose(change, { ok: true, result: '' }, done),
@@ -205,6 +215,7 @@ export class Scopes {
     // It would find things missing.
     this.garbage.forget(session);
     this.indexes.forget(session);
+    this.expiry.forget(session);
     await Promise.all([this.checkpointer.forget(session), this.snapshots.forget(session)]);
   }
 

@@ -253,6 +253,14 @@ const ATTEMPTS: readonly ((number: number) => string)[] = [
     `each_by('K', 'k', ${n % 7}, |x| { x.k += ${1 + (n % 3)}; .ks.remove(|y| y == x && x.k % 2 == 0); }); nil;`,
   (n) =>
     `.ks.splice(${n % 5}, ${n % 4}); .ks[0].assign({k: ${n}, s: '${n}'}); ${n % 5 === 0 ? '1 / 0;' : 'nil;'}`,
+  // Things that expire, in the root and in others.
+  (n) =>
+    `set_type('X', {until: 'int?', n: 'int'}); mod_type('X', 'ttl', 'until'); .set('xs', set()); .set('x', {n: ${n}}); nil;`,
+  (n) =>
+    `.xs.add(X{until: int(now()) + ${n % 4}, n: ${n}}); .x.set('x${n % 3}', ${n % 2 === 0 ? '.xs.one()' : '[1, [.xs.one(), 2]]'}); nil;`,
+  (n) =>
+    `.xs.each(|x| x.until = ${n % 2 === 0 ? 'nil' : `int(now()) + ${n % 3}`}); ${n % 5 === 0 ? '1 / 0;' : 'nil;'}`,
+  (n) => `mod_type('X', 'ttl', ${n % 3 === 0 ? 'nil' : "'until'"}); nil;`,
   // Relations.
   () =>
     "new_type('Q'); set_type('P', {q: 'Q?', qs: '{Q}', one: 'P?'}); set_type('Q', {p: 'P?', ps: '{P}'}); mod_type('P', 'rel', 'q', 'ps'); mod_type('P', 'rel', 'qs', 'p'); mod_type('P', 'rel', 'one', 'one'); nil;",

@@ -1,14 +1,14 @@
 import { LEVEL_AFTER_0_1_0 } from '@althing/engine';
 import { expect, test } from '@jest/globals';
 import { TestBench } from '../testing/session-bench.js';
-import { IndexBuilder } from './index-builder.js';
+import { LeaderWork } from './leader-work.js';
 
 const STUFF = 2;
 
 /** A collection with an index of so many instances that it is not built at once, and a builder whose slices take one of them each. */
 async function building(): Promise<{
   readonly bench: TestBench;
-  readonly builder: IndexBuilder;
+  readonly builder: LeaderWork;
   /** Does what waits for its time; gives how much that was. */
   readonly tick: () => number;
 }> {
@@ -21,8 +21,11 @@ async function building(): Promise<{
   );
   const waiting: (() => void)[] = [];
   let time = 0;
-  const builder = new IndexBuilder({
-    engine: bench.engine,
+  const builder = new LeaderWork({
+    task: {
+      isDue: (collection) => bench.engine.isBuilding(collection),
+      slice: (collection, isOver) => bench.engine.buildIndex(collection, isOver),
+    },
     clock: {
       after: (_ms, work) => {
         waiting.push(work);
@@ -68,4 +71,41 @@ test('a group that goes away is built no further', async () => {
   builder.forget(bench.session(STUFF));
   tick();
   expect(await percent(bench)).toBe('0');
+});
+
+test('things that expire go in slices, also those for which nothing changed', async () => {
+  const bench = await new TestBench().start();
+  bench.engine.root.level = LEVEL_AFTER_0_1_0;
+  await bench.value(
+    STUFF,
+    "set_type('T', {until: 'int?'}); mod_type('T', 'ttl', 'until'); .far = range(9).map(|i| {i:}); .far[7].t = T{until: 1}; .t = T{};",
+  );
+  const waiting: (() => void)[] = [];
+  let time = 0;
+  const work = new LeaderWork({
+    task: {
+      isDue: (collection) => bench.engine.hasExpired(collection),
+      slice: (collection, isOver) => bench.engine.expire(collection, isOver),
+    },
+    clock: {
+      after: (_ms, next) => {
+        waiting.push(next);
+        return () => {};
+      },
+    },
+    workClock: () => (time += 10),
+    propose: (session, change, done) => session.propose(change, { ok: true, result: '' }, done),
+    onFailure: (error) => bench.failures.push(error),
+  });
+  let slices = 0;
+  work.consider(bench.session(STUFF));
+  while (waiting.length > 0) {
+    for (const next of waiting.splice(0)) next();
+    slices += 1;
+    await bench.value(STUFF, 'nil;');
+  }
+  // Each slice looks into one thing, since its clock moves that far.
+  expect(slices).toBeGreaterThan(7);
+  expect(await bench.value(STUFF, "[type_count('T'), .far[7].has('t')];")).toBe('[1,false]');
+  expect(bench.failures).toEqual([]);
 });

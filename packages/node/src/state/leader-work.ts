@@ -1,0 +1,77 @@
+import type { Change } from '@althing/engine';
+import type { Clock } from '../base/clock.js';
+import type { GroupSession } from '../groups/group-session.js';
+
+/** What a leader does in its collections by itself. How far it is must be a part of the state, so that another leader can go on. */
+export interface LeaderTask {
+  readonly isDue: (collection: number) => boolean;
+  /**
+   * Does a part of it, which is a change like any other; null where nothing changed.
+   *
+   * @param isOver whether the slice has lasted long enough; asked after each thing that is looked at
+   */
+  readonly slice: (collection: number, isOver: () => boolean) => Change | null;
+}
+
+export interface LeaderWorkOptions {
+  readonly task: LeaderTask;
+  readonly clock: Pick<Clock, 'after'>;
+  /** The clock of slices: in a simulation another one, which moves with each thing. */
+  readonly workClock: () => number;
+  /** Replicates what was done; `done` is called when that is decided. */
+  readonly propose: (session: GroupSession, change: Change, done: () => void) => void;
+  readonly onFailure: (error: unknown) => void;
+}
+
+/** Milliseconds for which one slice looks at things, which are changed in about the same time once more. */
+const SLICE_MS = 2;
+
+/** Pause between two slices, in which other work has its turn, in milliseconds. */
+const PAUSE_MS = 12;
+
+/** Does a task in the collections that this node leads: slowly, beside the requests, a slice at a time. */
+export class LeaderWork {
+  private readonly options: LeaderWorkOptions;
+  /** The groups in which a slice is under way, or waits for its turn. */
+  private readonly working = new Set<GroupSession>();
+
+  constructor(options: LeaderWorkOptions) {
+    this.options = options;
+  }
+
+  /** Goes on in a collection where something is due. To be called now and then. */
+  consider(session: GroupSession): void {
+    if (this.working.has(session) || !this.mayWork(session)) return;
+    this.working.add(session);
+    this.options.clock.after(0, () => this.work(session));
+  }
+
+  /** Gives up what is to be done in a group that is going away. */
+  forget(session: GroupSession): void {
+    this.working.delete(session);
+  }
+
+  private mayWork(session: GroupSession): boolean {
+    return session.leading && session.refusal() === null && this.options.task.isDue(session.id);
+  }
+
+  private work(session: GroupSession): void {
+    if (!this.working.has(session)) return;
+    const { task, clock, workClock, propose, onFailure } = this.options;
+    const next = (): unknown => clock.after(PAUSE_MS, () => this.work(session));
+    try {
+      if (!this.mayWork(session)) {
+        this.working.delete(session);
+        return;
+      }
+      const end = workClock() + SLICE_MS;
+      const change = task.slice(session.id, () => workClock() >= end);
+      // The next slice waits until this one is decided: so the work is never faster than the cluster.
+      if (change !== null) propose(session, change, next);
+      else next();
+    } catch (error) {
+      this.working.delete(session);
+      onFailure(error);
+    }
+  }
+}
