@@ -324,7 +324,8 @@ export class Engine {
     const target = targetOf(scope);
     const source = call.body.kind === 'query' ? call.body.prepared.code : null;
     const writes = this.mayWrite(call);
-    const transaction = executor.begin(call, target, writes, this.defaultDeep(target), source);
+    const limits = executor.limitsOf(call.user, call.body.kind === 'run' ? call.body.procedure : null);
+    const transaction = executor.begin(call, target, writes, this.defaultDeep(target), source, limits);
     try {
       // Of others the privilege was checked before.
       if (writes && call.readOnly === true) rt.access.require(Privilege.CHANGE);

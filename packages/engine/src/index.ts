@@ -48,6 +48,7 @@ export {
   type UserSession,
 } from './admin/sessions.js';
 export { keyText, type PasswordHash, TOKEN_LENGTH, type Token, type User } from './admin/user.js';
+export type { UserLimit, UserLimits } from './admin/user-limits.js';
 export { ByteReader, ByteWriter, FormatError } from './bytes.js';
 export type {
   Call,

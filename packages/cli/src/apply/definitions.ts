@@ -37,7 +37,7 @@ export interface Definitions {
   readonly types: Map<string, TypeDefinition>;
   readonly enums: Map<string, EnumDefinition>;
   readonly relations: Relation[];
-  /** Texts of closures. */
+  /** Texts of closures, with that of the options behind it if there are any. */
   readonly procedures: Map<string, string>;
   /** Indexes by `TYPE.NAME`, as the call that makes each. */
   readonly indexes: Map<string, string>;
@@ -162,7 +162,7 @@ function take(found: Definitions, call: string, args: readonly Node[], source: s
     case 'new_procedure':
     case 'set_procedure':
       if (second?.kind !== 'closure') return false;
-      found.procedures.set(name, text(second));
+      found.procedures.set(name, [second, ...(third === undefined ? [] : [third])].map(text).join(', '));
       return true;
     default:
       return false;

@@ -19,12 +19,13 @@ export function rootLines(root: RootGroup): string[] {
   const sessions = [...root.sessions.all].map(
     ([id, all]) => `sessions of ${id}: ${all.map(inWords).join(' ')}`,
   );
+  const limits = [...root.userLimits.all].map(([id, limit]) => `limits of ${id}: ${inWords(limit)}`);
   const codes = [...modules.byId.keys()].flatMap((id) => {
     const code = modules.codeOf(id);
     return code === null ? [] : [`code of ${id}: ${Buffer.concat(code).toString('hex')}`];
   });
   const counters = `counters and access ${Buffer.from(root.encodeMeta()).toString('hex')}`;
-  return [counters, ...records, ...lists, ...sessions.sort(), ...codes.sort()];
+  return [counters, ...records, ...lists, ...sessions.sort(), ...limits.sort(), ...codes.sort()];
 }
 
 function ruleText(rule: WhitelistRule): string {

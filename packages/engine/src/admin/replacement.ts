@@ -16,6 +16,7 @@ import type { BackupRecord, RootRestore } from './restore.js';
 import { RootEffect } from './root-effects.js';
 import type { RootGroup } from './root-group.js';
 import { type User, writeUser } from './user.js';
+import { UserLimitEffect } from './user-limits.js';
 
 export interface Replacement {
   readonly backup: RootRestore;
@@ -61,6 +62,7 @@ export function replacementEffects(live: RootGroup, replacement: Replacement): U
 function writeUsers(out: ByteWriter, state: RootGroup, numbers: Replacement['numbers']): void {
   for (const user of state.users.values()) {
     writeEffect(out, RootEffect.PUT_USER, user);
+    writeLimits(out, state, user);
     for (const entry of state.whitelistsOf(user.id))
       writeEffect(out, RootEffect.SET_WHITELIST, user.id, ...entry);
     for (const [target, mask] of state.accessOf(user.id)) {
@@ -70,9 +72,15 @@ function writeUsers(out: ByteWriter, state: RootGroup, numbers: Replacement['num
   }
 }
 
-/** What somebody may not ask for stays forbidden: whitelists are no privileges. */
+function writeLimits(out: ByteWriter, { userLimits }: RootGroup, { id }: User): void {
+  const limit = userLimits.all.get(id);
+  if (limit !== undefined) writeEffect(out, UserLimitEffect.SET, id, limit);
+}
+
+/** What somebody may not ask for stays forbidden, and limits stay: neither are privileges. */
 function writeHeir(out: ByteWriter, live: RootGroup, heir: User, collections: readonly number[]): void {
   writeEffect(out, RootEffect.PUT_USER, heir);
+  writeLimits(out, live, heir);
   for (const entry of live.whitelistsOf(heir.id))
     writeEffect(out, RootEffect.SET_WHITELIST, heir.id, ...entry);
   const targets: readonly Target[] = ['node', 'thingsdb', ...collections];
@@ -90,6 +98,7 @@ function writeRecord(
     case RecordKind.USER:
     case RecordKind.WHITELIST:
     case RecordKind.SESSIONS:
+    case RecordKind.USER_LIMITS:
       return;
     case RecordKind.TASK:
       if (takesTasks) writeEffect(out, GroupEffect.RESTORE, record);

@@ -9,6 +9,7 @@ import { ModuleEffect, type ModuleInfo } from './modules.js';
 import { RootEffect } from './root-effects.js';
 import {
   accessEvent,
+  limitFields,
   moduleEvent,
   type RootEvent,
   sessionEvents,
@@ -19,6 +20,7 @@ import type { RootGroup } from './root-group.js';
 import type { ScopeDefaults } from './scope-defaults.js';
 import { isBackedBy, SessionEffect, type UserSession } from './sessions.js';
 import type { User } from './user.js';
+import { type UserLimit, UserLimitEffect } from './user-limits.js';
 import type { WhitelistName, WhitelistRule } from './whitelist.js';
 
 export class RootEditor {
@@ -40,6 +42,12 @@ export class RootEditor {
   setSessions(user: User, sessions: readonly UserSession[]): void {
     for (const event of sessionEvents(user, this.root.sessions.of(user.id), sessions)) this.note(event);
     perform(this.recorder, SessionEffect.SET, this.root.sessions, user.id, sessions);
+  }
+
+  /** Sets what a user may take. */
+  setLimit({ id, name }: User, limit: UserLimit): void {
+    this.note({ event: 'limits_set', fields: { name, ...limitFields(limit) } });
+    perform(this.recorder, UserLimitEffect.SET, this.root.userLimits, id, limit);
   }
 
   deleteUser({ id, name }: User): void {

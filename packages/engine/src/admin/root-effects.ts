@@ -22,6 +22,7 @@
  *               | 2d to 2f: modules, see `modules.ts`
  *               | 50 and 51: commit histories, see `histories.ts`
  *               | 52: sessions, see `sessions.ts`
+ *               | 53: limits of users, see `user-limits.ts`
  */
 import type { ByteReader, ByteWriter } from '../bytes.js';
 import { committedEffect, effect } from '../state/effect.js';
@@ -68,7 +69,7 @@ export const RootEffect = {
     cost,
     counts: one('users'),
   }),
-  /** With its access everywhere, its whitelists and its sessions. */
+  /** With its access everywhere, its whitelists, its sessions and its limits. */
   DELETE_USER: effect<RootGroup, [id: number], readonly (readonly [Target, number])[]>({
     code: 0x41,
     write: writeNumber,
@@ -78,10 +79,12 @@ export const RootEffect = {
       const user = root.users.get(id);
       const lists = root.whitelistsOf(id);
       const sessions = root.sessions.of(id);
+      const limit = root.userLimits.of(id);
       return (lost) => {
         if (user !== undefined) root.putUser(user);
         for (const [list, rules] of lists) root.setWhitelist(id, list, rules);
         root.sessions.set(id, sessions);
+        root.userLimits.set(id, limit);
         for (const [target, mask] of lost) root.setAccess(target, id, mask);
       };
     },

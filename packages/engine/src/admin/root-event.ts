@@ -6,6 +6,7 @@ import { privilegeText } from './privileges.js';
 import type { RootGroup } from './root-group.js';
 import { isSameHash, type UserSession } from './sessions.js';
 import { shortToken, type User } from './user.js';
+import type { UserLimit } from './user-limits.js';
 import type { WhitelistName, WhitelistRule } from './whitelist.js';
 
 export interface RootEvent {
@@ -21,6 +22,7 @@ export interface RootEvent {
     | 'sessions_ended'
     | 'access_set'
     | 'whitelist_set'
+    | 'limits_set'
     | 'collection_made'
     | 'collection_renamed'
     | 'collection_deleted'
@@ -58,6 +60,15 @@ export function userEvents(old: User | undefined, user: User): RootEvent[] {
     events.push({ event: 'token_deleted', fields: { name, token: shortToken(token) } });
   }
   return events;
+}
+
+/** The limits of a user that are set, in words. */
+export function limitFields({ durationMs, share, rate }: UserLimit): RootEvent['fields'] {
+  return {
+    ...(durationMs === null ? {} : { duration_ms: durationMs }),
+    ...(share === null ? {} : { share }),
+    ...(rate === null ? {} : { rate }),
+  };
 }
 
 /** What became of the sessions of a user: those that begin, and how many end. A renewal is no event. */

@@ -20,6 +20,7 @@ import { FIRST_DEFAULTS, type ScopeDefaults } from './scope-defaults.js';
 import { NODE_NUMBER_MAX } from './scope-name.js';
 import { Sessions } from './sessions.js';
 import { readUser, TOKEN_PREFIX_LENGTH, type Token, type User, writeUser } from './user.js';
+import { NO_LIMIT, UserLimits } from './user-limits.js';
 import {
   isListed,
   readWhitelist,
@@ -43,6 +44,7 @@ export class RootGroup extends Group {
   readonly histories: Histories;
   readonly modules: Modules;
   readonly sessions: Sessions;
+  readonly userLimits: UserLimits;
   readonly users = new Map<number, User>();
   readonly usersByName = new Map<string, User>();
   readonly collections = new Map<number, CollectionInfo>();
@@ -87,10 +89,12 @@ export class RootGroup extends Group {
     const histories = new Histories(dirty);
     const modules = new Modules(dirty);
     const sessions = new Sessions(dirty);
-    super(dirty, [histories, modules, sessions]);
+    const userLimits = new UserLimits(dirty);
+    super(dirty, [histories, modules, sessions, userLimits]);
     this.histories = histories;
     this.modules = modules;
     modules.ids = this;
+    this.userLimits = userLimits;
     this.sessions = sessions;
     sessions.changed = () => {
       this.accessVersion += 1;
@@ -138,7 +142,7 @@ export class RootGroup extends Group {
     this.dirty.put(RecordKind.USER, user.id, 0, out.take());
   }
 
-  /** Deletes a user with its whitelists, its sessions and its access everywhere; returns that access, for taking it back. */
+  /** Deletes a user with its whitelists, its sessions, its limits and its access everywhere; returns that access, for taking it back. */
   deleteUser(id: number): readonly (readonly [Target, number])[] {
     const user = this.users.get(id);
     if (user === undefined) return [];
@@ -146,6 +150,7 @@ export class RootGroup extends Group {
     this.access.removeUser(id);
     for (const [list] of this.whitelistsOf(id)) this.setWhitelist(id, list, null);
     this.sessions.set(id, []);
+    this.userLimits.set(id, NO_LIMIT);
     this.forgetUser(user);
     this.users.delete(id);
     this.accessVersion += 1;

@@ -7,6 +7,7 @@ import { Access } from '../admin/access.js';
 import type { Target } from '../admin/access-lists.js';
 import { Privilege } from '../admin/privileges.js';
 import type { RootGroup } from '../admin/root-group.js';
+import type { User } from '../admin/user.js';
 import { ByteWriter } from '../bytes.js';
 import { ErrorCode, operationError, QueryError } from '../error.js';
 import { extensionsOf } from '../functions/conversion.js';
@@ -22,6 +23,7 @@ import { SliceOver } from '../run/meter.js';
 import type { Runtime } from '../run/runtime.js';
 import { CollectionGroup } from '../state/collection-group.js';
 import type { Group } from '../state/group.js';
+import type { Procedure } from '../state/parts/procedures.js';
 import type { Scope } from '../state/scope.js';
 import { NS_PER_UNDO } from '../state/transaction/undo-costs.js';
 import { Transaction } from '../state/transaction.js';
@@ -88,8 +90,16 @@ export class Executor {
    * Prepares the runtime for what is to be a change of its own, if it changes anything.
    *
    * @param source text of the query; null for none
+   * @param limits what it may use; default: as much as its user may
    */
-  begin(start: Start, target: Target, writable: boolean, deep: number, source: string | null): Transaction {
+  begin(
+    start: Start,
+    target: Target,
+    writable: boolean,
+    deep: number,
+    source: string | null,
+    limits = this.limitsOf(start.user, null),
+  ): Transaction {
     const {
       scope,
       user,
@@ -109,7 +119,7 @@ export class Executor {
       scope,
       transaction,
       access,
-      limits: this.limits,
+      limits,
       spentMs,
       sliceMs,
       deep,
@@ -120,6 +130,20 @@ export class Executor {
       outlet,
     });
     return transaction;
+  }
+
+  /**
+   * What a call of a user may use: no more than the node allows, and no more time than its procedure, or else the user, is given.
+   *
+   * @param procedure that is called; null for other calls
+   */
+  limitsOf({ id }: User, procedure: Procedure | null): QueryLimits {
+    const { limits, root } = this;
+    const own = procedure?.durationMs ?? null;
+    const durationMs = own ?? root.userLimits.of(id).durationMs;
+    if (durationMs === null || durationMs >= limits.durationMs) return limits;
+    const durationSource = own === null ? 'set_limit() of the user' : 'the duration of the procedure';
+    return { ...limits, durationMs, durationSource };
   }
 
   /** A transaction for a change that no query makes. */

@@ -10,6 +10,7 @@ import { ErrorCode, forbiddenError, QueryError } from '../error.js';
 import { readAnswer } from '../pack/module-answer.js';
 import { invoke } from '../run/invoke.js';
 import { assertLoose, Continuation, closureOf, failureOf, resultOf, valuesOf } from '../run/later.js';
+import type { QueryLimits } from '../run/limits.js';
 import type { Transaction } from '../state/transaction.js';
 import type { Closure } from '../value/closure.js';
 import type { Future } from '../value/future.js';
@@ -41,6 +42,12 @@ export class Futures {
     }
   }
 
+  /** What the rest of a call may use. */
+  private limitsOf({ scope, procedureName }: Continuation, user: User): QueryLimits {
+    const procedure = procedureName === null ? undefined : scope.procedure(procedureName);
+    return this.executor.limitsOf(user, procedure ?? null);
+  }
+
   /** Gives up what is left of a call. */
   drop(rest: Continuation): void {
     this.executor.runtime.waitingFutures -= rest.count;
@@ -55,7 +62,8 @@ export class Futures {
     const user = this.executor.root.users.get(rest.userId);
     if (this.executor.scope(rest.target) !== scope) return { kind: 'error', error: STATE_GONE };
     if (user === undefined) return { kind: 'error', error: USER_GONE };
-    if (rest.spentMs > this.executor.limits.durationMs) return { kind: 'error', error: FUTURES_TOO_LONG };
+    const limits = this.limitsOf(rest, user);
+    if (rest.spentMs > limits.durationMs) return { kind: 'error', error: FUTURES_TOO_LONG };
     if (rest.isIdle) return { kind: 'waits', rest };
     if (next !== undefined && next.request !== null && next.answered === null) {
       return next.answer === null
@@ -72,7 +80,7 @@ export class Futures {
     const writes = closure !== null && scope.isAmong(changesOf(rt, closure));
     if (writes && !options.mayChange) return { kind: 'needs_change' };
     const start = { ...options, ...partOf(rest, user), run: rest.run };
-    const transaction = this.executor.begin(start, rest.target, writes, rest.deep, null);
+    const transaction = this.executor.begin(start, rest.target, writes, rest.deep, null, limits);
     rt.procedureName = rest.procedureName;
     rt.requestId = rest.requestId;
     try {
@@ -118,7 +126,14 @@ export class Futures {
     if (!options.mayChange && scope.group !== null && rest.hasClosures) return { kind: 'needs_change' };
     const { runtime: rt } = this.executor;
     const start = { ...options, ...partOf(rest, user) };
-    const transaction = this.executor.begin(start, rest.target, false, rest.deep, null);
+    const transaction = this.executor.begin(
+      start,
+      rest.target,
+      false,
+      rest.deep,
+      null,
+      this.limitsOf(rest, user),
+    );
     try {
       const data = this.executor.packRequest(request, scope);
       return { kind: 'asks', ask: { number: rest.ask(), module: request.module.id, data }, rest };
@@ -142,7 +157,14 @@ export class Futures {
       return null;
     }
     const start = { ...options, ...partOf(rest, user) };
-    const transaction = this.executor.begin(start, rest.target, false, rest.deep, null);
+    const transaction = this.executor.begin(
+      start,
+      rest.target,
+      false,
+      rest.deep,
+      null,
+      this.limitsOf(rest, user),
+    );
     try {
       this.executor.charge(answer.data.length);
       future.answered = { ok: true, value: readAnswer(answer.data, request.load, this.executor.wire) };

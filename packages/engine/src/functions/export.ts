@@ -61,7 +61,10 @@ function script(rt: Runtime): string {
     types.filter(hasContent).map((def) => setType(rt, def)),
     relations(rt, types),
     enums.flatMap((def) => thingMembers(rt, def)),
-    procedures.map(({ name: own, closure }) => `new_procedure('${own}', ${closureText(rt, closure, 0)});`),
+    procedures.map(({ name: own, closure, durationMs }) => {
+      const options = durationMs === null ? '' : `, {duration: ${durationMs}}`;
+      return `new_procedure('${own}', ${closureText(rt, closure, 0)}${options});`;
+    }),
     rootType === null ? [] : [`\n.to_type('${rootType.name}');`],
   ];
   // Other readers of such scripts know no indexes, so nothing of them stands there unless there are some.

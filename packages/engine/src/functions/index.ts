@@ -17,6 +17,7 @@ import { IMPORT } from './import.js';
 import { IMPORT_USER } from './import-user.js';
 import { INDEXES } from './indexes.js';
 import { JSON_TEXT } from './json.js';
+import { LIMITS } from './limits.js';
 import { LISTS } from './list.js';
 import { LOOK_UPS } from './look-up.js';
 import { MATH } from './math.js';
@@ -58,6 +59,7 @@ export function builtIns(): readonly Entry[] {
     ...USERS,
     ...IMPORT_USER,
     ...USER_WHITELISTS,
+    ...LIMITS,
     ...COLLECTIONS,
     ...NODES,
     ...NODE_FIGURES,

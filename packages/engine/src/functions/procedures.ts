@@ -13,46 +13,58 @@ import { Closure } from '../value/closure.js';
 import { List } from '../value/containers.js';
 import { compareText } from '../value/scalar-compare.js';
 import { MpData } from '../value/scalars.js';
+import type { Thing } from '../value/thing.js';
 import { needCommit } from './history.js';
+import { knownOptions } from './known-options.js';
+import { durationOf } from './limits.js';
+
+const CLOSURE_AND_OPTIONS = [
+  p.str('name'),
+  p.later(p.closure('closure')),
+  p.optional(p.later(p.thing('options'))),
+] as const;
 
 /** Procedures: named closures of a scope. */
 export const PROCEDURES: readonly Entry[] = [
   func('new_procedure', {
-    doc: 'Makes a procedure of a closure.',
+    doc: 'Makes a procedure of a closure; with {duration: milliseconds} it may run so long, within the limit of the node.',
     changes: CHANGES_DATA,
     before: needCommit,
-    params: [p.str('name'), p.later(p.closure('closure'))],
-    run: (rt, name, given) => {
+    params: CLOSURE_AND_OPTIONS,
+    run: (rt, name, given, options) => {
       assertName(name);
       const closure = given();
+      const durationMs = durationIn(rt, 'new_procedure', options?.());
       if (rt.scope.procedure(name) !== undefined) throw existsError(`there is a procedure '${name}' already`);
       assertRoom(rt);
-      put(rt, name, closure);
+      put(rt, name, closure, durationMs);
       return name;
     },
   }),
   func('mod_procedure', {
-    doc: 'Gives a procedure another closure.',
+    doc: 'Gives a procedure another closure; its time limit stays, unless options say another one.',
     changes: CHANGES_DATA,
     before: needCommit,
-    params: [p.str('name'), p.later(p.closure('closure'))],
-    run: (rt, name, given) => {
-      procedureOf(rt, name);
+    params: CLOSURE_AND_OPTIONS,
+    run: (rt, name, given, options) => {
+      const { durationMs } = procedureOf(rt, name);
       const closure = given();
-      put(rt, name, closure);
+      const thing = options?.();
+      put(rt, name, closure, thing === undefined ? durationMs : durationIn(rt, 'mod_procedure', thing));
       return null;
     },
   }),
   func('set_procedure', {
-    doc: 'Makes a procedure of a closure, or gives the one of this name another closure.',
+    doc: 'Makes a procedure of a closure, or gives the one of this name another closure, and the options that new_procedure takes.',
     changes: CHANGES_DATA,
     before: needCommit,
-    params: [p.str('name'), p.later(p.closure('closure'))],
-    run: (rt, name, given) => {
+    params: CLOSURE_AND_OPTIONS,
+    run: (rt, name, given, options) => {
       assertName(name);
       const closure = given();
+      const durationMs = durationIn(rt, 'set_procedure', options?.());
       if (rt.scope.procedure(name) === undefined) assertRoom(rt);
-      put(rt, name, closure);
+      put(rt, name, closure, durationMs);
       return name;
     },
   }),
@@ -136,11 +148,20 @@ function assertRoom(rt: Runtime): void {
 }
 
 /** Puts a procedure with a closure of its own: what happens to the original does not matter to it. */
-function put(rt: Runtime, name: string, original: Closure): void {
+function put(rt: Runtime, name: string, original: Closure, durationMs: number | null): void {
   for (const rule of rt.unitOf(original).rules ?? []) rule?.resolve();
   const closure = new Closure(original.source, original.unit, original.store());
   const { procedures } = rt.group;
-  perform(rt.transaction, ProcedureEffect.PUT, procedures, { name, closure, createdAt: rt.seconds() });
+  const procedure = { name, closure, createdAt: rt.seconds(), durationMs };
+  perform(rt.transaction, ProcedureEffect.PUT, procedures, procedure);
+}
+
+/** The time limit that options give; null for none. */
+function durationIn(rt: Runtime, name: string, options: Thing | undefined): number | null {
+  if (options === undefined) return null;
+  const durationMs = durationOf(name, 3, knownOptions(rt, name, options, ['duration']).get('duration'));
+  if (durationMs !== null) rt.assertUpgraded('time limits of procedures');
+  return durationMs;
 }
 
 function docOf(procedure: Procedure): string {
@@ -153,7 +174,8 @@ function procedureInfo(rt: Runtime, procedure: Procedure): MpData {
   const full = rt.access.has(Privilege.CHANGE);
   const out = new MsgpackWriter();
   const { params, rules } = unit;
-  out.beginMap(5 + (full ? 1 : 0) + (rules === null ? 0 : 1));
+  const { durationMs } = procedure;
+  out.beginMap(5 + (full ? 1 : 0) + (rules === null ? 0 : 1) + (durationMs === null ? 0 : 1));
   out.key('doc');
   out.str(docOf(procedure));
   out.key('name');
@@ -169,6 +191,10 @@ function procedureInfo(rt: Runtime, procedure: Procedure): MpData {
   out.key('arguments');
   out.beginArray(params.length);
   for (const { name } of params) out.str(name);
+  if (durationMs !== null) {
+    out.key('duration');
+    out.int(durationMs);
+  }
   if (rules !== null) {
     out.key('definitions');
     out.beginArray(rules.length);

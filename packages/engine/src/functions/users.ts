@@ -336,8 +336,11 @@ function userInfo(rt: Runtime, user: User): MpData {
   const out = new MsgpackWriter();
   const now = rt.environment.now();
   const sessions = rt.root.sessions.of(user.id).filter(({ expiresAt }) => expiresAt > now);
-  // Without any, the information is that of ThingsDB, field by field.
-  out.beginMap(sessions.length === 0 ? 7 : 8);
+  const { durationMs, share, rate } = rt.root.userLimits.of(user.id);
+  const limits = Object.entries({ duration: durationMs, share, rate });
+  const isLimited = limits.some(([, limit]) => limit !== null);
+  // Without sessions and limits, the information is that of ThingsDB, field by field.
+  out.beginMap(7 + (sessions.length > 0 ? 1 : 0) + (isLimited ? 1 : 0));
   out.key('user_id');
   out.int(user.id);
   out.key('name');
@@ -363,6 +366,16 @@ function userInfo(rt: Runtime, user: User): MpData {
     out.key('sessions');
     out.beginArray(sessions.length);
     for (const session of sessions) writeSession(out, session);
+  }
+  if (isLimited) {
+    out.key('limits');
+    out.beginMap(limits.length);
+    for (const [name, limit] of limits) {
+      out.key(name);
+      if (limit === null) out.nil();
+      else if (name === 'duration') out.int(limit);
+      else out.float(limit);
+    }
   }
   out.key('whitelists');
   writeWhitelists(out, rt.root, user.id);

@@ -4,6 +4,8 @@ import type { AnyNodeColumn, Node, NodeColumn } from '@althing/language';
 export interface QueryLimits {
   /** Time that a query may run, in milliseconds. */
   readonly durationMs: number;
+  /** What sets that time, for the error that says so. */
+  readonly durationSource: string;
   /** Growth of the heap while a query runs, in bytes. */
   readonly memoryBytes: number;
   /** Length of one str or bytes value, in bytes (a str counts its UTF-16 units). */
@@ -16,6 +18,7 @@ export interface QueryLimits {
 
 export const DEFAULT_LIMITS: QueryLimits = {
   durationMs: 1000,
+  durationSource: 'query_duration_limit_ms',
   memoryBytes: 512 * 1024 * 1024,
   valueBytes: 64 * 1024 * 1024,
   resultBytes: 20_971_520,

@@ -97,7 +97,7 @@ export class Meter {
       if (this.sliceMs < this.limits.durationMs - this.spentMs) throw new SliceOver();
       throw new QueryError(
         ErrorCode.TIMEOUT,
-        `the query ran longer than ${this.limits.durationMs} ms (query_duration_limit_ms) and was ended`,
+        `the query ran longer than ${this.limits.durationMs} ms (${this.limits.durationSource}) and was ended`,
       );
     }
     this.looks += 1;

@@ -64,7 +64,8 @@ export function schemaLines({ store: { schema, indexes } }: CollectionGroup): st
 export function groupLines(group: Group): string[] {
   const procedures = Array.from(
     group.procedures.byName.values(),
-    ({ name, createdAt, closure }) => `procedure ${name}, ${createdAt}: ${closure.text}`,
+    ({ name, createdAt, closure, durationMs }) =>
+      `procedure ${name}, ${createdAt}, ${durationMs}: ${closure.text}`,
   );
   const tasks = group.tasks.list().map(({ id, owner, startAt, status, error, closure, args }) => {
     const ended = error === null ? status : `${status} ${error.code} ${error.message}`;

@@ -43,6 +43,8 @@ export const RecordKind = {
   INDEX: 20,
   /** id: the index; part: the number of the page; see `pages/key-pages.ts`. */
   INDEX_PAGE: 21,
+  /** id: the user; see `admin/user-limits.ts`. */
+  USER_LIMITS: 22,
 } as const;
 
 export type RecordKind = (typeof RecordKind)[keyof typeof RecordKind];

@@ -25,7 +25,7 @@ export const BEFORE_CALLS: Readonly<Record<ChangingScope, string>> = {
 
 const PROCEDURE_CALLS: readonly (readonly [name: string, code: string])[] = [
   ['new_procedure', "new_procedure('q', || 1);"],
-  ['set_procedure', "set_procedure('p', |n: 'int'| n);"],
+  ['set_procedure', "set_procedure('p', |n: 'int'| n, {duration: 50});"],
   ['mod_procedure', "mod_procedure('p', || 1);"],
   ['rename_procedure', "rename_procedure('p', 'q');"],
   ['del_procedure', "del_procedure('p');"],
@@ -98,6 +98,7 @@ export const CHANGING_CALLS: Readonly<Record<ChangingScope, Readonly<Record<stri
     rename_user: "rename_user('u', 'v');",
     set_password: "set_password('u', nil);",
     new_token: "new_token('u');",
+    set_limit: "set_limit('u', {duration: 200, share: 0.5, rate: 10});",
     del_sessions: "del_sessions('u');",
     del_token: "del_token(new_token('u'));",
     del_expired: 'del_expired();',

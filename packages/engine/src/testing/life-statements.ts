@@ -113,7 +113,7 @@ const INDEXED = [
 ];
 
 /** Moments that are over when a life has lasted a while. */
-const SOON = ['int(now())', 'int(now()) + 10', 'int(now()) + 40', '10_000_000_000'];
+const SOON = ['int(now())', 'int(now()) + 10', 'int(now()) + 40', '10000000000'];
 
 const ROOMS = ['.room', '.room', '.rooms[0]', '.rooms[1]', '.small.r', '.ts[1].x', 'room()'];
 const TASKS = ['.task', '.task', '.tasks[0]', '.small.t', 'tasks().choice()'];

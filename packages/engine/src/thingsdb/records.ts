@@ -205,5 +205,5 @@ export function putProcedure(
   const { procedures } = builder.group;
   if (!NAME.test(parts.name) || procedures.byName.has(parts.name))
     input.fail(`a second procedure '${parts.name}', or no name`, offset);
-  procedures.put(parts);
+  procedures.put({ ...parts, durationMs: null });
 }

@@ -167,6 +167,8 @@ export type Reply = (
       index?: number;
       /** Whether the client used a name for two different requests. */
       readonly conflict?: boolean;
+      /** Whether its user asks for more than it may take just now, and nothing was done. */
+      readonly throttled?: boolean;
       /** `none` when it is not there. */
       readonly outcome?: ChangeOutcome;
       /**

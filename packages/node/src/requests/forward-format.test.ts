@@ -1,4 +1,4 @@
-import { duplicateError, FormatError, QueryError } from '@althing/engine';
+import { duplicateError, ErrorCode, FormatError, QueryError } from '@althing/engine';
 import { describe, expect, test } from '@jest/globals';
 import { conflictingKey, type Reply, type RequestBody } from '../groups/request.js';
 import { Float64, type Packable, packed } from '../testing/index.js';
@@ -163,6 +163,13 @@ describe('answers', () => {
     expect(packed.kind === 'reply' && packed.reply.ok && [...packed.reply.result]).toEqual([0xc0]);
     const conflict = decodeAnswer(encodeAnswer({ kind: 'reply', reply: conflictingKey() }, true));
     expect(conflict).toMatchObject({ reply: { ok: false, conflict: true } });
+    const throttled = {
+      ok: false,
+      error: new QueryError(ErrorCode.MAX_QUOTA, 'x'),
+      throttled: true,
+    } as const;
+    const told = decodeAnswer(encodeAnswer({ kind: 'reply', reply: throttled }, true));
+    expect(told).toMatchObject({ reply: { ok: false, throttled: true } });
   });
 
   test('of another version or an unknown kind are refused', () => {

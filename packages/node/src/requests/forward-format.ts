@@ -21,7 +21,8 @@
  *                                                         whether a change was made (*); 4 it was made (*); 8 the log
  *                                                         holds that none was (*); 16 with 4: it is the error of
  *                                                         code that ran behind it (at levels with futures); 32 it is
- *                                                         about what exists already (*); 64 places follow (*); 128 a detail follows, see `forwarded-detail.ts` (*)
+ *                                                         about what exists already (*); 64 places follow (*); 128 a detail follows, see `forwarded-detail.ts` (*);
+ *                                                         1 with 8: its user has used up what it may take (*)
  *       places := count:varint (line:varint column:varint offset:varint length:varint in:text)*    empty `in`: the text of the query
  *     2 elsewhere  leader:varint                         nothing was done now: this node does not lead; 0 for unknown
  *     3 lost       unknown:u8                            the leadership was lost before there was an answer
@@ -273,6 +274,7 @@ export function decodeAnswer(
       const told = (given & PLACES) === 0 ? null : input.list(() => readPlace(input));
       const detail = (given & DETAIL) === 0 ? null : readDetail(input);
       const error = QueryError.of(code, message, exists, told, detail);
+      if (flags === THROTTLED) return { kind: 'reply', reply: { ok: false, error, throttled: true } };
       if ((flags & CONFLICT) !== 0) return { kind: 'reply', reply: conflictingKey(error) };
       if (flags === SEALED)
         return { kind: 'reply', reply: { ok: false, error, index, outcome: 'none', sealed: true } };
@@ -313,6 +315,8 @@ const OWN = 16;
 const EXISTS = 32;
 const PLACES = 64;
 const DETAIL = 128;
+/** Beside each other the two mean nothing else. */
+const THROTTLED = CONFLICT | SEALED;
 
 const OUTCOMES: ReadonlyMap<number, ChangeOutcome> = new Map([
   [0, 'none'],
@@ -354,7 +358,8 @@ function writeReply(out: ByteWriter, reply: Reply, knowsOutcomes: boolean): void
       (exists ? EXISTS : 0) |
       (places.length > 0 ? PLACES : 0) |
       (detail === null ? 0 : DETAIL);
-    out.u8((reply.conflict === true ? CONFLICT : 0) | FLAGS_OF[outcome] | further);
+    const throttled = knowsOutcomes && reply.throttled === true ? THROTTLED : 0;
+    out.u8((reply.conflict === true ? CONFLICT : 0) | FLAGS_OF[outcome] | further | throttled);
     out.text(reply.error.message);
     if (places.length > 0) out.list(places, (place) => writePlace(out, place));
     if (detail !== null) writeDetail(out, detail);

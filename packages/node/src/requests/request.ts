@@ -50,6 +50,15 @@ const NEVER: ReadonlySet<RequestStateKind> = new Set();
 const GOES_ON: ReadonlySet<RequestStateKind> = new Set(['deciding', 'ended']);
 const MAY_BE_LATE: ReadonlySet<RequestStateKind> = new Set(['deciding', 'running', 'ended', 'late']);
 
+/** States in which a request waits for nothing but events of the consensus side. */
+const FOR_CONSENSUS: ReadonlySet<RequestStateKind> = new Set([
+  'confirming',
+  'applying',
+  'committing',
+  'following',
+  'ended',
+]);
+
 const UNDER_WAY: ReadonlySet<RequestStateKind> = new Set([
   'confirming',
   'applying',
@@ -297,6 +306,11 @@ export class PendingRequest extends Prerequisites {
   /** Whether it may have waited for a long run, has had a turn since, and waits for something that comes by itself. */
   get isOwed(): boolean {
     return this.hasWaited && UNDER_WAY.has(this.present.kind);
+  }
+
+  /** Whether it waits for nothing but events of the consensus side. */
+  get waitsForConsensus(): boolean {
+    return FOR_CONSENSUS.has(this.state.kind);
   }
 
   /** Whether it was answered. */

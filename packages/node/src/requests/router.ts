@@ -18,7 +18,7 @@ import { PresentRequests } from './present-requests.js';
 import { Reader } from './reader.js';
 import { Repetitions } from './repetitions.js';
 import { failed, GONE, LATE_UNKNOWN, MODULE_SILENT, NODE_DOWN, NOT_IN_TIME, replyAtEnd } from './replies.js';
-import { PendingRequest, type RequestEnd, type RequestOwner, type RequestStateKind } from './request.js';
+import { PendingRequest, type RequestEnd, type RequestOwner } from './request.js';
 import type { RequestFigures } from './request-figures.js';
 import type { Restore } from './restoring.js';
 import { type RootListener, RootReports } from './root-reports.js';
@@ -27,6 +27,7 @@ import { Scheduler } from './scheduler.js';
 import { Sequences } from './sequences.js';
 import { reportSlow, type SlowReports } from './slow-reports.js';
 import { timed } from './timing.js';
+import { UserBudgets } from './user-budgets.js';
 
 export interface RouterOptions {
   readonly engine: Engine;
@@ -85,6 +86,7 @@ export class Router implements RequestOwner {
   private readonly leader: Leader;
   private readonly reader: Reader;
   private readonly held = new HeldPrograms();
+  private readonly budgets: UserBudgets;
   readonly nodeId: NodeId;
   /** Nodes that can't be reached. */
   readonly down = new Set<NodeId>();
@@ -105,6 +107,7 @@ export class Router implements RequestOwner {
       waitMaxMs: waitMs,
       owesAnswers: () => this.pendingRequests.all().some(({ isOwed }) => isOwed),
     });
+    this.budgets = new UserBudgets(engine.root.userLimits, clock.now);
     this.checks = new Checks({
       engine,
       nodeId,
@@ -199,7 +202,7 @@ export class Router implements RequestOwner {
       respond(timed(replyAtEnd(end), pending, clock, now), now);
     });
     this.begin(pending, begun);
-    return FOR_CONSENSUS.has(pending.state.kind);
+    return pending.waitsForConsensus;
   }
 
   /**
@@ -245,7 +248,9 @@ export class Router implements RequestOwner {
   private begin(pending: PendingRequest, begun: number): void {
     pending.chargedUntil = begun;
     pending.hasWaited = this.scheduler.isCatchingUp;
-    this.attempt(pending);
+    const refusal = this.budgets.refusalOf(pending);
+    if (refusal === null) this.attempt(pending);
+    else this.leader.refuse(pending, refusal);
     // Most end at once, and need not be found again.
     if (!pending.isAnswered) this.pendingRequests.add(pending);
   }
@@ -268,6 +273,7 @@ export class Router implements RequestOwner {
 
   ended(pending: PendingRequest, end: RequestEnd, now?: number): void {
     this.options.runs?.note(pending, end, now);
+    this.budgets.spend(pending);
     if (pending.place !== 0) this.pendingRequests.delete(pending);
     this.held.take(pending);
     this.releaseSequence(pending);
@@ -427,15 +433,6 @@ export class Router implements RequestOwner {
     return decoded;
   }
 }
-
-/** States in which a request waits for nothing but events of the consensus side. */
-const FOR_CONSENSUS: ReadonlySet<RequestStateKind> = new Set([
-  'confirming',
-  'applying',
-  'committing',
-  'following',
-  'ended',
-]);
 
 /** Arrays and maps inside each other in what nodes send each other: more than a client may send. */
 const FORWARDED_NESTING_MAX = 10_000;

@@ -99,6 +99,7 @@ const TEXT: Readonly<Record<RootEvent['event'], string>> = {
   sessions_ended: 'sessions were ended',
   access_set: 'privileges were changed',
   whitelist_set: 'a whitelist was changed',
+  limits_set: 'what a user may take was changed',
   collection_made: 'a collection was made',
   collection_renamed: 'a collection was renamed',
   collection_deleted: 'a collection was deleted',

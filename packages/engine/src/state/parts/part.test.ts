@@ -55,7 +55,7 @@ test('an effect that a query makes is the same on a follower, taken back, and re
     work(transaction, leader.group.procedures);
     return transaction;
   };
-  const a = { name: 'a', createdAt: 0, closure: new Closure('|x| x', null, '|x| x') };
+  const a = { name: 'a', createdAt: 0, durationMs: null, closure: new Closure('|x| x', null, '|x| x') };
 
   follower.apply(edit((change, all) => perform(change, PUT, all, a)).finish() ?? new Uint8Array());
   follower.apply(edit((change, all) => perform(change, RENAME, all, 'a', 'b')).finish() ?? new Uint8Array());

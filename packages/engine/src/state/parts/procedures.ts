@@ -5,6 +5,7 @@
  *              | 21 name:text               delete procedure
  *              | 22 from:text to:text       rename procedure
  *   procedure := name:text created:varint source:text
+ *              | name:text 00 created:varint duration:varint source:text       with a time limit, in milliseconds; 0 for none
  *
  * Record: PROCEDURE (number) holds `procedure`. Each node gives the numbers by itself.
  */
@@ -22,6 +23,8 @@ export interface Procedure {
   readonly closure: Closure;
   /** Unix seconds. */
   readonly createdAt: number;
+  /** How long it may run, in milliseconds, within what the node allows; null where nothing is said. */
+  readonly durationMs: number | null;
 }
 
 export class Procedures implements GroupPart {
@@ -129,15 +132,19 @@ export const ProcedureEffect = {
   }),
 };
 
-export function writeProcedure(out: ByteWriter, { name, createdAt, closure }: Procedure): void {
+export function writeProcedure(out: ByteWriter, { name, createdAt, closure, durationMs }: Procedure): void {
   out.text(name);
+  if (durationMs !== null || createdAt === 0) out.varint(0);
   out.varint(createdAt);
+  if (durationMs !== null || createdAt === 0) out.varint(durationMs ?? 0);
   out.text(closure.store());
 }
 
 export function readProcedure(input: ByteReader): Procedure {
   const name = input.text();
-  const createdAt = input.varint();
+  const first = input.varint();
+  const createdAt = first === 0 ? input.varint() : first;
+  const durationMs = first === 0 ? input.varint() || null : null;
   const source = input.text();
-  return { name, createdAt, closure: new Closure(source, null, source) };
+  return { name, createdAt, durationMs, closure: new Closure(source, null, source) };
 }

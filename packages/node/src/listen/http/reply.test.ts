@@ -42,6 +42,9 @@ describe('errors', () => {
   test('about what exists already are conflicts, and not about what is not found', () => {
     const exists = new QueryError(ErrorCode.LOOKUP, "there is a type or enum 'T' already", false, true);
     expect(statusOfReply({ ok: false, error: exists })).toBe('409 Conflict');
+    const quota = new QueryError(ErrorCode.MAX_QUOTA, 'x');
+    expect(statusOfReply({ ok: false, error: quota, throttled: true })).toBe('429 Too Many Requests');
+    expect(statusOfReply({ ok: false, error: quota })).toBe('422 Unprocessable Entity');
     expect(statusOfReply({ ok: false, error: new QueryError(ErrorCode.LOOKUP, 'x') })).toBe('404 Not Found');
   });
 

@@ -33,7 +33,8 @@ export function statusOf(error: QueryError, outcome: ChangeOutcome = 'none'): st
 }
 
 /** The status of a reply that is no value. An error of the code has its own, also behind what was made. */
-export function statusOfReply({ error, conflict, outcome = 'none', own }: FailedReply): string {
+export function statusOfReply({ error, conflict, throttled, outcome = 'none', own }: FailedReply): string {
+  if (throttled === true) return '429 Too Many Requests';
   if ((conflict === true || error.exists) && outcome === 'none') return '409 Conflict';
   return statusOf(error, own === true && outcome === 'made' ? 'none' : outcome);
 }

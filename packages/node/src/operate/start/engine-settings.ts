@@ -26,6 +26,7 @@ export function engineSettings(
       knownLevel: level,
       limits: {
         durationMs: config.queryDurationLimitMs,
+        durationSource: 'query_duration_limit_ms',
         memoryBytes: config.queryMemoryLimitMb * MiB,
         valueBytes: config.valueSizeLimit,
         resultBytes: config.resultSizeLimit,

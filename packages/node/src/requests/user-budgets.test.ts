@@ -1,0 +1,97 @@
+import type { UserLimit } from '@althing/engine';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import type { Reply } from '../groups/request.js';
+import { MiniCluster } from '../testing/mini-cluster.js';
+import { outcome } from '../testing/mini-node.js';
+import { UserBudgets } from './user-budgets.js';
+
+describe('what is left to a user', () => {
+  let now = 0;
+  const limits = new Map<number, UserLimit>();
+  const user = { id: 1, name: 'web', createdAt: 0, password: null, tokens: [] };
+  let budgets: UserBudgets;
+
+  beforeEach(() => {
+    now = 1000;
+    limits.clear();
+    budgets = new UserBudgets({ all: limits }, () => now);
+  });
+
+  const limit = (of: Partial<UserLimit>): void => {
+    limits.set(1, { durationMs: null, share: null, rate: null, ...of });
+  };
+  const request = { user } as const;
+  const refused = (): string | null => {
+    const reply = budgets.refusalOf({ request, forwarded: null, doubt: 'none' });
+    return reply === null ? null : reply.error.message;
+  };
+
+  test('is everything without limits', () => {
+    for (let i = 0; i < 1000; i++) expect(refused()).toBe(null);
+  });
+
+  test('is a rate of requests, of which a second may come at once', () => {
+    limit({ rate: 4 });
+    for (let i = 0; i < 4; i++) expect(refused()).toBe(null);
+    expect(refused()).toBe("user 'web' sends more than 4 requests a second to this node: try again in 0.3 s");
+    now += 250;
+    expect([refused(), refused() === null]).toEqual([null, false]);
+    now += 60_000;
+    for (let i = 0; i < 4; i++) expect(refused()).toBe(null);
+    expect(refused()).not.toBe(null);
+  });
+
+  test('is one request in a while at a slow rate', () => {
+    limit({ rate: 0.1 });
+    expect([refused() === null, refused() === null]).toEqual([true, false]);
+    now += 10_000;
+    expect([refused() === null, refused() === null]).toEqual([true, false]);
+  });
+
+  test('is a share of the time: who took more waits until that has passed', () => {
+    limit({ share: 0.25 });
+    budgets.spend({ request, ranMs: 200 });
+    expect(refused()).toBe(null);
+    budgets.spend({ request, ranMs: 300 });
+    expect(refused()).toBe(
+      "user 'web' has used its share of the time of this node (0.25): try again in 1.0 s",
+    );
+    now += 999;
+    expect(refused()).not.toBe(null);
+    now += 2;
+    expect(refused()).toBe(null);
+  });
+
+  test('does not keep from finding out what became of an attempt', () => {
+    limit({ rate: 0.001 });
+    refused();
+    expect(refused()).not.toBe(null);
+    expect(budgets.refusalOf({ request, forwarded: null, doubt: 'mine' })).toBe(null);
+  });
+});
+
+describe('in a cluster', () => {
+  let cluster: MiniCluster;
+
+  beforeEach(async () => {
+    cluster = await MiniCluster.begin(2);
+    await ask(1, 'admin', "new_user('web'); grant('//stuff', 'web', FULL);", '/t');
+  });
+
+  async function ask(node: number, user: string, code: string, scope = 'stuff'): Promise<Reply> {
+    const reply = cluster.node(node).query(scope, code, { user });
+    await cluster.pass(0);
+    return reply;
+  }
+
+  test('a request counts where it was asked, and one too many is throttled there alone', async () => {
+    await ask(1, 'admin', "set_limit('web', {rate: 2});", '/t');
+    expect(outcome(await ask(2, 'web', '.n = 1;'))).toBe(1);
+    expect(outcome(await ask(2, 'web', '.n = 2;'))).toBe(2);
+    expect(await ask(2, 'web', '.n = 3;')).toMatchObject({ ok: false, throttled: true });
+    expect(await ask(2, 'admin', '.n;')).toMatchObject({ ok: true });
+    expect(outcome(await ask(1, 'web', '.n;'))).toBe(2);
+    await cluster.pass(500);
+    expect(outcome(await ask(2, 'web', '.n;'))).toBe(2);
+  });
+});
