@@ -76,7 +76,7 @@ export class TaskChanges {
     const name = this.procedureName(payload.next());
     const createdAt = payload.next().uint('a time');
     payload.next();
-    this.builder.group.procedures.put({ name, createdAt, closure: this.values.closure() });
+    this.builder.group.procedures.put({ name, createdAt, durationMs: null, closure: this.values.closure() });
   }
 
   /** Another name: {old, name}. */
