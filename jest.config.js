@@ -39,6 +39,8 @@ export default {
   testTimeout: 180_000 * Math.max(1, Number(process.env.ALTHING_TEST_RUNS_FACTOR)),
   // A process that ran tests gives back a heap of some hundred megabytes at its end: on a busy machine that takes a second.
   workerGracefulExitTimeout: 30_000,
+  // Each file leaves some 10 MB of modules behind, which later garbage collections go over: a process that has run for long takes twice the time.
+  workerIdleMemoryLimit: '250MB',
   // Tests of nodes wait much of their time, for elections and processes: with a worker for each core some of the cores would stand still.
   maxWorkers: Math.ceil(availableParallelism() * 1.5),
   reporters: ['default', '<rootDir>/scripts/seed-reporter.mjs'],

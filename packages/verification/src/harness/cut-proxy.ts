@@ -5,6 +5,7 @@ export class CutProxy {
   readonly port: number;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
+  readonly #resets = new WeakSet<Socket>();
 
   /** @param port of the node behind it */
   static async start(port: number, host = '127.0.0.1'): Promise<CutProxy> {
@@ -27,7 +28,7 @@ export class CutProxy {
         socket.on('error', () => {});
         socket.on('close', () => {
           this.#sockets.delete(socket);
-          other.destroy();
+          if (!this.#resets.has(other)) other.destroy();
         });
         socket.pipe(other);
       }
@@ -38,9 +39,18 @@ export class CutProxy {
     return this.#sockets.size / 2;
   }
 
-  /** Ends all connections; new ones are taken. */
+  /**
+   * Resets all connections; new ones are taken. A socket that ends already is not reset, and none is destroyed while its reset is under
+   * way: Node.js would leave its handle open for good, and the process with it.
+   */
   cut(): void {
-    for (const socket of this.#sockets) socket.resetAndDestroy();
+    for (const socket of this.#sockets) {
+      if (socket.writableEnded || socket.readableEnded) socket.destroy();
+      else {
+        this.#resets.add(socket);
+        socket.resetAndDestroy();
+      }
+    }
   }
 
   async stop(): Promise<void> {
