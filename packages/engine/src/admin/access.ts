@@ -1,7 +1,7 @@
 import { forbiddenError, type QueryError } from '../error.js';
 import type { Target } from './access-lists.js';
 import type { CollectionInfo } from './collection-info.js';
-import { CHANGING_PRIVILEGES, privilegeText } from './privileges.js';
+import { CHANGING_PRIVILEGES, Privilege, privilegeText } from './privileges.js';
 import type { RootGroup } from './root-group.js';
 import type { User } from './user.js';
 
@@ -19,6 +19,11 @@ export class Access {
   has(mask: number, target: Target = this.target): boolean {
     if (this.isReadOnly && (mask & CHANGING_PRIVILEGES) !== 0) return false;
     return this.root.allows(target, this.user.id, mask);
+  }
+
+  /** Whether the request may see what is stored. */
+  get mayRead(): boolean {
+    return this.has(Privilege.QUERY);
   }
 
   /** @throws QueryError forbidden_err */

@@ -5,7 +5,6 @@
 import type { Changes } from '@althing/language';
 import { Access } from '../admin/access.js';
 import type { Target } from '../admin/access-lists.js';
-import { Privilege } from '../admin/privileges.js';
 import type { RootGroup } from '../admin/root-group.js';
 import type { User } from '../admin/user.js';
 import { ByteWriter } from '../bytes.js';
@@ -114,7 +113,7 @@ export class Executor {
     this.effects.rewind();
     const transaction = new Transaction(scope.store, writable, this.effects, this.charge);
     const access = new Access(this.root, user, target, readOnly);
-    transaction.tellsValues = access.has(Privilege.QUERY);
+    transaction.reader = access;
     this.runtime.begin({
       scope,
       transaction,

@@ -20,7 +20,7 @@ import { type Call, ErrorCode, type PasswordHash, type Prepared, QueryError } fr
 import { assert } from '../base/assert.js';
 import type { GroupId, NodeId, PreparedAnswer } from '../between/protocol.js';
 import type { RequestIdentity } from '../groups/entry.js';
-import type { FailedReply, Reply, Request } from '../groups/request.js';
+import type { FailedReply, Reply, Request, Respond } from '../groups/request.js';
 
 export type RequestStateKind =
   | 'deciding'
@@ -125,6 +125,13 @@ export type RequestEnd =
   | { readonly kind: 'lost'; readonly unknown: boolean }
   /** The deadline passed. */
   | { readonly kind: 'late'; readonly unknown: boolean };
+
+/**
+ * Takes the end of a request. One function serves many requests.
+ *
+ * @param now the time, where somebody has just looked at the clock
+ */
+export type OnEnd = (end: RequestEnd, pending: PendingRequest, now?: number) => void;
 
 /** The way in which the node that sent a request is answered as soon as its change is committed. */
 export interface EarlyAnswer {
@@ -237,11 +244,12 @@ export class PendingRequest extends Prerequisites {
   /** The group that the attempt depends on, and the version of its roles when that began. */
   roleGroup: GroupId | null = null;
   roleVersion = 0;
-  private readonly onEnd: (end: RequestEnd, now?: number) => void;
+  /** Answers the client, where that is one of this node; null where another node has it. */
+  readonly respond: Respond | null;
+  private readonly onEnd: OnEnd;
 
   /**
    * @param begun when it came
-   * @param onEnd takes the answer; `now` is the time where somebody has just looked at the clock
    * @param origin null for a request of a client of this node
    */
   constructor(
@@ -249,8 +257,9 @@ export class PendingRequest extends Prerequisites {
     request: Request,
     begun: number,
     deadline: number,
-    onEnd: (end: RequestEnd, now?: number) => void,
+    onEnd: OnEnd,
     origin: RequestOrigin | null = null,
+    respond: Respond | null = null,
   ) {
     super();
     this.owner = owner;
@@ -258,6 +267,7 @@ export class PendingRequest extends Prerequisites {
     this.begun = begun;
     this.deadline = deadline;
     this.onEnd = onEnd;
+    this.respond = respond;
     this.forwarded = origin === null ? null : origin.name;
     this.group = origin === null ? null : origin.group;
     this.uncertainty = origin === null ? 'none' : origin.doubt;
@@ -388,7 +398,7 @@ export class PendingRequest extends Prerequisites {
       (present.kind === 'running' && present.hasProposed);
     this.present = isLate ? LATE : ENDED;
     this.owner.ended(this, end, now);
-    this.onEnd(this.uncertainty === 'none' ? end : doubted(end), now);
+    this.onEnd(this.uncertainty === 'none' ? end : doubted(end), this, now);
   }
 
   /** The change of a request that was answered before is committed or lost. */

@@ -18,7 +18,7 @@ import { PresentRequests } from './present-requests.js';
 import { Reader } from './reader.js';
 import { Repetitions } from './repetitions.js';
 import { failed, GONE, LATE_UNKNOWN, MODULE_SILENT, NODE_DOWN, NOT_IN_TIME, replyAtEnd } from './replies.js';
-import { PendingRequest, type RequestEnd, type RequestOwner } from './request.js';
+import { type OnEnd, PendingRequest, type RequestEnd, type RequestOwner } from './request.js';
 import type { RequestFigures } from './request-figures.js';
 import type { Restore } from './restoring.js';
 import { type RootListener, RootReports } from './root-reports.js';
@@ -193,17 +193,21 @@ export class Router implements RequestOwner {
    * @returns whether its answer waits for nothing but events of the consensus side
    */
   handle(request: Request, respond: Respond, begun = this.options.clock.now()): boolean {
-    const { waitMs, slow, clock } = this.options;
+    const { waitMs } = this.options;
     const { readMs = 0 } = request;
     if (readMs > 0) this.scheduler.read(request.user.id, readMs);
     const deadline = begun + Math.min(request.waitMs ?? waitMs, waitMs);
-    const pending = new PendingRequest(this, request, begun, deadline, (end, now) => {
-      if (slow !== undefined) reportSlow(slow, pending, begun, clock.now);
-      respond(timed(replyAtEnd(end), pending, clock, now), now);
-    });
+    const pending = new PendingRequest(this, request, begun, deadline, this.answer, null, respond);
     this.begin(pending, begun);
     return pending.waitsForConsensus;
   }
+
+  /** Made once, and not for each request. */
+  private readonly answer: OnEnd = (end, pending, now) => {
+    const { slow, clock } = this.options;
+    if (slow !== undefined) reportSlow(slow, pending, clock.now);
+    pending.respond?.(timed(replyAtEnd(end), pending, clock, now), now);
+  };
 
   /**
    * Puts off that a large body is read, where others have to be served before.

@@ -19,12 +19,11 @@ export interface SlowRun {
   readonly coldReads: number;
 }
 
-/** Reports a request that is answered, if it ran long. @param since when it came, by `now` */
+/** Reports a request that is answered, if it ran long. */
 export function reportSlow(
   { aboveMs, report }: SlowReports,
-  { request, ranMs, coldReads }: PendingRequest,
-  since: number,
+  { request, begun, ranMs, coldReads }: PendingRequest,
   now: () => number,
 ): void {
-  if (ranMs > aboveMs) report({ request, ranMs, waitedMs: Math.max(0, now() - since - ranMs), coldReads });
+  if (ranMs > aboveMs) report({ request, ranMs, waitedMs: Math.max(0, now() - begun - ranMs), coldReads });
 }

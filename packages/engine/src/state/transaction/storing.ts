@@ -23,8 +23,8 @@ export class Storing extends Journal {
   /** The last inverse that takes back what was appended to a list. */
   protected appended: Appended | null = null;
   private hasDroppedMembers = false;
-  /** Whether errors may tell of values of other instances: who asks may read them. */
-  tellsValues = true;
+  /** The one who asks: errors tell of values of other instances only where it may read them. Null: everything may be read. */
+  reader: { readonly mayRead: boolean } | null = null;
   /** How many changes are under way that consist of several, of which some may be done. */
   private partial = 0;
 
@@ -56,6 +56,10 @@ export class Storing extends Journal {
     const check = new UniqueCheck(this.store, (units) => this.count(units), this.tellsValues);
     plan(check);
     check.assert(this.partial > 0);
+  }
+
+  protected get tellsValues(): boolean {
+    return this.reader === null || this.reader.mayRead;
   }
 
   protected get isPartial(): boolean {
