@@ -35,6 +35,18 @@ test('a long text that is no program is charged, too', async () => {
   expect((await answer).ok).toBe(false);
 });
 
+test('a new text that has to wait for its turn is parsed once', async () => {
+  const cluster = await MiniCluster.begin(1);
+  const { engine, router } = cluster.node(1);
+  await cluster.pass(100);
+  router.scheduler.ran(null, 99, 45);
+  const { misses } = engine.figures.programs;
+  const answer = cluster.node(1).query('stuff', '1 + 2;');
+  await cluster.pass(1000);
+  expect(await answer).toMatchObject({ ok: true, result: '3' });
+  expect(engine.figures.programs.misses - misses).toBe(1);
+});
+
 test('a task waits for the commit of what somebody changed who came during a long run', async () => {
   const cluster = await MiniCluster.begin(1);
   const { scheduler } = cluster.node(1).router;

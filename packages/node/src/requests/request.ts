@@ -67,6 +67,13 @@ const UNDER_WAY: ReadonlySet<RequestStateKind> = new Set([
   'committing',
 ]);
 
+const FOR_CONSENSUS: ReadonlySet<RequestStateKind> = new Set([
+  'confirming',
+  'applying',
+  'committing',
+  'following',
+]);
+
 /** The states that may follow each state. */
 const NEXT: Readonly<Record<RequestStateKind, ReadonlySet<RequestStateKind>>> = {
   deciding: new Set([
@@ -320,7 +327,7 @@ export class PendingRequest extends Prerequisites {
 
   /** Whether it waits for nothing but events of the consensus side. */
   get waitsForConsensus(): boolean {
-    return FOR_CONSENSUS.has(this.state.kind);
+    return this.present !== ENDED && FOR_CONSENSUS.has(this.present.kind);
   }
 
   /** Whether it was answered. */

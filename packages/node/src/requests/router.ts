@@ -1,4 +1,4 @@
-import { type Call, type Engine, QueryError, type Target } from '@althing/engine';
+import { type Call, type Engine, type Prepared, QueryError, type Target } from '@althing/engine';
 import type { Clock } from '../base/clock.js';
 import { type GroupId, type NodeId, ROOT_GROUP } from '../between/protocol.js';
 import type { Calls } from '../calls/calls.js';
@@ -108,11 +108,7 @@ export class Router implements RequestOwner {
       owesAnswers: () => this.pendingRequests.all().some(({ isOwed }) => isOwed),
     });
     this.budgets = new UserBudgets(engine.root.userLimits, clock.now);
-    this.checks = new Checks({
-      engine,
-      nodeId,
-      monotonic: clock.now,
-    });
+    this.checks = new Checks({ engine, nodeId, monotonic: clock.now });
     this.driver = new Driver({
       engine,
       hash: (password, saltKey) => hasher.hash(password, saltKey),
@@ -338,9 +334,19 @@ export class Router implements RequestOwner {
         pending.roleVersion = versionOf(session);
       }
       if (isLong(request) && this.driver.defers(pending, null, parsingMs(request))) return;
-      const call = this.checks.callOf(request, scope, target, pending.hashes, this.held.take(pending));
+      const program = this.held.take(pending) ?? this.knownWhileClosed(request);
+      // A new text is parsed when it has its turn, and not before as well.
+      if (program === 'new' && this.driver.defers(pending, null)) return;
+      const atHand = program === 'new' ? null : program;
+      const call = this.checks.callOf(request, scope, target, pending.hashes, atHand);
       this.follow(pending, call, session);
     }
+  }
+
+  /** The program of a query, or `new` where nobody has one yet; null for anything else, and as long as nobody has to wait for a turn. */
+  private knownWhileClosed({ body }: Request): Prepared | 'new' | null {
+    if (!this.scheduler.isClosedNow || body.type !== 'query') return null;
+    return this.options.engine.known(body.code) ?? 'new';
   }
 
   /** Goes the way of a call that was checked. */
