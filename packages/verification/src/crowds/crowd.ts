@@ -47,8 +47,13 @@ const KINDS = {
     query(`try(mod_type('Q', 'add', 'f${program}', 'int')); mod_type('Q', 'mod', 'n', 'int', |q| n);`, n),
   instances: (n) => query("type_all('Q').filter(|q| q.n > n).len();", n),
   sort: (n) => query('range(n * 100).sort(|a, b| b - a).len();', Math.min(n, 1000)),
-  pattern: (n) => query("/(a+)+b/.test('a' * n);", Math.min(n, 2000)),
-  emit: (n) => query("if (.has('room')) .room.emit('event', 'x' * n * 100); nil;", Math.min(n, 10_000)),
+  pattern: (n) =>
+    query(
+      "x = range(n).map(|| 'ab').join(''); range(n).each(|| x.replace(/(a.)+c/, 'x')); nil;",
+      Math.min(n, 3000),
+    ),
+  emit: (n) =>
+    query("x = range(n * 300).map(|| 'x').join(''); .room.emit('event', x); nil;", Math.min(n, 3000)),
   join: () => [PackageType.JOIN, SCOPE, 'room'],
   import: (n) => query('x = range(n * 100); json_load(json_dump(x)).len();', Math.min(n, 3000)),
   users: (_n, program, unique) => [

@@ -58,7 +58,8 @@ export class Storing extends Journal {
     check.assert(this.partial > 0);
   }
 
-  protected get tellsValues(): boolean {
+  /** Whether errors may tell of values of other instances. */
+  get tellsValues(): boolean {
     return this.reader === null || this.reader.mayRead;
   }
 
