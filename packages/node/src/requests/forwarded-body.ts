@@ -1,6 +1,7 @@
 /** The bodies of requests on their way to another node: those of programs as MessagePack, others in formats of their own. */
 import { MsgpackWriter, type WireValues } from '@althing/engine';
 import type { ProgramBody, RequestBody } from '../groups/request.js';
+import { decodeBody } from './body.js';
 import { decodeEmit, encodeEmit, isEmit } from './emits.js';
 import { decodeSession, encodeSession, isSession } from './session-asks.js';
 
@@ -50,3 +51,15 @@ export function decodeForwarded(body: Buffer, decodeProgram: (body: Buffer) => P
   if (isSession(body)) return decodeSession(body);
   return isEmit(body) ? decodeEmit(body) : decodeProgram(body);
 }
+
+/**
+ * Reads a body that another node wrote.
+ *
+ * @throws QueryError bad_data_err
+ */
+export function readForwarded(body: Buffer): ProgramBody {
+  return decodeBody(body, 'msgpack', { msgpackNestingMax: FORWARDED_NESTING_MAX });
+}
+
+/** Arrays and maps inside each other in what nodes send each other: more than a client may send. */
+const FORWARDED_NESTING_MAX = 10_000;

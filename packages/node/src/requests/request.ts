@@ -50,15 +50,6 @@ const NEVER: ReadonlySet<RequestStateKind> = new Set();
 const GOES_ON: ReadonlySet<RequestStateKind> = new Set(['deciding', 'ended']);
 const MAY_BE_LATE: ReadonlySet<RequestStateKind> = new Set(['deciding', 'running', 'ended', 'late']);
 
-/** States in which a request waits for nothing but events of the consensus side. */
-const FOR_CONSENSUS: ReadonlySet<RequestStateKind> = new Set([
-  'confirming',
-  'applying',
-  'committing',
-  'following',
-  'ended',
-]);
-
 const UNDER_WAY: ReadonlySet<RequestStateKind> = new Set([
   'confirming',
   'applying',
@@ -67,6 +58,7 @@ const UNDER_WAY: ReadonlySet<RequestStateKind> = new Set([
   'committing',
 ]);
 
+/** States in which a request waits for nothing but events of the consensus side. */
 const FOR_CONSENSUS: ReadonlySet<RequestStateKind> = new Set([
   'confirming',
   'applying',

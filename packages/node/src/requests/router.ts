@@ -5,11 +5,10 @@ import type { Calls } from '../calls/calls.js';
 import type { GroupSession } from '../groups/group-session.js';
 import type { FailedReply, ProgramBody, Request, Respond } from '../groups/request.js';
 import type { EngineMetrics } from '../telemetry/engine-metrics.js';
-import { decodeBody } from './body.js';
 import { Checks, dependsOnState, isLong, parsingMs, StaleRefusal } from './checks.js';
 import { type AskModule, Driver, type DriverOptions } from './driver.js';
 import { Forwarder } from './forward.js';
-import { decodeForwarded, isShorterThan } from './forwarded-body.js';
+import { decodeForwarded, isShorterThan, readForwarded } from './forwarded-body.js';
 import { HeldPrograms } from './held-programs.js';
 import { Leader } from './leader.js';
 import type { PasswordHasher } from './password.js';
@@ -190,8 +189,7 @@ export class Router implements RequestOwner {
    */
   handle(request: Request, respond: Respond, begun = this.options.clock.now()): boolean {
     const { waitMs } = this.options;
-    const { readMs = 0 } = request;
-    if (readMs > 0) this.scheduler.read(request.user.id, readMs);
+    if (request.readMs) this.scheduler.read(request.user.id, request.readMs);
     const deadline = begun + Math.min(request.waitMs ?? waitMs, waitMs);
     const pending = new PendingRequest(this, request, begun, deadline, this.answer, null, respond);
     this.begin(pending, begun);
@@ -436,16 +434,12 @@ export class Router implements RequestOwner {
   }
 
   private decode(body: Buffer, userId: number): ProgramBody {
-    const { clock } = this.options;
-    const begun = clock.now();
-    const decoded = decodeBody(body, 'msgpack', { msgpackNestingMax: FORWARDED_NESTING_MAX });
-    this.scheduler.read(userId, clock.now() - begun);
+    const begun = this.options.clock.now();
+    const decoded = readForwarded(body);
+    this.scheduler.read(userId, this.options.clock.now() - begun);
     return decoded;
   }
 }
-
-/** Arrays and maps inside each other in what nodes send each other: more than a client may send. */
-const FORWARDED_NESTING_MAX = 10_000;
 
 /** About how many milliseconds it takes to look through a byte of a body. */
 const READING_MS = 8e-6;

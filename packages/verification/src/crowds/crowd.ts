@@ -52,8 +52,11 @@ const KINDS = {
       "x = range(n).map(|| 'ab').join(''); range(n).each(|| x.replace(/(a.)+c/, 'x')); nil;",
       Math.min(n, 3000),
     ),
-  emit: (n) =>
-    query("x = range(n * 300).map(|| 'x').join(''); .room.emit('event', x); nil;", Math.min(n, 3000)),
+  emit: (n, _program, unique) =>
+    query(
+      `x = range(n * 300).map(|| 'x').join(''); .room.emit('event', x, 'e${unique}'); nil;`,
+      Math.min(n, 3000),
+    ),
   join: () => [PackageType.JOIN, SCOPE, 'room'],
   import: (n) => query('x = range(n * 100); json_load(json_dump(x)).len();', Math.min(n, 3000)),
   users: (_n, program, unique) => [
