@@ -71,6 +71,8 @@ describe('keys', () => {
     ['<tab>x', '  x¦'],
     ['<paste>a<enter>  b(<tab>\u0007<enter>c<pasted>', 'a\n  b(\t\nc¦'],
     ['ab<paste>X<enter>Y<pasted><undo>', 'ab¦'],
+    ['ab<left><paste>X<enter>Y<pasted>', 'aX\nY¦b'],
+    ['a<pasted>b', 'ab¦'],
     ['<up>', 'third¦'],
     ['<up><up>', 'second\nline¦'],
     ['<up><up><up><up>', 'first¦'],

@@ -39,7 +39,8 @@ export interface EditorState {
   readonly goal: number | null;
   readonly killed: string;
   readonly revisions: readonly Revision[];
-  readonly isPasting: boolean;
+  /** The part of a paste that has come; null when none is under way. */
+  readonly pasted: string | null;
   /** Whether Ctrl-X was pressed last. */
   readonly isPrefixed: boolean;
   /** Place in the history, which its length stands for the text that is being written. */
@@ -91,7 +92,7 @@ export function emptyEditor(history: readonly string[], killed = ''): EditorStat
     goal: null,
     killed,
     revisions: [],
-    isPasting: false,
+    pasted: null,
     isPrefixed: false,
     place: history.length,
     draft: '',
@@ -103,10 +104,10 @@ export function emptyEditor(history: readonly string[], killed = ''): EditorStat
 /** The state behind a key. */
 export function press(state: EditorState, key: Key, context: EditorContext): Step {
   if (key.name === 'paste-start') {
-    return only({ ...state, isPasting: true, menu: null, revisions: revised(state) });
+    return only({ ...state, pasted: '', menu: null });
   }
-  if (key.name === 'paste-end') return only({ ...state, isPasting: false });
-  if (state.isPasting) return paste(state, key);
+  if (state.pasted !== null) return paste(state, state.pasted, key);
+  if (key.name === 'paste-end') return only(state);
   if (state.search !== null) return pressInSearch(state, state.search, key, context);
   if (state.menu !== null) return pressInMenu(state, state.menu, key, context);
   return pressInText(state, key, context);
@@ -301,9 +302,16 @@ function pressInSearch(state: EditorState, search: Search, key: Key, context: Ed
   return key.name === 'return' || key.name === 'enter' ? only(taken) : pressInText(taken, key, context);
 }
 
-function paste(state: EditorState, { sequence = '', name }: Key): Step {
-  const text = name === 'return' || name === 'enter' ? '\n' : sequence;
-  return only(insert(state, text.replaceAll(/\r\n?/g, '\n').replaceAll(PASTE_REFUSED, '')));
+/** Each letter of a paste is a key: they are put in at its end, since that takes as long for one letter as for all. */
+function paste(state: EditorState, pasted: string, { sequence = '', name }: Key): Step {
+  if (name !== 'paste-end') {
+    const text = name === 'return' || name === 'enter' ? '\n' : sequence;
+    return only(pasted.length > TEXT_LENGTH_MAX ? state : { ...state, pasted: pasted + text });
+  }
+  const text = pasted.replaceAll(/\r\n?/g, '\n').replaceAll(PASTE_REFUSED, '');
+  const over = { ...state, pasted: null };
+  const isTooLong = state.text.length + text.length > TEXT_LENGTH_MAX;
+  return isTooLong ? { state: over, request: 'bell' } : only(insert(over, text));
 }
 
 const PASTE_REFUSED = /(?![\n\t])\p{Cc}/gu;
@@ -346,8 +354,8 @@ function kill(state: EditorState, from: number, to: number, keep = true): Editor
 function change(state: EditorState, from: number, to: number, text: string): EditorState {
   const next = state.text.slice(0, from) + text + state.text.slice(to);
   if (next.length > TEXT_LENGTH_MAX) return state;
-  // Letters of one word, and all of a paste, are undone together.
-  const goesOn = state.isPasting || (from === to && from === state.cursor && isWordStep(state, text));
+  // Letters of one word are undone together.
+  const goesOn = from === to && from === state.cursor && isWordStep(state, text);
   return {
     ...state,
     text: next,

@@ -197,7 +197,8 @@ export class Prompt {
   }
 
   private redraw(): void {
-    if (this.running === null) this.drawState(this.state);
+    // A paste is drawn at its end.
+    if (this.running === null && this.state.pasted === null) this.drawState(this.state);
   }
 
   private drawState(state: EditorState): void {

@@ -36,6 +36,14 @@ test('a text that is higher than the terminal is shown around the cursor', () =>
   expect(screen.rows[screen.cursorRow]?.trim()).toBe('. 50');
 });
 
+test('colours go on from lines that are not on the screen', () => {
+  const lines = ["'open"].concat(Array.from({ length: 100 }, () => 'x'));
+  const { rows, cursorRow } = draw(state(`${lines.join('\n')}¦`), { ...VIEW, paint: coloured });
+  expect(rows).toHaveLength(VIEW.height);
+  expect(cursorRow).toBe(VIEW.height - 1);
+  expect(rows[cursorRow]).toContain('\u001b[32mx');
+});
+
 test('a search shows what it found', () => {
   const { rows } = draw({ ...emptyEditor(['old query']), search: { query: 'que', found: 0 } }, VIEW);
   expect(rows).toEqual(['n //s> old query', 'search: que']);

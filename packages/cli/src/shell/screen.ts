@@ -56,13 +56,22 @@ export function draw(state: EditorState, view: View): Screen {
   };
 }
 
+/** The rows of the lines around the cursor, more than a screen of them: in a long text the others are not drawn. */
 function layOut(text: string, cursor: number, view: View): Screen {
   const out = new Rows(view.width);
   const indent = textWidth(view.prompt);
+  const lines = text.split('\n');
+  const cursorLine = newlinesIn(text, cursor);
+  const firstLine = Math.max(0, cursorLine - view.height);
   let offset = 0;
   let lineState: LineState = FIRST_LINE;
-  for (const [index, line] of text.split('\n').entries()) {
-    if (index > 0) out.newRow();
+  for (const [index, line] of lines.slice(0, cursorLine + view.height + 1).entries()) {
+    if (index < firstLine) {
+      if (!line.startsWith('\\') || index > 0) lineState = tokenizeLine(line, lineState).state;
+      offset += line.length + 1;
+      continue;
+    }
+    if (index > firstLine) out.newRow();
     const margin = index === 0 ? view.prompt : '. '.padStart(indent);
     for (const grapheme of graphemes(margin)) out.put(grapheme, graphemeWidth(grapheme), 'bold');
     // A line that is a command of the shell is no code.
@@ -87,6 +96,13 @@ function layOut(text: string, cursor: number, view: View): Screen {
     offset += line.length + 1;
   }
   return out.finish(view.paint);
+}
+
+/** Newlines before a place. */
+function newlinesIn(text: string, end: number): number {
+  let count = 0;
+  for (let at = text.indexOf('\n'); at >= 0 && at < end; at = text.indexOf('\n', at + 1)) count += 1;
+  return count;
 }
 
 /** Collects cells into rows, and runs of one style into pieces. */

@@ -10,6 +10,7 @@ import { benchPrograms, langText } from './lang.js';
 import { benchRequests } from './requests.js';
 import { benchRooms, roomsText } from './rooms.js';
 import { scenarios, titleOf } from './scenarios.js';
+import { benchShell, isShellFast, shellText } from './shell.js';
 import { benchSnapshot, errorsOf, type SnapshotFigures } from './snapshot/snapshot.js';
 import { snapshotText } from './snapshot/text.js';
 import { benchTexts, textsText } from './texts.js';
@@ -22,7 +23,8 @@ PARTS (default: append and http)
   http        requests of a real node, in turns with a bare HTTP server
   requests    processor time that requests of many kinds cost this build, and in turns what they cost another one (--against), a bare
               server that parses, checks and answers (--echo), and the program of ThingsDB that ALTHING_BENCH_THINGSDB names
-  client      processor time of a small call of the client library, in turns with bare node:http that sends and takes the same bytes
+  client      processor time of a small call of the client library, in turns with bare node:http that sends and takes the same bytes;
+              then the shell on a terminal: ready, key to screen, paste, first page
   lang        programs of the language, each in turns with the same in plain JavaScript, in this process
   texts       processor time of query texts that were never seen before, by stages, of this build and another one (--against)
   rooms       events to many listeners of one room
@@ -96,8 +98,11 @@ const PARTS: Readonly<Record<string, (values: Values) => Found | Promise<Found>>
   http: (values) => requests(values, { rounds: '3', seconds: '1', connections: '1,16,64' }, true),
   requests: (values) => requests(values, { rounds: '12', seconds: '0.4', connections: '64' }, false),
   client: async ({ rounds = '12' }) => {
-    const figures = await benchClient(whole(rounds, '--rounds'));
-    return { figures, text: clientText(figures), isWrong: !isGoodEnough(figures) };
+    const count = whole(rounds, '--rounds');
+    const calls = await benchClient(count);
+    const shell = await benchShell(count);
+    const isWrong = !isGoodEnough(calls) || !isShellFast(shell);
+    return { figures: { calls, shell }, text: `${clientText(calls)}\n\n${shellText(shell)}`, isWrong };
   },
   lang: ({ rounds = '12', only, bare }) => {
     const figures = benchPrograms({ rounds: whole(rounds, '--rounds'), only, withBare: bare });

@@ -1,0 +1,197 @@
+/**
+ * How fast the shell is for somebody at a terminal: a real one of `script` (util-linux), with a real node. Times are by the clock on the wall,
+ * so they are those of an idle machine or of none; the processor time of a key is there beside, which others do not change.
+ */
+import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { NodeProcess } from '../harness/node-process.js';
+import { median, table } from './table.js';
+
+export interface ShellFigures {
+  /** Milliseconds from the start of the program to its prompt, of each start. */
+  readonly readyMs: readonly number[];
+  /** From a key to the end of what is drawn for it, in a text of 500 lines. */
+  readonly keyMs: readonly number[];
+  /** Processor time of the shell for each of these keys, in milliseconds. */
+  readonly keyCpuMs: number;
+  /** From the first byte of a paste of 1 MB to its end on the screen. */
+  readonly pasteMs: number;
+  /** From Enter to the first page of a result of 20 MB. */
+  readonly firstPageMs: number;
+}
+
+const PROGRAM = fileURLToPath(new URL('../../../cli/bin/althing.js', import.meta.url));
+const LINES = 500;
+const KEYS = 100;
+const PASTE_BYTES = 1024 ** 2;
+/** Under the limit of results, of which this is nearly all. */
+const ROWS = 100_000;
+const ROW_TEXT = 'x'.repeat(190);
+/** How long nothing must come until all is drawn. */
+const CALM_MS = 30;
+const PATIENCE_MS = 60_000;
+
+const GOALS = { readyMs: 400, keyMs: 10, pasteMs: 1000, firstPageMs: 1000 } as const;
+
+export async function benchShell(starts: number): Promise<ShellFigures> {
+  const node = await NodeProcess.start();
+  const folder = mkdtempSync(join(tmpdir(), 'althing-bench-'));
+  const open = (): TerminalShell => new TerminalShell(node.url, folder);
+  try {
+    // The first start reads the program from the disk.
+    const readyMs: number[] = [];
+    for (let i = 0; i <= starts; i++) {
+      const shell = open();
+      const ms = await shell.until('> ');
+      if (i > 0) readyMs.push(ms);
+      shell.stop();
+    }
+    return { readyMs, ...(await keys(open())), ...(await paste(open())), ...(await firstPage(open())) };
+  } finally {
+    await node.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+export function shellText(figures: ShellFigures): string {
+  const { readyMs, keyMs, keyCpuMs, pasteMs, firstPageMs } = figures;
+  const ms = (value: number): string => `${value.toFixed(1)} ms`;
+  return [
+    table([
+      ['shell', 'time', 'goal'],
+      ['ready', ms(median(readyMs)), ms(GOALS.readyMs)],
+      [`key to screen, ${LINES} lines`, ms(median(keyMs)), ms(GOALS.keyMs)],
+      ['its processor time', ms(keyCpuMs), ''],
+      ['paste of 1 MB', ms(pasteMs), ms(GOALS.pasteMs)],
+      ['first page of 20 MB', ms(firstPageMs), ms(GOALS.firstPageMs)],
+    ]),
+    `goals ${isShellFast(figures) ? 'met' : 'not met'}`,
+  ].join('\n');
+}
+
+export function isShellFast({ readyMs, keyMs, pasteMs, firstPageMs }: ShellFigures): boolean {
+  return (
+    median(readyMs) <= GOALS.readyMs &&
+    median(keyMs) <= GOALS.keyMs &&
+    pasteMs <= GOALS.pasteMs &&
+    firstPageMs <= GOALS.firstPageMs
+  );
+}
+
+async function keys(shell: TerminalShell): Promise<Pick<ShellFigures, 'keyMs' | 'keyCpuMs'>> {
+  await shell.until('> ');
+  const line = "range(10).filter(|x| x > 3 && 'text'.len() > 1);";
+  shell.paste(Array.from({ length: LINES }, () => line).join('\n'));
+  await shell.calm();
+  const keyMs: number[] = [];
+  const before = shell.cpuMs;
+  for (let i = 0; i < KEYS; i++) {
+    shell.type('x');
+    keyMs.push(await shell.calm());
+  }
+  const keyCpuMs = (shell.cpuMs - before) / KEYS;
+  shell.stop();
+  return { keyMs, keyCpuMs };
+}
+
+async function paste(shell: TerminalShell): Promise<Pick<ShellFigures, 'pasteMs'>> {
+  await shell.until('> ');
+  const line = `.add('${'x'.repeat(80)}');\n`;
+  shell.paste(`${line.repeat(PASTE_BYTES / line.length)}THE_END`);
+  const pasteMs = await shell.until('THE_END');
+  shell.stop();
+  return { pasteMs };
+}
+
+async function firstPage(shell: TerminalShell): Promise<Pick<ShellFigures, 'firstPageMs'>> {
+  await shell.until('> ');
+  shell.type(`range(${ROWS}).map(|i| 'row ' + str(i) + ' ${ROW_TEXT}');`);
+  await shell.calm();
+  shell.type('\r');
+  const firstPageMs = await shell.until('row 9 ');
+  shell.stop();
+  return { firstPageMs };
+}
+
+/** The shell on a terminal of 80 columns and 24 rows. */
+class TerminalShell {
+  readonly #process: ChildProcessWithoutNullStreams;
+  /** Of the times in `/proc`. */
+  readonly #ticksPerS = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
+  /** What came since something was typed. */
+  #output = '';
+  #typedAt = performance.now();
+  #lastAt = 0;
+
+  constructor(url: string, home: string) {
+    const command = `stty rows 24 cols 80; exec '${process.execPath}' '${PROGRAM}' shell`;
+    this.#process = spawn('script', ['--quiet', '--return', '--command', command, '/dev/null'], {
+      env: {
+        PATH: process.env.PATH,
+        HOME: home,
+        TERM: 'xterm-256color',
+        SHELL: '/bin/sh',
+        ALTHING_URL: url,
+        ALTHING_USER: 'admin',
+        ALTHING_PASSWORD: 'pass',
+      },
+    });
+    this.#process.stdout.setEncoding('utf8').on('data', (text: string) => {
+      this.#output += text;
+      this.#lastAt = performance.now();
+    });
+  }
+
+  /** Processor time of the shell until now: the program is a child of `script`. */
+  get cpuMs(): number {
+    const { pid = 0 } = this.#process;
+    const child = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
+    const fields = readFileSync(`/proc/${child}/stat`, 'utf8')
+      .replace(/^.*\) /, '')
+      .split(' ');
+    return ((Number(fields[11]) + Number(fields[12])) * 1000) / this.#ticksPerS;
+  }
+
+  type(text: string): void {
+    this.#output = '';
+    this.#lastAt = 0;
+    this.#typedAt = performance.now();
+    this.#process.stdin.write(text);
+  }
+
+  paste(text: string): void {
+    this.type(`\u001b[200~${text.replaceAll('\n', '\r')}\u001b[201~`);
+  }
+
+  /** Waits for a text; gives the milliseconds until it came, from what was typed last. */
+  async until(text: string): Promise<number> {
+    await this.#wait(`${text} is shown`, () => this.#output.includes(text));
+    return this.#lastAt - this.#typedAt;
+  }
+
+  /** Waits until all is drawn; gives the milliseconds that it took. */
+  async calm(): Promise<number> {
+    await this.#wait(
+      'something is drawn',
+      () => this.#lastAt > 0 && performance.now() - this.#lastAt > CALM_MS,
+    );
+    return this.#lastAt - this.#typedAt;
+  }
+
+  stop(): void {
+    this.#process.kill('SIGKILL');
+  }
+
+  async #wait(what: string, isThere: () => boolean): Promise<void> {
+    const end = performance.now() + PATIENCE_MS;
+    while (!isThere()) {
+      if (performance.now() > end)
+        throw new Error(`waited in vain until ${what}: ${this.#output.slice(-300)}`);
+      await pause(1);
+    }
+  }
+}
