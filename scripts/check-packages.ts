@@ -61,7 +61,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
   '@althing/client': { packages: [] },
   '@althing/cli': {
     packages: ['@althing/client', '@althing/console', '@althing/language', '@althing/node'],
-    doors: ['@althing/node/testing/needs'],
+    doors: ['@althing/node/testing/needs', '@althing/node/testing/secrets'],
     isBundled: true,
   },
   // Its page is packed into files by the build: nothing that it imports is needed to run.

@@ -1,8 +1,10 @@
 /**
- * A world for tests of commands: what they print is collected, what they read and the signals come from the test.
+ * A world for tests of commands: what they print is collected, and searched for secrets; what they read and the signals come from the
+ * test.
  */
 import type { Server } from 'node:net';
 import { PassThrough, Readable, Writable } from 'node:stream';
+import { Secrets } from '@althing/node/testing/secrets';
 import type { Io } from './io.js';
 
 export class FakeIo implements Io {
@@ -10,6 +12,7 @@ export class FakeIo implements Io {
   readonly stdout: Writable;
   readonly stderr: Writable;
   readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly #secrets: Secrets;
   readonly #parts = { stdout: '', stderr: '' };
   readonly #listeners = new Set<(signal: NodeJS.Signals) => void>();
   readonly #reloads = new Set<() => void>();
@@ -18,17 +21,22 @@ export class FakeIo implements Io {
 
   constructor(environment: Readonly<Record<string, string | undefined>> = {}, input?: string) {
     this.environment = environment;
+    this.#secrets = new Secrets(environment);
     this.stdin = new PassThrough();
     if (input !== undefined) Readable.from([Buffer.from(input)]).pipe(this.stdin);
     this.stdout = this.#collect('stdout');
     this.stderr = this.#collect('stderr');
   }
 
+  /** @throws {Error} when a secret of the environment was printed */
   get output(): string {
+    this.#secrets.search(this.#parts.stdout);
     return this.#parts.stdout;
   }
 
+  /** @throws {Error} as `output` */
   get errors(): string {
+    this.#secrets.search(this.#parts.stderr);
     return this.#parts.stderr;
   }
 

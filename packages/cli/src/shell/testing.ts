@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { Secrets } from '@althing/node/testing/secrets';
 
 const PROGRAM = fileURLToPath(new URL('../../bin/althing.js', import.meta.url));
 const PATIENCE_MS = 60_000;
@@ -71,7 +72,10 @@ export async function until(what: string, isThere: () => boolean | Promise<boole
 
 /** A terminal with a program in it. Each has a server of tmux of its own. */
 export class TestTerminal {
-  private constructor(private readonly socket: string) {}
+  private constructor(
+    private readonly socket: string,
+    private readonly secrets: Secrets,
+  ) {}
 
   static start(
     args: readonly string[],
@@ -79,7 +83,7 @@ export class TestTerminal {
     [columns, rows]: readonly [number, number] = [80, 24],
   ): TestTerminal {
     const folder = mkdtempSync(join(tmpdir(), 'althing-tmux-'));
-    const terminal = new TestTerminal(join(folder, 'socket'));
+    const terminal = new TestTerminal(join(folder, 'socket'), new Secrets(environment));
     const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`);
     const command = ['env', ...variables, process.execPath, PROGRAM, 'shell', ...args];
     terminal.tmux('new-session', '-d', '-x', String(columns), '-y', String(rows), ...command);
@@ -107,9 +111,15 @@ export class TestTerminal {
     this.tmux('resize-window', '-x', String(columns), '-y', String(rows));
   }
 
-  /** The text on the screen, without blanks at the ends of lines and lines at the end. */
+  /**
+   * The text on the screen, without blanks at the ends of lines and lines at the end.
+   *
+   * @throws {Error} when a secret of the environment is there
+   */
   screen(): string {
-    return this.tmux('capture-pane', '-p').trimEnd();
+    const text = this.tmux('capture-pane', '-p').trimEnd();
+    this.secrets.search(text);
+    return text;
   }
 
   /** The last lines on the screen. */

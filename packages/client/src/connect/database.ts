@@ -48,7 +48,6 @@ type AnyCalls = Readonly<Record<string, (...args: readonly unknown[]) => Promise
 /** A scope, for all that scopes of any kind can do. */
 class ClientScope implements Collection {
   readonly scope: string;
-  readonly procs: AnyCalls;
   readonly #client: Client;
   readonly #name: ScopeName;
   readonly #options: ScopeOptions;
@@ -58,7 +57,6 @@ class ClientScope implements Collection {
     this.#name = name;
     this.#options = options;
     this.scope = name.text;
-    this.procs = proceduresOf((procedure, args) => client.run(name, procedure, args, options));
   }
 
   query<T = Value>(strings: TemplateStringsArray, ...values: readonly unknown[]): Promise<T>;
@@ -68,6 +66,11 @@ class ClientScope implements Collection {
     const { text, vars } = compileCode(first instanceof Code ? first : code(first, ...rest));
     if (!(first instanceof Code) || rest[0] === undefined) return this.#run(text, vars);
     return this.#run(text, new Map([...Object.entries(variablesIn(rest[0]) ?? {}), ...vars]));
+  }
+
+  // No property of the object itself: JSON.stringify would call a procedure `toJSON`.
+  get procs(): AnyCalls {
+    return proceduresOf((procedure, args) => this.#client.run(this.#name, procedure, args, this.#options));
   }
 
   call<T>(procedure: string, args?: object): Promise<T>;

@@ -12,7 +12,7 @@ import {
 import { queryErrorOf } from '../errors/query-errors.js';
 import type { ScopeName } from '../scope.js';
 import { Admission } from './admission.js';
-import type { Attempt, AttemptEnd, Program, Reply, Sent, Transport } from './attempt.js';
+import type { Attempt, AttemptEnd, Failure, Program, Reply, Sent, Transport } from './attempt.js';
 import { Interruption } from './interruption.js';
 import type { Login } from './login.js';
 import type { NodeAddress, NodeList } from './node-list.js';
@@ -170,6 +170,10 @@ export class Caller {
       const end = await endOf(transport.send(attempt), interruption);
       state.tried.add(node);
       this.#note(scope, node, end);
+      if (end.kind === 'too_large')
+        throw new ProtocolError(
+          `${state.where} answered with more than ${end.bytesMax} bytes (limits.answerBytes)`,
+        );
       const verdict = verdictOf(
         end,
         {
@@ -180,7 +184,7 @@ export class Caller {
         },
         random,
       );
-      if (verdict.kind === 'final') return finalReply(end, state);
+      if (verdict.kind === 'final') return verdict.reply;
       state.fail(end);
       if (!dryRun && (verdict.kind === 'in_doubt' || verdict.inDoubt)) state.isInDoubt = true;
       const isOver =
@@ -222,8 +226,7 @@ export class Caller {
 
   /** @throws {AlthingError} for an answer that is an error, or none */
   #valueOf<T>(reply: Reply, state: CallState, read: (body: Uint8Array) => T): T {
-    const { failure, status, node, requestId } = reply;
-    const { login } = this.#options;
+    const { failure, status } = reply;
     state.answerBytes = reply.body.length;
     if (failure === null) {
       try {
@@ -241,11 +244,16 @@ export class Caller {
         outcome,
       );
     }
-    const message = login.redacted(failure.message);
-    if (failure.outcome === 'made' && status === 500) throw new AnswerLostError(message, failure.code);
+    throw this.#errorOf(reply, failure, state);
+  }
+
+  /** The error that a node answered. */
+  #errorOf({ status, node, requestId }: Reply, failure: Failure, state: CallState): AlthingError {
+    const message = this.#options.login.redacted(failure.message);
+    if (failure.outcome === 'made' && status === 500) return new AnswerLostError(message, failure.code);
     // An earlier attempt may still come to a node, and succeed there.
     const outcome = state.isInDoubt && failure.outcome === 'none' ? 'unknown' : failure.outcome;
-    throw queryErrorOf({ ...failure, message, outcome, requestId, node });
+    return queryErrorOf({ ...failure, message, outcome, requestId, node });
   }
 
   /** The error for a call without an answer. */
@@ -266,15 +274,8 @@ export class Caller {
         lastError ?? undefined,
       );
     }
-    if (lastReply !== null && lastReply.failure !== null && lastReply.failure !== 'malformed') {
-      const { node, requestId, failure } = lastReply;
-      return queryErrorOf({
-        ...failure,
-        message: this.#options.login.redacted(failure.message),
-        requestId,
-        node,
-      });
-    }
+    const failure = lastReply?.failure ?? 'malformed';
+    if (lastReply !== null && failure !== 'malformed') return this.#errorOf(lastReply, failure, state);
     if (lastReply !== null)
       return new ConnectionError(`${state.where} answered with status ${lastReply.status}`);
     if (state.attempts === 0)
@@ -367,14 +368,6 @@ function attemptInfo(
 
 function addressOf({ url, address }: NodeAddress): string {
   return address === null ? url.origin : `${url.origin} (${address})`;
-}
-
-function finalReply(end: AttemptEnd, state: CallState): Reply {
-  if (end.kind === 'answered') return end.reply;
-  if (end.kind !== 'too_large') throw new TypeError(`an attempt that is ${end.kind} has no answer`);
-  throw new ProtocolError(
-    `${state.where} answered with more than ${end.bytesMax} bytes (limits.answerBytes)`,
-  );
 }
 
 function messageOf(error: unknown): string {

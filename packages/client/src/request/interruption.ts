@@ -77,21 +77,11 @@ export class Interruption {
 
   /** Waits for a promise; its outcome counts in time only. */
   async inTime<T>(work: Promise<T>): Promise<{ readonly value: T } | null> {
-    let outcome: { value: T } | { error: unknown } | null = null;
-    await this.waitInTime((done) => {
-      work.then(
-        (value) => {
-          outcome = { value };
-          done();
-        },
-        (error: unknown) => {
-          outcome = { error };
-          done();
-        },
-      );
+    const isDone = await this.waitInTime((done) => {
+      work.then(done, done);
       return () => {};
     });
-    return settledOf(outcome);
+    return isDone ? { value: await work } : null;
   }
 
   /** The call has ended. */
@@ -99,10 +89,4 @@ export class Interruption {
     this.#signal?.removeEventListener('abort', this.#onAbort);
     this.#wake = null;
   }
-}
-
-/** Throws what a promise was rejected with. */
-function settledOf<T>(outcome: { value: T } | { error: unknown } | null): { readonly value: T } | null {
-  if (outcome !== null && 'error' in outcome) throw outcome.error;
-  return outcome;
 }

@@ -1,5 +1,6 @@
 /** The login of a client: given credentials, or those of `credentials()`, which is asked once for all calls that wait for it. */
 import type { Credentials } from '../api/options.js';
+import { base64Of } from '../wire/base64.js';
 
 export class Login {
   readonly #ask: (() => Credentials | Promise<Credentials>) | null;
@@ -17,7 +18,7 @@ export class Login {
   /** The credentials, at once where they are known; null for none. */
   current(): Credentials | null | Promise<Credentials> {
     if (this.#known !== null || this.#ask === null) return this.#known;
-    return this.#ask === null ? null : this.#asked(this.#ask);
+    return this.#asked(this.#ask);
   }
 
   /** Takes these from now on. */
@@ -43,18 +44,19 @@ export class Login {
 
   /** Credentials whose secret must not show in any message. */
   hide(credentials: Credentials): void {
-    const secret = 'token' in credentials ? credentials.token : credentials.password;
+    // Who sends headers back tells a password in the form that it has in them.
+    const texts = authorizationOf(credentials).split(' ').slice(1);
+    if ('password' in credentials) texts.push(credentials.password);
     // One of a few letters would take whole words out of messages, and is no secret.
-    if (secret.length >= SECRET_LENGTH_MIN) this.#secrets.add(secret);
+    for (const text of texts) if (text.length >= SECRET_LENGTH_MIN) this.#secrets.add(text);
     if (this.#secrets.size > SECRETS_MAX) this.#secrets.delete([...this.#secrets][0] ?? '');
   }
 
   async #asked(ask: () => Credentials | Promise<Credentials>): Promise<Credentials> {
     this.#asking ??= (async () => {
       try {
-        const given = await ask();
-        this.hide(given);
-        this.#known = checkedCredentials(given);
+        this.#known = checkedCredentials(await ask());
+        this.hide(this.#known);
         return this.#known;
       } finally {
         this.#asking = null;
@@ -66,6 +68,13 @@ export class Login {
 
 const SECRET_LENGTH_MIN = 6;
 const SECRETS_MAX = 8;
+
+/** The header by which who asks logs in. */
+export function authorizationOf(credentials: Credentials): string {
+  if ('token' in credentials) return `Bearer ${credentials.token}`;
+  const { user, password } = credentials;
+  return `Basic ${base64Of(new TextEncoder().encode(`${user}:${password}`))}`;
+}
 
 /** @throws {TypeError} for what no header can carry; the text does not show it */
 export function checkedCredentials(credentials: Credentials): Credentials {

@@ -1,6 +1,6 @@
 /** The consequence that the end of an attempt has for its call. A pure decision: the table of `README.md`, "Requests that fail". */
 
-import type { AttemptEnd } from './attempt.js';
+import type { AttemptEnd, Reply } from './attempt.js';
 import { pauseMs, spreadMs } from './backoff.js';
 
 /** The history of the call. */
@@ -17,7 +17,7 @@ export interface Past {
 
 export type Verdict =
   /** The answer stands, value or error. */
-  | { readonly kind: 'final' }
+  | { readonly kind: 'final'; readonly reply: Reply }
   /** It was sent, may be carried out, and must not be sent again. */
   | { readonly kind: 'in_doubt' }
   | Repeat;
@@ -45,9 +45,13 @@ const AGAIN: Repeat = {
   avoidMs: 0,
   renews: false,
 };
-const FINAL: Verdict = { kind: 'final' };
 
-export function verdictOf(end: AttemptEnd, past: Past, random: () => number): Verdict {
+/** @param end of an attempt, but for an answer that was not read */
+export function verdictOf(
+  end: Exclude<AttemptEnd, { kind: 'too_large' }>,
+  past: Past,
+  random: () => number,
+): Verdict {
   switch (end.kind) {
     case 'unsent':
       // The next node at once; when none is left, a pause.
@@ -57,24 +61,19 @@ export function verdictOf(end: AttemptEnd, past: Past, random: () => number): Ve
       // The node closed a connection that was idle, and has nothing against a new one.
       if (end.wasReused) return { ...AGAIN, where: 'same', inDoubt: true };
       return { ...AGAIN, inDoubt: true, pauseMs: pauseMs(past.failures, random) };
-    case 'too_large':
-      return FINAL;
     case 'answered':
-      return ofReply(end, past, random);
+      return ofReply(end.reply, past, random);
   }
 }
 
-function ofReply(
-  { reply }: Extract<AttemptEnd, { kind: 'answered' }>,
-  past: Past,
-  random: () => number,
-): Verdict {
+function ofReply(reply: Reply, past: Past, random: () => number): Verdict {
   const { failure, status, retryAfterMs } = reply;
-  if (failure === null) return FINAL;
+  const final: Verdict = { kind: 'final', reply };
+  if (failure === null) return final;
   // An error of a proxy in front tells by its status alone.
   const outcome =
     failure === 'malformed' ? (status === 502 || status === 504 ? 'unknown' : 'none') : failure.outcome;
-  if (outcome === 'made') return FINAL;
+  if (outcome === 'made') return final;
   if (outcome === 'unknown') {
     if (!past.isNamed) return { kind: 'in_doubt' };
     return { ...AGAIN, inDoubt: true, pauseMs: pauseMs(past.failures, random) };
@@ -84,5 +83,5 @@ function ofReply(
     return { ...AGAIN, pauseMs: wait, avoidMs: wait };
   }
   if (status === 401 && past.canRenew) return { ...AGAIN, where: 'same', costs: false, renews: true };
-  return FINAL;
+  return final;
 }

@@ -31,7 +31,9 @@ export class FakeNode {
       request.on('data', (part: Buffer) => parts.push(part));
       request.on('end', () => {
         const { method = '', url = '', headers, socket } = request;
-        const one = { method, path: url, headers, body: decodeMessagePack(Buffer.concat(parts)), socket };
+        const bytes = Buffer.concat(parts);
+        const body = bytes.length === 0 ? null : decodeMessagePack(bytes);
+        const one = { method, path: url, headers, body, socket };
         asked.push(one);
         answer(response, one);
       });

@@ -1,9 +1,8 @@
 /** A request and its answer over HTTP: what both transports for it, that of Node.js and that of browsers, have in common. */
-import type { Credentials } from '../api/options.js';
 import type { ChangeOutcome, CodeCall, CodePlace, ErrorOrigin } from '../errors/query-errors.js';
 import type { Attempt, Failure, Program, Reply } from '../request/attempt.js';
+import { authorizationOf } from '../request/login.js';
 import { plainMap } from '../values/from-wire.js';
-import { base64Of } from '../wire/base64.js';
 import { pack, type Writable } from '../wire/exact.js';
 import { decodeMessagePack } from '../wire/msgpack.js';
 import { isWireList, isWireMap, type WireValue } from '../wire/value.js';
@@ -34,13 +33,6 @@ export function httpHeaders(attempt: Attempt): Record<string, string> {
   if (isStale) all.Consistency = 'stale';
   if (isStale && minIndex > 0) all['Althing-Min-Index'] = String(minIndex);
   return all;
-}
-
-/** The header by which who asks logs in. */
-export function authorizationOf(credentials: Credentials): string {
-  if ('token' in credentials) return `Bearer ${credentials.token}`;
-  const { user, password } = credentials;
-  return `Basic ${base64Of(new TextEncoder().encode(`${user}:${password}`))}`;
 }
 
 /** The path of a request at a node, whose URL may have a path in front of the scopes. */

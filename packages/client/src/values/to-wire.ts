@@ -60,13 +60,9 @@ function plainEntries(value: object): [string, unknown][] {
   const prototype: unknown = Object.getPrototypeOf(value);
   // Objects of another realm (a frame, a test) have another Object.prototype, which has no prototype either.
   if (prototype === null || Object.getPrototypeOf(prototype) === null) return Object.entries(value);
-  if (value instanceof Date)
-    throw new TypeError('a Date can be sent as a value of a template only, query`...`');
-  if (value instanceof Set)
-    throw new TypeError('a Set can be sent as a value of a template only, query`...`');
-  if (value instanceof ThingRef) {
-    throw new TypeError('ref() can be sent as a value of a template only, query`...`');
-  }
+  const name =
+    value instanceof Date ? 'a Date' : value instanceof Set ? 'a Set' : value instanceof ThingRef && 'ref()';
+  if (name) throw new TypeError(`${name} can be sent as a value of a template only, query\`...\``);
   throw new TypeError(
     `an object of class ${value.constructor?.name} can't be sent: make a plain object of it`,
   );

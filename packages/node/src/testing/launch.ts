@@ -4,6 +4,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { Secrets } from './secrets.js';
 
 /** What runs a node of this build. */
 export const SERVE: readonly string[] = [
@@ -39,18 +40,26 @@ export interface End {
 
 /** A process that was started, or that could not be: then it has ended with the reason. */
 export class Launched {
-  /** Settles when it has ended and all that it printed is here. */
+  /**
+   * Settles when it has ended and all that it printed is here.
+   *
+   * @throws {Error} when it printed a secret, see `secrets`
+   */
   readonly ended: Promise<End>;
+  /** What it may not print: those of its environment, and those that are added. */
+  readonly secrets: Secrets;
   private readonly child: ChildProcess;
   private readonly keptMax: number;
   private kept = '';
   private how: End | undefined;
+  private leak: unknown;
 
   /** @param command program and arguments */
   constructor(command: readonly string[], options: LaunchOptions = {}) {
     const { environment = process.env, folder, output = { keptMax: Number.MAX_SAFE_INTEGER } } = options;
     const [program = '', ...args] = command;
     const stream = typeof output === 'object' ? 'pipe' : output;
+    this.secrets = new Secrets(options.environment);
     this.keptMax = typeof output === 'object' ? output.keptMax : 0;
     this.child = spawn(program, args, {
       env: { PATH: process.env.PATH, ...environment },
@@ -63,11 +72,12 @@ export class Launched {
     }
     const killWithUs = (): void => void this.child.kill('SIGKILL');
     process.on('exit', killWithUs);
-    this.ended = new Promise((resolve) => {
+    this.ended = new Promise((resolve, reject) => {
       const end = (how: End): void => {
         process.off('exit', killWithUs);
         this.how ??= how;
-        resolve(this.how);
+        if (this.leak === undefined) resolve(this.how);
+        else reject(this.leak);
       };
       this.child.on('error', ({ message }) => {
         // A signal that could not be sent is an error, too.
@@ -119,6 +129,11 @@ export class Launched {
 
   private keep(text: string): void {
     const all = this.kept + text;
+    try {
+      this.secrets.search(all, text.length);
+    } catch (error) {
+      this.leak ??= error;
+    }
     this.kept = all.length > this.keptMax ? all.slice(-this.keptMax) : all;
   }
 }

@@ -328,7 +328,9 @@ export class RealNode {
     // When the leader is lost meanwhile, the token may be made, and is told to nobody.
     if (answer.text.includes('"outcome":"made"')) answer = await ask();
     if (answer.status !== 200) throw this.explained(`no token: ${answer.text}`);
-    this.authorization = `Bearer ${String(answer.json)}`;
+    const token = String(answer.json);
+    this.process.secrets.add(token);
+    this.authorization = `Bearer ${token}`;
   }
 
   private headersOf(options: RequestOptions, length: number): Record<string, string> {

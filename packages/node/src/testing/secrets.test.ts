@@ -12,7 +12,7 @@ test('a secret is found wherever it is printed, and not shown', () => {
   expect(() => secrets.search('http://1 pass tok-1234')).not.toThrow();
   expect(() => secrets.search('connected with pw-67890!')).toThrow('behind "connected with "');
   expect(() => secrets.search('it is tok-12345', 1)).toThrow('behind "it is "');
-  expect(() => secrets.search('tok-12345 was searched before', 20)).not.toThrow();
+  expect(() => secrets.search('tok-12345 was searched before this', 10)).not.toThrow();
 });
 
 test('what a process prints is searched for the secrets of its environment', async () => {
