@@ -22,6 +22,9 @@ const Slot = {
 const ROOT_NEVER = 0;
 const ROOT_ALONE = -1;
 
+/** Time between two reads of the engine thread from its state, in milliseconds: short beside the silence of it that is no problem. */
+export const LOCAL_READ_MS = 500;
+
 /** How far the node is in its life. A node that is `LEAVING` still serves, but asks for no more requests. */
 export const Phase = { STARTING: 0, READY: 1, LEAVING: 2, DRAINING: 3, STOPPED: 4 } as const;
 

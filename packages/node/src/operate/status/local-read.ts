@@ -12,9 +12,6 @@ export interface LocalReadOptions {
   readonly onFailure: (error: unknown) => void;
 }
 
-/** Time between two reads, in milliseconds: short beside the silence of the engine thread that is no problem. */
-export const LOCAL_READ_MS = 500;
-
 /** Reads the state of the root scope, which every node has, and says nothing of what is there. */
 const CODE = "has_collection('-');";
 

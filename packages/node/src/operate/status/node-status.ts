@@ -1,6 +1,6 @@
 import { membersOf } from 'raft-ts';
 import { type NodeId, ROOT_GROUP } from '../../between/protocol.js';
-import { Phase, type SharedStatus } from '../../between/shared-status.js';
+import { LOCAL_READ_MS, Phase, type SharedStatus } from '../../between/shared-status.js';
 import type { GroupHost } from '../../consensus/group-host.js';
 import type { PeerNetwork } from '../../consensus/peer-network.js';
 import type { LeaderWatch } from '../../consensus/watches/leader-watch.js';
@@ -9,7 +9,6 @@ import { CERTIFICATES } from '../../telemetry/families.js';
 import type { Metrics } from '../../telemetry/metrics.js';
 import { type Check, problemOf, seconds } from './check.js';
 import { Lagging } from './lagging.js';
-import { LOCAL_READ_MS } from './local-read.js';
 import type { StatusView } from './status-server.js';
 
 export interface NodeStatusOptions {

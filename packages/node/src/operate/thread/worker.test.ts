@@ -1,5 +1,5 @@
 /** The consensus thread, started as a node starts it, with this thread in the place of the engine. */
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
@@ -17,6 +17,19 @@ import { ConsensusStartError, startConsensus } from './start.js';
 const GROUP = 5;
 const folder = mkdtempSync(join(tmpdir(), 'althing-consensus-'));
 afterAll(() => rmSync(folder, { recursive: true }));
+
+/** Everything that a module of this package imports, itself or by others of the package. */
+function importsOf(module: URL, seen = new Set<string>()): Set<string> {
+  seen.add(module.href);
+  for (const [, name = ''] of readFileSync(module, 'utf8').matchAll(
+    /^(?:import|export)\b[^;]*?'([^']+)';$/gm,
+  )) {
+    const next = name.startsWith('.') ? new URL(name, module) : null;
+    if (next === null) seen.add(name);
+    else if (!seen.has(next.href)) importsOf(next, seen);
+  }
+  return seen;
+}
 
 /** A running thread, and what it said. */
 class Running {
@@ -156,4 +169,12 @@ describe('the consensus thread', () => {
     expect(refused).toMatchObject({ diskFull: false });
     expect(refused instanceof ConsensusStartError && refused.exitCode).not.toBe(ExitCode.Done);
   });
+});
+
+test('the thread does not load the engine: that would be half of the time in which a node starts', () => {
+  const imports = importsOf(new URL('worker.js', import.meta.url));
+  expect([...imports]).toEqual(
+    expect.arrayContaining(['raft-ts', '@althing/storage', 'node:worker_threads']),
+  );
+  expect([...imports].filter((name) => name.startsWith('@althing/'))).toEqual(['@althing/storage']);
 });

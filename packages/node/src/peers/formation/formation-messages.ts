@@ -25,7 +25,6 @@
  * proposal, record, founder and state are those of cluster-record.ts. What follows is ignored: later versions
  * may append.
  */
-import { LEVEL_FIRST } from '@althing/engine';
 import { ByteReader, ByteWriter, CodecError } from 'raft-ts';
 import {
   type ClusterRecord,
@@ -174,6 +173,8 @@ export function decodeAnswer(bytes: Uint8Array): FormationAnswer | null {
 }
 
 const FORMAT = 1;
+/** The level of a joiner that says none: the engine's `LEVEL_FIRST`, which the consensus thread does not load. */
+const LEVEL_UNSAID = 1;
 const QUESTION_CODES = { hello: 1, promise: 2, founded: 3, join: 4, invite: 5, adopt: 6 } as const;
 const ANSWER_CODES = {
   unknown: 0,
@@ -198,7 +199,7 @@ function decode<T>(bytes: Uint8Array, read: (reader: ByteReader) => T): T | null
 
 function readJoiner(reader: ByteReader): Joiner {
   const founder = readFounder(reader);
-  const level = reader.remaining > 0 ? reader.varint() : LEVEL_FIRST;
+  const level = reader.remaining > 0 ? reader.varint() : LEVEL_UNSAID;
   return reader.remaining > 0 ? { ...founder, level, invitation: reader.varint() } : { ...founder, level };
 }
 
