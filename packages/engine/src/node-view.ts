@@ -335,6 +335,13 @@ export interface NodeView {
   resetCounters(): void;
   /** From 0, everything, to 4, only what ends the node. */
   setLogLevel(level: number): void;
+  /**
+   * Sets a setting of this node, until it is started again.
+   *
+   * @param value as in a configuration file
+   * @throws QueryError lookup_err for one that is not there, operation_err for one that takes a restart, value_err
+   */
+  setConfig(name: string, value: string): void;
   /** Begins to stop this node in an orderly way; again is no harm. */
   shutDown(): void;
   /** Begins to give what this node leads to another member, or to any (null). */

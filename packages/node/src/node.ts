@@ -12,7 +12,7 @@ import { type JoinedClock, joinedClock } from './base/joined-clock.js';
 import { hardlyBusy } from './base/thread-share.js';
 import { type GroupId, ROOT_GROUP } from './between/protocol.js';
 import { LOCAL_READ_MS, Phase, type SharedStatus } from './between/shared-status.js';
-import { type Config, ExitCode } from './config/index.js';
+import { type Config, ExitCode, LiveSettings } from './config/index.js';
 import { type Connected, connect, type NodeParts } from './connect.js';
 import { EngineSide } from './engine-side/engine-side.js';
 import { engineClock } from './engine-side/system-clock.js';
@@ -31,6 +31,7 @@ import { Opening } from './operate/start/opening.js';
 import { type RunningNode, STALE, type StopReason } from './operate/start/running-node.js';
 import { LocalNode } from './operate/status/local-node.js';
 import { LocalRead } from './operate/status/local-read.js';
+import { reloadSettings, setSetting } from './operate/status/settings.js';
 import type { Ending } from './operate/stop/ending.js';
 import { Leaving } from './operate/stop/leaving.js';
 import { Shutdown } from './operate/stop/shutdown.js';
@@ -42,7 +43,6 @@ import { CollectionSizes } from './state/collection-sizes.js';
 import { AuditLog } from './telemetry/audit-log.js';
 import { EngineMetrics } from './telemetry/engine-metrics.js';
 import { History } from './telemetry/history.js';
-import { LOG_LEVELS } from './telemetry/logger.js';
 import { watchThread } from './telemetry/thread-watch.js';
 
 /** Time between two looks at what is due, in milliseconds. */
@@ -98,8 +98,8 @@ export class Node implements RunningNode {
     const connected = await connect(parts, () => node?.leaving.noteRemoved() ?? false);
     try {
       // It may have come from the cluster just now.
-      const config = withStoredSecret(parts.config);
-      node = new Node({ ...parts, config }, connected);
+      const live = new LiveSettings(withStoredSecret(parts.config));
+      node = new Node({ ...parts, config: live.config }, connected, live);
       await node.open();
       return node;
     } catch (error) {
@@ -109,7 +109,11 @@ export class Node implements RunningNode {
     }
   }
 
-  private constructor(parts: NodeParts, connected: Connected) {
+  private constructor(
+    parts: NodeParts,
+    connected: Connected,
+    private readonly live: LiveSettings,
+  ) {
     const { config, version, level, identity, folder, state, log } = parts;
     const { status, ending, certificates, consensus } = connected;
     const { record: cluster, incarnation } = connected.formed;
@@ -150,7 +154,7 @@ export class Node implements RunningNode {
           failed: (message, error) => ending.fail(message, error),
         }),
         runs: this.runs,
-        slow: slowReports(log, config.slowRequestMs),
+        slow: slowReports(log, config),
         departs: () => this.shutdown.depart(),
         status: () => this.local.state(),
         figures,
@@ -236,14 +240,14 @@ export class Node implements RunningNode {
 
   reload(config: Config): void {
     const { log } = this.parts;
-    log.level = LOG_LEVELS[config.logLevel];
+    reloadSettings(this.live, log, config);
     try {
       this.audit.reopen();
       this.certificates.renew((renewed) => this.useCertificates(renewed));
       this.doors?.renewWebSocketTls();
       log.info(
         { event: 'reloaded' },
-        'the level of the log and the certificates were read again, and the audit log was opened anew',
+        'the configuration and the certificates were read again, and the audit log was opened anew',
       );
     } catch (error) {
       log.error({ event: 'reload_failed', error: describe(error) }, 'not everything could be renewed');
@@ -297,6 +301,7 @@ export class Node implements RunningNode {
       present: () => this.side.router.present,
       counters: () => this.counters,
       runs: this.runs,
+      setConfig: (name, value) => setSetting(this.live, log, name, value),
       history: this.history,
       sizes: this.sizes,
       backups: () => this.backups.scheduled,

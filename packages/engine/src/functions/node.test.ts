@@ -174,6 +174,13 @@ describe('what changes a node', () => {
     expect(view.done).toEqual(['reset', 'level 0', 'level 4', 'level 3']);
   });
 
+  test('settings are handed over as texts', () => {
+    h.run("set_config('cache_size_mb', 100); set_config('garbage_interval_ms', '30s');", NODE);
+    expect(view.done).toEqual(['cache_size_mb = 100', 'garbage_interval_ms = 30s']);
+    expect(h.error("set_config('cache_size_mb', true);", NODE)).toBe('type_err');
+    expect(h.error("set_config('cache_size_mb');", NODE)).toBe('num_arguments_err');
+  });
+
   test('it is shut down, again is no harm', () => {
     expect(h.run('shutdown();', NODE)).toBeNull();
     expect(h.run('shutdown();', NODE)).toBeNull();

@@ -73,6 +73,18 @@ export const NODES: readonly Entry[] = [
       return null;
     },
   }),
+  func('set_config', {
+    doc: 'Sets a setting of this node until it is started again: limits, the level of the log, the cache, intervals. Values are as in the configuration file.',
+    in: In.NODE,
+    needs: OPERATE,
+    params: [p.str('name'), p.any('value')],
+    run: (rt, name, value) => {
+      const isText = typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint';
+      if (!isText) throw p.wrongType(value, { function: 'set_config', position: 2 }, 'value', 'a str or int');
+      rt.node.setConfig(name, String(value));
+      return null;
+    },
+  }),
   func('shutdown', {
     doc: 'Stops this node in an orderly way.',
     in: In.NODE,

@@ -127,6 +127,7 @@ export const CHANGING_CALLS: Readonly<Record<ChangingScope, Readonly<Record<stri
     reset_counters: 'reset_counters();',
     cancel_request: 'cancel_request(1);',
     set_log_level: 'set_log_level(ERROR);',
+    set_config: "set_config('cache_size_mb', 100);",
     shutdown: 'shutdown();',
     transfer_leadership: 'transfer_leadership();',
     new_backup: "new_backup('b.backup');",

@@ -123,6 +123,10 @@ export class FakeNode implements NodeView {
     this.done.push(`level ${level}`);
   }
 
+  setConfig(name: string, value: string): void {
+    this.done.push(`${name} = ${value}`);
+  }
+
   shutDown(): void {
     this.done.push('stop');
   }

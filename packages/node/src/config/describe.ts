@@ -1,6 +1,7 @@
 /**
  * The settings in words: the effective configuration as a file, and the reference page.
  */
+import { LIVE_KEYS } from './live-settings.js';
 import { type LoadedConfig, plain } from './load.js';
 import type { Setting } from './setting.js';
 import { fieldOf, flagOf, type SettingKey, sections, settings, variableOf } from './settings.js';
@@ -48,7 +49,8 @@ function row(key: SettingKey): string {
     ? ` Secret: also as \`${key}_file\` (\`${variableOf(`${key}_file`)}\`), the path of a file that holds it; it has no flag.`
     : '';
   const must = setting.kind.must.replaceAll('|', '\\|');
-  return `| \`${key}\` | ${defaultText(key)} | ${setting.doc}${file} Must be ${must}. |`;
+  const live = LIVE_KEYS.includes(key) ? ' Can change while the node runs.' : '';
+  return `| \`${key}\` | ${defaultText(key)} | ${setting.doc}${file} Must be ${must}.${live} |`;
 }
 
 const intro = `# Configuration
@@ -73,6 +75,17 @@ Keys that end in \`_ms\` are milliseconds, or a number with \`ms\`, \`s\`, \`m\`
 An unknown key, a bad value, and an unknown \`SERVICE_\` variable that looks like a slip of the pen are errors: nothing
 starts, all of them are listed, and the exit code is 2. Other unknown \`SERVICE_\` variables are warnings.
 \`althing serve --print-config\` shows the effective values and where they come from, with secrets masked.
+
+Some settings can change while a node runs, as their rows say. On SIGHUP the node reads file and environment again, takes over what changed in
+these since it last read them, and logs the others that changed (\`settings_wait\`): they take effect when it is started again. A configuration
+that is wrong changes nothing. Whoever has CHANGE on \`@node\` can set one with \`set_config\`, until the node is started again:
+
+\`\`\`js
+set_config('cache_size_mb', 512);       // at this node
+set_config('query_duration_limit_ms', '500ms');
+set_config('http_api_port', 9211);      // operation_err: it takes a restart
+\`\`\`
+In the scope \`@node:NAME\` it is the node of that name, whichever is asked. \`query_duration_limit_ms\` can be no more than what the node was started with.
 `;
 
 const foreignIntro = `## Keys of ThingsDB

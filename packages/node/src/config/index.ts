@@ -5,6 +5,7 @@ export { isLoopback } from './address.js';
 export { configurationPage, defaultText, printConfig } from './describe.js';
 export { ExitCode } from './exit-codes.js';
 export { DEFAULT_PASSWORD, isOpen } from './exposure.js';
+export { LIVE_KEYS, LiveSettings, SettingRefusal } from './live-settings.js';
 export {
   type ConfigurationInput,
   type ConfigurationManner,

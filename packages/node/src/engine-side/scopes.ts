@@ -59,7 +59,7 @@ export class Scopes {
       checkpointer: this.checkpointer,
       sessions: this.sessions,
     });
-    this.memory = new MemoryKeeper(parts.engine, settings.cacheBytes, clock.now, clock.soon);
+    this.memory = new MemoryKeeper(parts.engine, settings, clock.now, clock.soon);
     this.garbage = this.makeGarbageCollector();
     const { engine } = parts;
     this.indexes = this.makeWork({
@@ -144,16 +144,22 @@ export class Scopes {
   }
 
   private makeCheckpointer(): Checkpointer {
-    const { checkpointIntervalMs, checkpointBytes, cacheBytes } = this.settings;
+    const { settings } = this;
     const { clock, line } = this.ports;
     const { disk } = this.parts;
     const { encoding } = clock;
     return new Checkpointer({
       state: this.ports.disk.state,
       consensus: line,
-      intervalMs: checkpointIntervalMs,
-      sizeBytes: checkpointBytes,
-      cacheBytes,
+      get intervalMs() {
+        return settings.checkpointIntervalMs;
+      },
+      get sizeBytes() {
+        return settings.checkpointBytes;
+      },
+      get cacheBytes() {
+        return settings.cacheBytes;
+      },
       clock,
       yield: () => new Promise((resolve) => clock.soon(resolve)),
       ...(encoding === undefined ? {} : { workClock: encoding.now, thingsPerLook: encoding.thingsPerLook }),
@@ -169,11 +175,14 @@ export class Scopes {
   }
 
   private makeGarbageCollector(): GarbageCollector {
+    const { settings } = this;
     const { clock } = this.ports;
     const { engine, onDefect } = this.parts;
     return new GarbageCollector({
       engine,
-      intervalMs: this.settings.garbageIntervalMs,
+      get intervalMs() {
+        return settings.garbageIntervalMs;
+      },
       clock,
       propose: (session, change) => session.propose(change, { ok: true, result: '' }, () => {}),
       onFailure: onDefect,
@@ -193,16 +202,18 @@ export class Scopes {
   }
 
   private makeStateChecks(): StateChecks {
-    const { nodeId, stateCheckIntervalMs } = this.settings;
+    const { settings } = this;
     const { clock, disk, reports } = this.ports;
     const { calls, onDefect } = this.parts;
     return new StateChecks({
-      nodeId,
+      nodeId: settings.nodeId,
       state: disk.state,
       checkpointer: this.checkpointer,
       calls,
       session: (group) => this.sessions.ofGroup(group),
-      intervalMs: stateCheckIntervalMs,
+      get intervalMs() {
+        return settings.stateCheckIntervalMs;
+      },
       clock,
       report: reports.stateChecked,
       onDiverged: reports.diverged,

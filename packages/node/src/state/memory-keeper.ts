@@ -4,21 +4,31 @@ import type { Engine } from '@althing/engine';
 const SLICE_MS = 2;
 const SLICE_MAX_MS = 32;
 
+/** What things may take in memory. */
+interface MemorySettings {
+  readonly cacheBytes: number;
+}
+
 /** Keeps what things take in memory under its budget, in slices, while nothing else is to be done. */
 export class MemoryKeeper {
   private readonly engine: Engine;
-  private readonly bytesMax: number;
+  private readonly settings: MemorySettings;
   private readonly monotonic: () => number;
   private readonly later: (work: () => void) => void;
   private working = false;
 
   /**
-   * @param bytesMax what things may take in memory
+   * @param settings read at each use
    * @param later calls back after other work had its turn
    */
-  constructor(engine: Engine, bytesMax: number, monotonic: () => number, later: (work: () => void) => void) {
+  constructor(
+    engine: Engine,
+    settings: MemorySettings,
+    monotonic: () => number,
+    later: (work: () => void) => void,
+  ) {
     this.engine = engine;
-    this.bytesMax = bytesMax;
+    this.settings = settings;
     this.monotonic = monotonic;
     this.later = later;
   }
@@ -30,15 +40,16 @@ export class MemoryKeeper {
 
   /** Starts to make room when that is needed. To be called now and then. */
   consider(): void {
-    if (this.working || this.engine.thingBytes <= this.bytesMax) return;
+    if (this.working || this.engine.thingBytes <= this.settings.cacheBytes) return;
     this.working = true;
     this.later(() => this.work());
   }
 
   private work(): void {
-    const excess = Math.min(2 * (this.engine.thingBytes / this.bytesMax - 1), 1);
+    const excess = Math.min(2 * (this.engine.thingBytes / this.settings.cacheBytes - 1), 1);
     const sliceMs = SLICE_MS + Math.max(excess, 0) * (SLICE_MAX_MS - SLICE_MS);
-    if (this.engine.evict(this.bytesMax, this.monotonic() + sliceMs)) this.later(() => this.work());
+    if (this.engine.evict(this.settings.cacheBytes, this.monotonic() + sliceMs))
+      this.later(() => this.work());
     else this.working = false;
   }
 }

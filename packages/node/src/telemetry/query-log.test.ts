@@ -1,4 +1,4 @@
-/** What the log has of `log()` in code. */
+/** What the log has of `log()` in code, and of settings that change. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { RealNode, until } from '../testing/index.js';
 
@@ -39,4 +39,11 @@ test('lines of log() name scope, user and request, and the procedure or task tha
   const task = await lineOf('of a task');
   expect(task).toMatchObject({ scope: '@collection:stuff', user: 'admin', task: id });
   expect('request' in task || 'procedure' in task).toBe(false);
+});
+
+test('a setting that changes holds for the next query, on this node by its name', async () => {
+  const loop = 'x = 0; for (i in range(100000)) for (j in range(10000)) x += 1;';
+  await node.value('/n', "set_config('query_duration_limit_ms', 60);");
+  expect((await node.query('//stuff', loop)).text).toContain('longer than 60 ms (query_duration_limit_ms)');
+  expect((await node.query('/n', "set_config('http_api_port', 1);")).status).toBe(422);
 });

@@ -24,6 +24,7 @@ export function nodeViewOf(side: () => EngineSide | null): NodeView {
     procedures: unused,
     resetCounters: unused,
     setLogLevel: unused,
+    setConfig: unused,
     shutDown: unused,
     handOver: unused,
     invitationProblem: () => null,

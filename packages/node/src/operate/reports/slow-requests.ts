@@ -1,4 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
+import type { Config } from '../../config/index.js';
 import type { RequestBody } from '../../groups/request.js';
 import { scopeText } from '../../requests/checks.js';
 import type { SlowReports, SlowRun } from '../../requests/slow-reports.js';
@@ -12,14 +13,16 @@ const HASH_LENGTH = 12;
  * Tells the log of requests whose own code ran long, and not of those that had to wait for them. Texts are known by a hash that is the
  * same for one text until the node starts again; a key that nobody has makes sure that none can be guessed from it.
  *
- * @param aboveMs milliseconds above which a request is told of; 0 for none at all
+ * @param config says above how many milliseconds a request is told of; 0 for none at all
  */
-export function slowReports(log: Logger, aboveMs: number): SlowReports {
+export function slowReports(log: Logger, config: Pick<Config, 'slowRequestMs'>): SlowReports {
   const key = randomBytes(16);
   const hashOf = (text: string): string =>
     createHmac('sha256', key).update(text).digest('hex').slice(0, HASH_LENGTH);
   return {
-    aboveMs: aboveMs === 0 ? Number.POSITIVE_INFINITY : aboveMs,
+    get aboveMs() {
+      return config.slowRequestMs || Number.POSITIVE_INFINITY;
+    },
     report: ({ request: { id, user, scope, body }, ranMs, waitedMs, coldReads }: SlowRun) => {
       const times = { ran_ms: Math.round(ranMs), waited_ms: Math.round(waitedMs), things_read: coldReads };
       const who = { request: id, user: user.name, scope: scopeText(scope) };

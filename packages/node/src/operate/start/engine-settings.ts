@@ -1,3 +1,4 @@
+import type { QueryLimits, Quotas } from '@althing/engine';
 import type { DataFolder } from '@althing/storage';
 import type { Config } from '../../config/index.js';
 import type { EngineSettings, StateDisk } from '../../engine-side/ports.js';
@@ -9,6 +10,7 @@ const MiB = 1024 * 1024;
 /**
  * The settings of the engine side of a node.
  *
+ * @param config whose values are read at each use, where they may change while the node runs
  * @param node what they do not say
  * @param level the highest level of a cluster that the software knows
  */
@@ -24,31 +26,72 @@ export function engineSettings(
     port: config.listenNodePort,
     engine: {
       knownLevel: level,
-      limits: {
-        durationMs: config.queryDurationLimitMs,
-        durationSource: 'query_duration_limit_ms',
-        memoryBytes: config.queryMemoryLimitMb * MiB,
-        valueBytes: config.valueSizeLimit,
-        resultBytes: config.resultSizeLimit,
-        codeLength: config.codeSizeLimit,
-      },
-      quotas: {
-        tokensPerUser: config.maxTokensPerUser,
-        users: config.maxUsers,
-        collections: config.maxCollections,
-        procedures: config.maxProcedures,
-        tasks: config.maxTasks,
-        sessions: { idleMs: config.sessionIdleMs, maxMs: config.sessionMaxMs },
-      },
+      limits: queryLimits(config),
+      quotas: quotas(config),
       programCacheBytes: config.programCacheMb * MiB,
     },
     requestTimeoutMs: config.requestTimeoutMs,
     replaceAfterMs: config.replaceAfterMs,
-    checkpointIntervalMs: config.checkpointIntervalMs,
-    checkpointBytes: config.checkpointSizeMb * MiB,
-    cacheBytes: config.cacheSizeMb * MiB,
-    garbageIntervalMs: config.garbageIntervalMs,
-    stateCheckIntervalMs: config.stateCheckIntervalMs,
+    get checkpointIntervalMs() {
+      return config.checkpointIntervalMs;
+    },
+    get checkpointBytes() {
+      return config.checkpointSizeMb * MiB;
+    },
+    get cacheBytes() {
+      return config.cacheSizeMb * MiB;
+    },
+    get garbageIntervalMs() {
+      return config.garbageIntervalMs;
+    },
+    get stateCheckIntervalMs() {
+      return config.stateCheckIntervalMs;
+    },
+  };
+}
+
+/** Read at each use: settings may change while the node runs. */
+function queryLimits(config: Config): QueryLimits {
+  return {
+    get durationMs() {
+      return config.queryDurationLimitMs;
+    },
+    durationSource: 'query_duration_limit_ms',
+    get memoryBytes() {
+      return config.queryMemoryLimitMb * MiB;
+    },
+    get valueBytes() {
+      return config.valueSizeLimit;
+    },
+    get resultBytes() {
+      return config.resultSizeLimit;
+    },
+    get codeLength() {
+      return config.codeSizeLimit;
+    },
+  };
+}
+
+function quotas(config: Config): Quotas {
+  return {
+    get tokensPerUser() {
+      return config.maxTokensPerUser;
+    },
+    get users() {
+      return config.maxUsers;
+    },
+    get collections() {
+      return config.maxCollections;
+    },
+    get procedures() {
+      return config.maxProcedures;
+    },
+    get tasks() {
+      return config.maxTasks;
+    },
+    get sessions() {
+      return { idleMs: config.sessionIdleMs, maxMs: config.sessionMaxMs };
+    },
   };
 }
 

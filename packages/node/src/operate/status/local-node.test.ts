@@ -87,6 +87,7 @@ beforeEach(() => {
     history: { since: () => ({ stepSeconds: 5, times: [], series: [], marks: [] }) },
     runs: { queries: () => [], procedureCalls: () => [], reset: () => done.push('figures of runs reset') },
     log,
+    setConfig: () => {},
     stop: () => done.push('stop'),
     backups: () => null,
     restores: () => null,

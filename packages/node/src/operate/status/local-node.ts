@@ -92,6 +92,8 @@ export interface LocalNodeOptions {
   readonly modules: () => ModulesView & { readonly path: string };
   /** Level of the log by its name there. */
   readonly log: { level: string };
+  /** Sets a setting until the node is started again; throws a QueryError where that can't be. */
+  readonly setConfig: (name: string, value: string) => void;
   readonly stop: () => void;
   readonly clock: Pick<Clock, 'now'>;
 }
@@ -229,6 +231,10 @@ export class LocalNode implements NodeView {
 
   setLogLevel(level: number): void {
     this.options.log.level = LEVELS[level]?.[0] ?? 'info';
+  }
+
+  setConfig(name: string, value: string): void {
+    this.options.setConfig(name, value);
   }
 
   shutDown(): void {
