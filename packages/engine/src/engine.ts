@@ -13,7 +13,7 @@ import {
   type TaskOptions,
   type TaskOutcome,
 } from './calls/call.js';
-import { endDryRun } from './calls/dry-run.js';
+import { beginDryRun, endDryRun, explainFailure } from './calls/dry-run.js';
 import { evaluate } from './calls/evaluate.js';
 import { Executor, secretOf } from './calls/executor.js';
 import { Futures } from './calls/futures.js';
@@ -38,7 +38,6 @@ import { buildSlice, unfinishedIndex } from './state/index-build.js';
 import { Marking } from './state/marking.js';
 import type { RecordSource } from './state/records.js';
 import type { Scope } from './state/scope.js';
-import { Tally } from './state/tally.js';
 import type { Transaction } from './state/transaction.js';
 
 export interface EngineFigures {
@@ -332,7 +331,7 @@ export class Engine {
       rt.procedureName = call.body.kind === 'run' ? call.body.procedure.name : null;
       rt.requestId = call.requestId ?? null;
       rt.mayRestore = call.mayRestore === true;
-      if (call.dryRun === true) transaction.tally = new Tally();
+      if (call.dryRun) beginDryRun(executor, call, transaction);
       const value = evaluate(executor, call);
       if (rt.mayRestore && transaction.changed) return this.changesElsewhere(transaction);
       if (transaction.outbox !== null && this.mustNotEmit(call, transaction)) return NEEDS_CHANGE;
@@ -345,7 +344,9 @@ export class Engine {
       if (rt.restore !== null) return { kind: 'value', result, change, secret, restore: rt.restore };
       return { kind: 'value', result, change, secret };
     } catch (error) {
-      return executor.failed(error, transaction);
+      const explained = rt.profile === null ? null : explainFailure(executor, call, error, transaction);
+      const failure = executor.failed(error, transaction);
+      return explained ?? failure;
     } finally {
       // What takes long is known by its program, which must be the same when its text comes again.
       if (rt.wasLong && call.body.kind === 'query') this.programs.keep(call.body.prepared);

@@ -8,4 +8,4 @@ export { LanguageError, type LanguageErrorCode, positionOf } from './error.js';
 export { NAME_LENGTH_MAX, NESTING_MAX } from './limits.js';
 export { parse, parseClosure } from './parse.js';
 export { closureDoc, prettySource, quoteStr, shapeOf } from './pretty.js';
-export { placeInDefinition } from './same-place.js';
+export { placesInDefinition } from './same-place.js';

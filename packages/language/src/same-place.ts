@@ -4,17 +4,28 @@ import { LanguageError } from './error.js';
 import { parseClosure } from './parse.js';
 import { prettySource } from './pretty.js';
 
+/** A part of the text of a definition. */
+export type DefinitionPlace = { readonly text: string } & Span;
+
 /**
- * The text of a closure in the layout of definitions, and where a node stands in it that stands at `span` in the stored text: people
- * read the one, and the places of errors are in the other. A span that is no node's gives the whole; a text that is no closure is its own.
+ * The text of a closure in the layout of definitions, and where nodes stand in it: people read the one, and the places of errors are in
+ * the other.
+ *
+ * @param source the stored text
+ * @returns finds a node by where it stands in the stored text. A span that is no node's gives the whole; a text that is no closure is its own
  */
-export function placeInDefinition(source: string, span: Span): { text: string } & Span {
+export function placesInDefinition(source: string): (span: Span) => DefinitionPlace {
   const stored = closureIn(source);
-  if (stored === null) return { text: source, start: span.start, end: span.end };
+  if (stored === null) return ({ start, end }) => ({ text: source, start, end });
   const text = prettySource(stored, source);
-  const index = nodesOf(stored).findIndex(({ start, end }) => start === span.start && end === span.end);
-  const found = index < 0 ? undefined : nodesOf(parseClosure(text))[index];
-  return { text, start: found?.start ?? 0, end: found?.end ?? text.length };
+  const nodes = nodesOf(stored);
+  let shown: (Node | Link)[] | null = null;
+  return (span) => {
+    const index = nodes.findIndex(({ start, end }) => start === span.start && end === span.end);
+    if (index >= 0) shown ??= nodesOf(parseClosure(text));
+    const found = shown?.[index];
+    return { text, start: found?.start ?? 0, end: found?.end ?? text.length };
+  };
 }
 
 function closureIn(source: string): Node | null {

@@ -46,7 +46,7 @@ export interface Trials<S = unknown> {
 }
 
 /** The option by which calls are only tried out. */
-export type DryRunOptions = CallOptions & { readonly dryRun: true };
+export type DryRunOptions = CallOptions & { readonly dryRun: true | 'explain' };
 
 /** The root scope `@thingsdb`, or the scope of a node. */
 export interface Scope {

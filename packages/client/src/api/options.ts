@@ -41,8 +41,8 @@ export interface CallOptions {
 
 /** Options of the calls of a scope. */
 export interface ScopeOptions extends CallOptions {
-  /** Whether calls are only tried out, see `DryRun`. Default false. */
-  readonly dryRun?: boolean;
+  /** Whether calls are only tried out, see `DryRun`; with `explain` the answer tells what each statement took. Default false. */
+  readonly dryRun?: boolean | 'explain';
 }
 
 /** How `$login` logs in. */

@@ -19,7 +19,7 @@ export interface Attempt {
   readonly idempotencyKey: string | null;
   readonly isStale: boolean;
   readonly readOnly: boolean;
-  readonly dryRun: boolean;
+  readonly dryRun: boolean | 'explain';
   /** 0 for none. */
   readonly minIndex: number;
   readonly timeoutMs: number;

@@ -179,7 +179,7 @@ export class Caller {
         {
           failures: state.failures,
           triedAll: nodes.areAllIn(state.tried),
-          isNamed: state.name !== null || idempotencyKey !== null || dryRun,
+          isNamed: state.name !== null || idempotencyKey !== null || dryRun !== false,
           canRenew: program.kind !== 'session' && login.canRenew && !state.hasRenewed,
         },
         random,

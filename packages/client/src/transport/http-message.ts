@@ -29,7 +29,7 @@ export function httpHeaders(attempt: Attempt): Record<string, string> {
   if (request !== null) all['Althing-Request'] = request;
   if (idempotencyKey !== null) all['Idempotency-Key'] = idempotencyKey;
   if (readOnly) all['Althing-Read-Only'] = 'true';
-  if (dryRun) all['Althing-Dry-Run'] = 'true';
+  if (dryRun) all['Althing-Dry-Run'] = `${dryRun}`;
   if (isStale) all.Consistency = 'stale';
   if (isStale && minIndex > 0) all['Althing-Min-Index'] = String(minIndex);
   return all;

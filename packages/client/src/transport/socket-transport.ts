@@ -164,7 +164,7 @@ function withOptions(body: Uint8Array, attempt: Attempt): Uint8Array {
   if (request !== null) options.set('request', request);
   if (idempotencyKey !== null) options.set('key', idempotencyKey);
   if (readOnly) options.set('read_only', true);
-  if (dryRun) options.set('dry_run', true);
+  if (dryRun) options.set('dry_run', dryRun);
   if (isStale) options.set('consistency', 'stale');
   if (isStale && minIndex > 0) options.set('min_index', minIndex);
   const packed = pack(options);

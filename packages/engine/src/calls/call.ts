@@ -44,8 +44,8 @@ export interface Call {
   readonly outlet?: Outlet | null;
   /** Whether it runs as if its user had neither CHANGE nor GRANT, on any scope; default: no. */
   readonly readOnly?: boolean;
-  /** Whether it is only tried out: what it changes is counted, and taken back (`dry-run.ts`); default: no. */
-  readonly dryRun?: boolean;
+  /** Whether it is only tried out: what it changes is counted, and taken back (`dry-run.ts`), explained on top or not; default: no. */
+  readonly dryRun?: boolean | 'explain';
   /** The name by which the log knows the request; nothing for none. */
   readonly requestId?: string | undefined;
 }

@@ -201,7 +201,10 @@ export class Executor {
     const sink = isText ? new JsonWriter() : new MsgpackWriter();
     sink.beginMap(count + 1);
     sink.key('result');
-    this.packInto(sink, value, scope, (isText ? JSON_NESTING_MAX : MSGPACK_NESTING_MAX) - 1);
+    const nestingMax = (isText ? JSON_NESTING_MAX : MSGPACK_NESTING_MAX) - 1;
+    const { profile } = this.runtime;
+    if (profile === null) this.packInto(sink, value, scope, nestingMax);
+    else profile.within(profile.packing, () => this.packInto(sink, value, scope, nestingMax));
     tell(sink);
     sink.endMap();
     return sink instanceof JsonWriter ? sink.take() : sink.out.take();

@@ -1,5 +1,5 @@
 /** Places of errors in the words of answers. */
-import { placeInDefinition, positionOf } from '@althing/language';
+import { placesInDefinition, positionOf } from '@althing/language';
 import type { ErrorPlace, QueryError, ToldPlace } from '../error.js';
 
 /** Where an error came from, the innermost first; empty where nobody knows. */
@@ -11,7 +11,9 @@ function inWords(place: ErrorPlace): ToldPlace {
   const { source, callee } = place;
   // The stored text of a closure is one that nobody reads.
   const { text, start, end } =
-    callee === null ? { text: source, start: place.start, end: place.end } : placeInDefinition(source, place);
+    callee === null
+      ? { text: source, start: place.start, end: place.end }
+      : placesInDefinition(source)(place);
   return {
     ...positionOf(text, start),
     offset: codePoints(text.slice(0, start)),

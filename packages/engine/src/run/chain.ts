@@ -135,10 +135,11 @@ function sliceCode(
 
 /**
  * Remembers the shape of the last thing and the slot that it had there. A thing of a remembered shape is in memory: a
- * stub has no properties.
+ * stub has no properties. In a run that is explained it does not: each look at a thing counts there.
  */
 export function readProperty(rt: Runtime, name: string, place: Place): Step {
   const ownMethod = guarded((value) => methodOf(value as Thing, name), place);
+  const remembers = rt.profile === null;
   let knownShape: Shape | null = null;
   let knownSlot = 0;
   return (value) => {
@@ -151,7 +152,7 @@ export function readProperty(rt: Runtime, name: string, place: Place): Step {
     const { shape } = value;
     const slot = shape.index.get(name);
     if (slot === undefined) return ownMethod(value);
-    if (!shape.owned) {
+    if (remembers && !shape.owned) {
       knownShape = shape;
       knownSlot = slot;
     }
@@ -163,6 +164,7 @@ export function readProperty(rt: Runtime, name: string, place: Place): Step {
 function readVariableProperty(rt: Runtime, variable: string, head: Code, name: string, place: Place): Code {
   const cell = rt.symbols.cell(variable);
   const read = readProperty(rt, name, place);
+  if (rt.profile !== null) return () => read(head());
   let knownShape: Shape | null = null;
   let knownSlot = 0;
   return () => {

@@ -232,6 +232,7 @@ export function countRange(rt: Runtime, range: IndexRange): number {
     });
     return count;
   }
+  rt.profile?.noteLookUp(lookUp.type.name, lookUp.name, 0);
   let count = lookUp.entries.rank(high) - lookUp.entries.rank(low);
   for (const thing of goneThings(rt)) {
     const { index, type } = lookUp;
@@ -267,8 +268,16 @@ export function walkRange(
     if (gone.has(thing) || (texts.size > 0 && !hasTexts(rt, lookUp.index, thing, texts))) return true;
     return visit(thing, place);
   };
-  if (reverse) lookUp.entries.descend(from, take);
-  else lookUp.entries.ascend(from, take);
+  const { profile } = rt;
+  let entries = 0;
+  const counting = (key: string, id: number): boolean => {
+    if (isWithin(range, { key, id })) entries += 1;
+    return take(key, id);
+  };
+  const each = profile === null ? take : counting;
+  if (reverse) lookUp.entries.descend(from, each);
+  else lookUp.entries.ascend(from, each);
+  profile?.noteLookUp(lookUp.type.name, lookUp.name, entries);
 }
 
 /** Where a walk over a range begins, and where it goes on behind an entry. */

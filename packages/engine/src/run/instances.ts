@@ -5,6 +5,7 @@ import type { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import { goneThings } from './gone.js';
 import { heldThings, thingsIn } from './held.js';
+import { ID_INDEX } from './index-range.js';
 import type { Runtime } from './runtime.js';
 
 /** Stored instances, in the order of their ids. */
@@ -12,6 +13,7 @@ export function storedInstances(rt: Runtime, type: Type): Thing[] {
   const { store } = rt;
   if (store === null) return [];
   rt.charge(UNITS_PER_INSTANCE * type.instances.size);
+  rt.profile?.noteLookUp(type.name, ID_INDEX, type.instances.size);
   const things: Thing[] = [];
   type.instances.forEach((id) => {
     things.push(store.thingOfId(id));

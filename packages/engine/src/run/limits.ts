@@ -38,6 +38,9 @@ export const DEPTH_MAX = 5000;
 /** Height of a call of a closure, besides that of its body. */
 export const CALL_HEIGHT = 8;
 
+/** Height of the counter around a statement of a run that is explained. */
+export const COUNTER_HEIGHT = 3;
+
 /** Links of a chain that are calls inside each other; longer chains are loops. */
 export const NESTED_LINKS_MAX = 16;
 

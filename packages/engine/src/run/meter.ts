@@ -46,6 +46,8 @@ export class Meter {
   private sliceMs = Number.POSITIVE_INFINITY;
   private heapMax = 0;
   private looks = 0;
+  /** Steps up to the last look at the clock. */
+  private stepsBefore = 0;
   /** The way back from all that the query has done so far. */
   private changes: Undoable = NO_CHANGES;
 
@@ -71,6 +73,7 @@ export class Meter {
     this.deadline = 0;
     this.heapMax = 0;
     this.looks = 0;
+    this.stepsBefore = 0;
     this.changes = changes;
   }
 
@@ -85,6 +88,7 @@ export class Meter {
 
   /** As `check`, for a query that is going to take so many milliseconds more before the next one. */
   private checkAhead(aheadMs: number): void {
+    this.stepsBefore = this.stepsUsed;
     this.steps = STEPS_PER_CHECK;
     const now = this.environment.monotonic();
     if (this.deadline === 0) {
@@ -116,6 +120,11 @@ export class Meter {
         true,
       );
     }
+  }
+
+  /** Steps since the clock was started. */
+  get stepsUsed(): number {
+    return this.stepsBefore + STEPS_PER_CHECK - this.steps;
   }
 
   /** Whether the running query has looked at the clock. */

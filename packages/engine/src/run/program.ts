@@ -19,6 +19,12 @@ import type { Runtime } from './runtime.js';
 import type { Cell } from './symbols.js';
 import type { Unit } from './unit.js';
 
+/** A text as a tree, and what is known of it. */
+interface Parsed {
+  readonly program: Program;
+  readonly analysis: Analysis;
+}
+
 /**
  * A query text that was parsed and checked. It is compiled when it runs: the first time for that one run, since most texts never come
  * again, and what lasts takes more time to make, and memory that the collector has to look after.
@@ -32,7 +38,7 @@ export class Prepared {
   /** Whether it runs on the node that it was sent to. */
   readonly isLocal: boolean;
   /** Null once it is compiled to last. */
-  private parsed: { readonly program: Program; readonly analysis: Analysis } | null;
+  private parsed: Parsed | null;
   private unit: Unit | null = null;
   private hasRun = false;
   /** Cells of variables that came with it before, all of which lasting code mentions. Unbound between queries, as all are. */
@@ -42,12 +48,13 @@ export class Prepared {
   /** The figures of its shape, where somebody counts; null before. */
   shape: QueryShape | null = null;
 
-  constructor(program: Program, analysis: Analysis) {
+  constructor(parsed: Parsed) {
+    const { program, analysis } = parsed;
     this.code = program.source;
     this.changes = analysis.changes;
     this.usesState = analysis.usesState;
     this.isLocal = analysis.isLocal;
-    this.parsed = { program, analysis };
+    this.parsed = parsed;
   }
 
   /** Says that it will run again. */
@@ -62,15 +69,15 @@ export class Prepared {
 
   /** Its code, for a run that has begun. */
   unitFor(rt: Runtime): Unit {
+    if (rt.profile !== null) return compilePassing(rt, this.parsed ?? parsedOf(rt, this.code));
     const { unit, parsed } = this;
     if (unit !== null) return unit;
     if (parsed === null) throw new Error('what is compiled has a unit');
-    const { program, analysis } = parsed;
     if (!this.isKept && !this.hasRun) {
       this.hasRun = true;
-      return rt.compilePassing(() => compileProgram(rt, program, analysis));
+      return compilePassing(rt, parsed);
     }
-    const made = compileProgram(rt, program, analysis);
+    const made = compileProgram(rt, parsed.program, parsed.analysis);
     this.unit = made;
     this.parsed = null;
     return made;
@@ -83,10 +90,17 @@ export class Prepared {
  * @throws QueryError syntax_err, or overflow_err or value_err for a literal that can't be
  */
 export function prepare(rt: Runtime, code: string): Prepared {
-  return withLanguageErrors(code, () => {
-    const program = parse(code);
-    return new Prepared(program, analyse(program, rulesForText(rt.rules)));
-  });
+  return withLanguageErrors(code, () => new Prepared(parsedOf(rt, code)));
+}
+
+function parsedOf(rt: Runtime, code: string): Parsed {
+  const program = parse(code);
+  return { program, analysis: analyse(program, rulesForText(rt.rules)) };
+}
+
+/** Compiles a text for the running query alone. */
+function compilePassing(rt: Runtime, { program, analysis }: Parsed): Unit {
+  return rt.compilePassing(() => compileProgram(rt, program, analysis));
 }
 
 /**

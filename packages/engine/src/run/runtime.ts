@@ -39,6 +39,7 @@ import { FUTURES_DEPTH_MAX, FUTURES_MAX, FUTURES_OF_CLOSURE_MAX } from './later.
 import { DEEP_MAX, HOT_RUNS, INDEXED_AT_ONCE_MAX } from './limits.js';
 import { Meter } from './meter.js';
 import type { FirstTier } from './operators.js';
+import type { Profile } from './profile.js';
 import { rulesOf } from './rules.js';
 import { type SavedValue, Symbols } from './symbols.js';
 import type { FunctionTable } from './table.js';
@@ -107,6 +108,9 @@ export class Runtime extends Meter {
 
   /** What may be said of secrets that the query made, instead of keeping its result. */
   readonly secrets: string[] = [];
+
+  /** What is counted of a run that is explained; null for any other run. */
+  profile: Profile | null = null;
 
   /** Set by a jump in statement position. */
   signal: Signal = Signal.NONE;
@@ -248,8 +252,13 @@ export class Runtime extends Meter {
 
   /** The compiled body of a closure. */
   unitOf(closure: Closure): Unit {
-    if (closure.unit === null || closure.unit.isGone) closure.unit = this.compileClosure(closure);
-    return closure.unit;
+    const { profile } = this;
+    const { unit } = closure;
+    if (unit !== null && !unit.isGone && unit.profile === profile) return unit;
+    const compile = (): Unit => this.compileClosure(closure);
+    const made = profile === null ? compile() : profile.replace(closure, compile);
+    closure.unit = made;
+    return made;
   }
 
   /** Prepares for a query. */
@@ -321,6 +330,8 @@ export class Runtime extends Meter {
   /** Forgets the query, so that nothing of it stays alive. */
   end(): void {
     this.endPassing();
+    this.profile?.end();
+    this.profile = null;
     this.returned = null;
     this.saved = [];
     this.pending = NOTHING_PENDING;

@@ -2,6 +2,7 @@ import type { Changes } from '@althing/language';
 import type { Value } from '../value/value.js';
 import type { ParameterRule } from './parameters.js';
 import type { Place } from './place.js';
+import type { Profile } from './profile.js';
 import type { Cell } from './symbols.js';
 
 /** A compiled expression. Everything it needs besides lies in cells and in the `Runtime` it was compiled for. */
@@ -34,6 +35,8 @@ export interface Unit {
   readonly place: Place;
   /** Whether it was made for one query, which has ended: its cells are no longer those of their names. */
   isGone: boolean;
+  /** The explained run that it was made for, and counts for; null for none. */
+  readonly profile: Profile | null;
   /** How much of the stack a call takes: see `limits.ts`. */
   readonly height: number;
 }

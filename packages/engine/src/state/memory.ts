@@ -78,6 +78,11 @@ export class ThingMemory implements Loader {
     this.records = new ThingRecords(source, this.dirty);
   }
 
+  /** How many records were read from disk. */
+  get recordReads(): number {
+    return this.records.reads;
+  }
+
   /** The root thing; it exists from the first entry of the collection's log on. */
   get root(): Thing {
     return this.thingOfId(1);

@@ -48,8 +48,14 @@ export function one(category: Category): () => Counted {
 export class Tally {
   private readonly counts = new Map<Category, number>();
 
-  add([category, count]: Counted): void {
-    if (count > 0) this.counts.set(category, (this.counts.get(category) ?? 0) + count);
+  /** @param note told of all that is added; null for nobody */
+  constructor(private readonly note: ((counted: Counted) => void) | null = null) {}
+
+  add(counted: Counted): void {
+    const [category, count] = counted;
+    if (count <= 0) return;
+    this.counts.set(category, (this.counts.get(category) ?? 0) + count);
+    this.note?.(counted);
   }
 
   /** All that is not 0. */

@@ -15,6 +15,8 @@ export class ThingRecords implements RecordSource {
   private readonly dirty: Dirty;
   /** How many slices a large record has, by `id:part`. */
   private readonly slices = new Map<string, number>();
+  /** How many were read that lie where the last checkpoint wrote them. */
+  reads = 0;
 
   constructor(source: RecordSource, dirty: Dirty) {
     this.source = source;
@@ -23,7 +25,9 @@ export class ThingRecords implements RecordSource {
 
   read(kind: RecordKind, id: number, part: number): Uint8Array | undefined {
     const pending = this.dirty.pending(kind, id, part);
-    return pending === undefined ? this.source.read(kind, id, part) : (pending.value ?? undefined);
+    if (pending !== undefined) return pending.value ?? undefined;
+    this.reads += 1;
+    return this.source.read(kind, id, part);
   }
 
   has(id: number): boolean {

@@ -9,7 +9,7 @@ import { getHeapStatistics } from 'node:v8';
 import { bootstrap } from '../admin/bootstrap.js';
 import { LEVEL_NEWEST } from '../admin/level.js';
 import type { PasswordHash, User } from '../admin/user.js';
-import type { Change, ModuleAsk, Outcome } from '../calls/call.js';
+import type { Call, Change, ModuleAsk, Outcome } from '../calls/call.js';
 import { Engine } from '../engine.js';
 import type { Environment } from '../environment.js';
 import { errorName, operationError, QueryError } from '../error.js';
@@ -63,7 +63,7 @@ export interface RunOptions {
   /** Whether it runs without CHANGE and GRANT. */
   readonly readOnly?: boolean;
   /** Whether it is only tried out. */
-  readonly dryRun?: boolean;
+  readonly dryRun?: Call['dryRun'];
   /** MessagePack by default. */
   readonly format?: Format;
 }

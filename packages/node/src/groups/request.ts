@@ -103,8 +103,8 @@ export interface Terms {
   readonly name: Omit<ClientRequest, 'user'> | null;
   /** Whether it runs as if its user had neither CHANGE nor GRANT, on any scope. */
   readonly readOnly: boolean;
-  /** Whether it is only tried out: it is answered with its result and the number of its changes, which are taken back. It has no name. */
-  readonly dryRun: boolean;
+  /** Whether it is only tried out: it is answered with its result and the number of its changes, which are taken back; explained on top or not. It has no name. */
+  readonly dryRun: boolean | 'explain';
   /** Whether its answer says how long it took. */
   readonly timing?: boolean;
 }

@@ -55,7 +55,7 @@ export class Checks {
   targetOf({ scope, body, user, terms }: Request): Target {
     this.assertKnown(terms);
     if (body.type === 'session') return 'thingsdb';
-    if (scope.kind === 'node' && terms?.dryRun === true)
+    if (scope.kind === 'node' && terms?.dryRun)
       throw badData(
         'a dry run is of the root scope or of a collection: what a node does can not be taken back',
       );

@@ -90,7 +90,8 @@ export class Driver {
     if (this.defers(pending, program)) return null;
     pending.request.logs?.clear();
     const { sliceMs } = pending;
-    const limited = sliceMs > 0 && Number.isFinite(sliceMs) ? { ...call, sliceMs } : call;
+    const limited =
+      sliceMs > 0 && Number.isFinite(sliceMs) && !pending.isExplained ? { ...call, sliceMs } : call;
     const { store } = call.scope;
     const { hits, misses } = store ?? NO_READS;
     const outcome = engine.run(pending.looksElsewhere ? { ...limited, fresh: pending } : limited);
@@ -106,7 +107,8 @@ export class Driver {
       return null;
     }
     const isOverrun = outcome.kind === 'error' && outcome.error.code === ErrorCode.TIMEOUT;
-    this.options.scheduler.ran(program, call.user.id, ms, isOverrun);
+    // The counters of an explained run take time that its program does not.
+    this.options.scheduler.ran(pending.isExplained ? null : program, call.user.id, ms, isOverrun);
     switch (outcome.kind) {
       case 'value':
       case 'error':

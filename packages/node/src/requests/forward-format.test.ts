@@ -53,6 +53,7 @@ const requests: readonly ForwardedRequest[] = [
   { ...plain, knowsOutcomes: true, readOnly: true },
   { ...plain, knowsOutcomes: true, dryRun: true },
   { ...plain, knowsOutcomes: true, readOnly: true, dryRun: true },
+  { ...plain, knowsOutcomes: true, dryRun: 'explain' },
   { ...plain, knowsOutcomes: true, id: 'abc-5', saltKey: new Uint8Array(16).fill(7), readOnly: true },
   { ...plain, name: { client: 'c', sequence: 2 ** 50, low: 1, body: new Uint8Array(16).fill(5) }, id: 'a' },
 ];

@@ -12,7 +12,7 @@
  *   id      := text                                       the name of the request in logs
  *   client  := client:text sequence:varint low:varint hash:16 bytes       the client's name for it by numbers
  *   saltKey := 16 bytes                                   for passwords that it sets
- *   modes   := u8                                         1: it runs without CHANGE and GRANT, 2: it is only tried out
+ *   modes   := u8                                         1: it runs without CHANGE and GRANT, 2: it is only tried out, 4 beside 2: explained
  *   body    := MessagePack, as clients send it | emit | session    the rest; see `forwarded-body.ts`
  *
  *   answer  := version:u8 (1) kind:u8 ...
@@ -67,7 +67,8 @@ const WITH_MODES = 128;
 /** Modes. */
 const READ_ONLY = 1;
 const DRY_RUN = 2;
-const KNOWN_MODES = READ_ONLY | DRY_RUN;
+const EXPLAIN = 4;
+const KNOWN_MODES = READ_ONLY | DRY_RUN | EXPLAIN;
 
 export interface ForwardedRequest {
   readonly group: number;
@@ -97,7 +98,7 @@ export interface ForwardedRequest {
   readonly saltKey: Uint8Array | null;
   /** See `Terms`. */
   readonly readOnly: boolean;
-  readonly dryRun: boolean;
+  readonly dryRun: Terms['dryRun'];
   /** See `forwarded-body.ts`. */
   readonly body: Uint8Array;
 }
@@ -111,7 +112,8 @@ export type ForwardedAnswer =
 /** @param out a writer for this; the bytes are valid until it is written again */
 export function encodeRequest(request: ForwardedRequest, out = new ByteWriter()): Uint8Array {
   const { key, name, id, body, scope, knowsOutcomes, undecided, wantsLogs, saltKey } = request;
-  const modes = (request.readOnly ? READ_ONLY : 0) | (request.dryRun ? DRY_RUN : 0);
+  const explains = request.dryRun === 'explain' ? EXPLAIN : 0;
+  const modes = (request.readOnly ? READ_ONLY : 0) | (request.dryRun ? DRY_RUN : 0) | explains;
   out.rewind();
   out.u8(VERSION);
   const outcomes = knowsOutcomes
@@ -174,8 +176,11 @@ export function decodeRequest(payload: Uint8Array): ForwardedRequest {
 }
 
 function readModes(modes: number): Pick<ForwardedRequest, 'readOnly' | 'dryRun'> {
-  if (modes > KNOWN_MODES) throw new FormatError(`a forwarded request with the unknown modes ${modes}`);
-  return { readOnly: (modes & READ_ONLY) !== 0, dryRun: (modes & DRY_RUN) !== 0 };
+  const isDryRun = (modes & DRY_RUN) !== 0;
+  const explains = (modes & EXPLAIN) !== 0;
+  if (modes > KNOWN_MODES || (explains && !isDryRun))
+    throw new FormatError(`a forwarded request with the unknown modes ${modes}`);
+  return { readOnly: (modes & READ_ONLY) !== 0, dryRun: explains ? 'explain' : isDryRun };
 }
 
 function readName(input: ByteReader): Terms['name'] {

@@ -102,6 +102,21 @@ describe('a dry run', () => {
     expect([indexOf(0), indexOf(cluster.stuff)]).toEqual(before);
   });
 
+  test.each([1, 2])('at node %i is explained where that is asked for, and changes nothing', async (node) => {
+    const before = indexOf(cluster.stuff);
+    const terms = { dryRun: 'explain' } as const;
+    expect(outcome(await ask(node, 'stuff', 'for (i in range(3)) .n += 1;', terms))).toMatchObject({
+      changes: { properties: 3 },
+      explain: { statements: [{}, {}] },
+    });
+    expect(outcome(await ask(node, 'stuff', '.n = 9; 1 / 0;', terms))).toMatchObject({
+      error: { name: 'zero_div_err', at: { line: 1, column: 9 } },
+      changes: { properties: 1 },
+    });
+    expect(outcome(await ask(node, 'stuff', '.n;'))).toBe(1);
+    expect(indexOf(cluster.stuff)).toBe(before);
+  });
+
   test('of a procedure counts as that of a query, and starts no futures', async () => {
     await ask(1, 'stuff', "new_procedure('p', || {.n = 5; future(|| .n = 6);});");
     const reply = cluster.node(2).run('stuff', 'p', { terms: DRY });

@@ -68,7 +68,8 @@ export class RequestFigures {
     end: RequestEnd,
     now?: number,
   ): void {
-    if (ranCall === null) return;
+    // The counters of an explained run take time.
+    if (ranCall === null || ranCall.dryRun === 'explain') return;
     const at = now ?? this.options.now();
     const isOk = end.kind === 'reply' && end.reply.ok;
     const note = { isOk, ranMs, waitedMs: at - begun - ranMs, thingsRead, coldReads, at };

@@ -275,7 +275,12 @@ export class PendingRequest extends Prerequisites {
 
   /** Whether it is only tried out: whatever becomes of it, it changes nothing. */
   get isDryRun(): boolean {
-    return this.request.terms?.dryRun === true;
+    return (this.request.terms?.dryRun ?? false) !== false;
+  }
+
+  /** Whether it is tried out to be explained. */
+  get isExplained(): boolean {
+    return this.request.terms?.dryRun === 'explain';
   }
 
   get state(): RequestState {

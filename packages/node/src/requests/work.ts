@@ -8,7 +8,8 @@ export function workOf(pending: PendingRequest, program: object | null, knownMs?
   return {
     userId: request.user.id,
     program,
-    canStop: true,
+    // What a second attempt finds in memory was read from disk by the first one, which nobody would see.
+    canStop: !pending.isExplained,
     ...(knownMs === undefined ? {} : { knownMs }),
     gone: () => pending.isAnswered || (request.client.gone && pending.doubt === 'none'),
     run: (sliceMs) => {

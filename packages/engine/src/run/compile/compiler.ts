@@ -28,7 +28,7 @@ import { enumLiteral } from '../enum.js';
 import { instanceLiteral } from '../instance.js';
 import { translate } from '../jit/index.js';
 import { Jump, Signal } from '../jump.js';
-import { CALL_HEIGHT, frameHeight } from '../limits.js';
+import { CALL_HEIGHT, COUNTER_HEIGHT, frameHeight } from '../limits.js';
 import { checked, rulesOf } from '../parameters.js';
 import { type Place, placed } from '../place.js';
 import type { Runtime } from '../runtime.js';
@@ -38,6 +38,7 @@ import { listCode, templateCode, thingCode } from './literals.js';
 import { loopCode } from './loop.js';
 import { isOperators, type Operators, operandsOf, operatorsCode } from './operations.js';
 import type { Jumps, Position } from './position.js';
+import { searchedProperty } from './search.js';
 import { allInTurn, inTurn, type PlaceOf, WHOLE } from './sequence.js';
 import { assignCode, compoundAssignCode, variableCode } from './variables.js';
 
@@ -52,13 +53,13 @@ export function compileProgram(rt: Runtime, program: Program, analysis: Analysis
 export function compileClosureNode(rt: Runtime, source: string, node: ClosureNode, analysis: Analysis): Unit {
   const rules = rulesOf(rt, node.params);
   const compiler = new Compiler(rt, source, analysis, node.params, false, rules);
-  const body = compiler.statement(node.body);
+  const body = compiler.body(node.body, searchedProperty(node));
   const flags = analysis.closures.get(node);
   if (flags === undefined) throw new Error('a closure was compiled with the analysis of another text');
   const unit = compiler.unit(body, compiler.place(node.body), flags.changes, flags.alone);
   rt.noteUnit(unit);
   if (!unit.throwsJumps)
-    warm(unit, rt.hotRuns, () => {
+    warm(unit, compiler.hotRuns, () => {
       const translated = translate(compiler, node.body, true);
       return translated === null ? null : checked(unit.params, rules, translated);
     });
@@ -99,6 +100,8 @@ export class Compiler {
   /** The first of them, which mostly is the only one. */
   private firstClosure: ClosureNode | null = null;
   private firstCode: Code | null = null;
+  /** Runs after which a piece of code moves to the second tier; code that is explained stays where its statements are counted. */
+  readonly hotRuns: number;
 
   constructor(
     readonly rt: Runtime,
@@ -111,6 +114,7 @@ export class Compiler {
     private readonly rules: Unit['rules'] = null,
   ) {
     this.params = params.map(({ name }) => rt.symbols.cell(name));
+    this.hotRuns = rt.profile === null ? rt.hotRuns : Number.POSITIVE_INFINITY;
   }
 
   unit(body: Code, place: Place, changes: Changes, changesAlone: Changes): Unit {
@@ -128,6 +132,7 @@ export class Compiler {
       simple: this.jumps.returns === 0 && this.jumps.thrown === 0 && this.locals.length === 0,
       place,
       isGone: false,
+      profile: this.rt.profile,
       height: this.nesting + CALL_HEIGHT,
     };
   }
@@ -154,6 +159,30 @@ export class Compiler {
     return this.compile(node, 'statement');
   }
 
+  /**
+   * Code of the body of a closure or a loop.
+   *
+   * @param searched the property of its first argument that the closure compares; null for none
+   */
+  body(node: Node, searched: string | null = null): Code {
+    const { profile } = this.rt;
+    if (profile === null || node.kind === 'block') return this.statement(node);
+    const code = this.counted(node, 'statement');
+    const [argument] = this.params;
+    if (searched === null || argument === undefined) return code;
+    return profile.searching(this.place(node), argument, searched, code);
+  }
+
+  /** Code of a statement, which is counted where the run is explained. */
+  private counted(node: Node, position: Position): Code {
+    const { profile } = this.rt;
+    if (profile === null) return this.compile(node, position);
+    this.level += COUNTER_HEIGHT;
+    const code = this.compile(node, position);
+    this.level -= COUNTER_HEIGHT;
+    return profile.counted(this.place(node), code);
+  }
+
   /** Statements one after another; the value is that of the last. */
   sequence(statements: readonly Node[]): Code {
     const { rt } = this;
@@ -165,7 +194,7 @@ export class Compiler {
     for (const statement of statements) {
       if (jumps.length > 0 && jumps[jumps.length - 1] === true) mayJump = true;
       const before = this.jumps.returns + this.jumps.loops;
-      const code = this.statement(statement);
+      const code = this.counted(statement, 'statement');
       codes.push(isQuery && codes.length > 0 ? statementOf(rt, code) : code);
       jumps.push(this.jumps.returns + this.jumps.loops > before);
     }
@@ -388,7 +417,8 @@ export class Compiler {
 
   /** A block as an operand: jumps inside it must leave the expression around it. */
   private operandBlock(statements: readonly Node[]): Code {
-    return allInTurn(this.operands(statements), (i) => this.place(statements[i] ?? WHOLE));
+    const codes = statements.map((statement) => this.counted(statement, 'operand'));
+    return allInTurn(codes, (i) => this.place(statements[i] ?? WHOLE));
   }
 
   private closure(node: ClosureNode): Code {

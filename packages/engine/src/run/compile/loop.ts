@@ -14,7 +14,7 @@ import type { Compiler } from './compiler.js';
 import type { Position } from './position.js';
 
 export function loopCode(compiler: Compiler, node: For, position: Position): Code {
-  const { rt, jumps } = compiler;
+  const { rt, jumps, hotRuns } = compiler;
   const thrownBefore = jumps.thrown;
   const iterable = compiler.operand(node.iterable);
   const variables = node.names.map((name) => {
@@ -22,7 +22,7 @@ export function loopCode(compiler: Compiler, node: For, position: Position): Cod
     return { cell, local: compiler.local(cell) };
   });
   const { loops, thrown, returns } = jumps;
-  let body = compiler.statement(node.body);
+  let body = compiler.body(node.body);
   const mayReturn = jumps.returns > returns;
   const mayJump = jumps.loops > loops || mayReturn;
   const catches = jumps.thrown > thrown;
@@ -33,7 +33,6 @@ export function loopCode(compiler: Compiler, node: For, position: Position): Cod
   const [first, second] = variables as [(typeof variables)[0], (typeof variables)[0] | undefined];
   const others = variables.slice(2);
   const isTranslatable = jumps.thrown === thrownBefore;
-  const { hotRuns } = rt;
   let rounds = 0;
   /** The loop in the second tier, for the next time that it begins. */
   let whole: Code | null = null;

@@ -173,8 +173,8 @@ export class Journal {
     this.count(this.written.length - length);
   }
 
-  /** What is appended next is another effect. */
-  protected endRun(): void {
+  /** Ends what is being appended: what is appended next is another effect. */
+  endRun(): void {
     if (this.run === null) return;
     this.run.end(this.written);
     if (this.tally !== null) this.run.countIn(this.tally);

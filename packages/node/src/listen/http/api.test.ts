@@ -444,6 +444,16 @@ describe('Althing-Dry-Run', () => {
     expect(await node.value('//stuff', '.tried;')).toBe(1);
   });
 
+  test('explains what it tries out', async () => {
+    const explains = { headers: { 'Althing-Dry-Run': 'Explain' } };
+    const answer = await node.query('//stuff', '.tried = 5;', undefined, explains);
+    expect(answer.json).toMatchObject({
+      result: 5,
+      changes: { properties: 1 },
+      explain: { statements: [{ in: null, line: 1, column: 1, code: '.tried = 5', runs: 1 }] },
+    });
+  });
+
   test('is refused to everything else', async () => {
     for (const path of ['/@export/stuff', '/@import/copy', '/@session'])
       expect((await node.post(path, path === '/@session' ? '{}' : 'x', options)).verdict).toBe('400 -53');

@@ -24,6 +24,7 @@ import {
 } from '@althing/engine';
 import type { FailedReply, Reply, Request, Respond, SessionBody } from '../../groups/request.js';
 import { parseAuthorization } from '../auth/credentials.js';
+import { isDry } from '../shared/terms.js';
 import { BeginRate } from './begin-rate.js';
 import type { Exchange } from './exchange.js';
 import { AUTHENTICATE, badRequest, INTERNAL, NO_DRY_RUN, type Refuse, UNAUTHORIZED } from './refusals.js';
@@ -63,7 +64,7 @@ export class SessionDoor {
   carryOut(exchange: Exchange, call: SessionCall, user: User, body: Buffer): void {
     const { handle, refuse, onDefect } = this.options;
     try {
-      if (exchange.terms?.dryRun === 'true') throw NO_DRY_RUN;
+      if (isDry(exchange.terms?.dryRun ?? null)) throw NO_DRY_RUN;
       const { key, ask } = this.askOf(call, user, readOnlyIn(body, exchange.format));
       if (ask.act === 'begin' && !this.rate.takes(user.id)) {
         refuse(exchange, TOO_MANY, '429 Too Many Requests');

@@ -14,7 +14,7 @@
  */
 import { Privilege, type QueryError, refusalOf, type User } from '@althing/engine';
 import { ClientGoneError, type TransferRequest, type Transfers } from '../../backup/transfers.js';
-import { problemOf, type TermHeaders } from '../shared/terms.js';
+import { isDry, problemOf, type TermHeaders } from '../shared/terms.js';
 import type { Exchange } from './exchange.js';
 import type { Transfer } from './path.js';
 import type { Pieces } from './pieces.js';
@@ -26,7 +26,7 @@ export function refusalBy(terms: TermHeaders | null, user: User): QueryError | n
   if (terms === null) return null;
   const problem = problemOf(terms);
   if (problem !== null) return badRequest(problem);
-  if (terms.dryRun === 'true') return NO_DRY_RUN;
+  if (isDry(terms.dryRun)) return NO_DRY_RUN;
   return terms.readOnly === 'true' ? refusalOf(user, Privilege.GRANT, '@thingsdb', true) : null;
 }
 

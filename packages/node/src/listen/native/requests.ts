@@ -5,7 +5,7 @@
  *   QUERY := [scope, code, vars?, options?]       ; anything but a map as vars: none
  *   RUN   := [scope, procedure, args?, options?]
  *   options := {request?: str, key?: str, min_index?: int, consistency?: str, timeout_ms?: int, read_only?: bool,
- *               dry_run?: bool}
+ *               dry_run?: bool | 'explain'}
  *
  * Further elements, and what follows behind the array, are passed over. Values are not read here, see `requests/body.ts`.
  */
@@ -214,7 +214,7 @@ function readOptions(reader: MsgpackReader, named: Buffer): PackedOptions | null
         headers.readOnly = String(boolOf(reader, key));
         break;
       case 'dry_run':
-        headers.dryRun = String(boolOf(reader, key));
+        headers.dryRun = dryRunOf(reader, key);
         break;
       case 'timeout_ms':
         timeoutMs = wholeOf(reader, key, 1, TIMEOUT_MAX_MS);
@@ -232,6 +232,12 @@ function textOf(reader: MsgpackReader, key: string): string {
   const text = reader.str();
   if (text === null) throw badData(`the option '${key}' must be a str`);
   return text;
+}
+
+function dryRunOf(reader: MsgpackReader, key: string): string {
+  const text = reader.str();
+  if (text !== null && text !== 'explain') throw badData(`the option '${key}' must be a bool or 'explain'`);
+  return text ?? String(boolOf(reader, key));
 }
 
 function boolOf(reader: MsgpackReader, key: string): boolean {

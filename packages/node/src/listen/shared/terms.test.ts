@@ -43,6 +43,7 @@ describe('headers with terms', () => {
     [{ readOnly: '' }, 'Althing-Read-Only'],
     [{ readOnly: 'yes' }, 'Althing-Read-Only'],
     [{ dryRun: 'yes' }, 'Althing-Dry-Run'],
+    [{ dryRun: 'true, explain' }, 'Althing-Dry-Run'],
     [{ timing: 'true' }, 'Althing-Timing'],
     [{ timing: '' }, 'Althing-Timing'],
     [{ readOnly: 'true, false' }, 'Althing-Read-Only'],

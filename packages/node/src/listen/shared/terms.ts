@@ -8,7 +8,8 @@
  *                                         a number that rises by one with each of its requests to a scope, from 1 on; and the
  *                                         lowest number of a request that it may still repeat
  *   Althing-Read-Only: true | false       whether it runs as if its user had neither CHANGE nor GRANT
- *   Althing-Dry-Run: true | false         whether it is only tried out. Its name does not count then: it may be repeated freely
+ *   Althing-Dry-Run: true | false | explain   whether it is only tried out, and explained besides. Its name does not count then: it may be
+ *                                         repeated freely
  *   Althing-Timing: 1                     the answer says how long its request took, and what for (Server-Timing)
  */
 import { createHash } from 'node:crypto';
@@ -66,7 +67,7 @@ export function problemOf({
     return `Idempotency-Key must have 1 to ${KEY_BYTES_MAX} bytes`;
   }
   if (!isFlag(readOnly)) return 'Althing-Read-Only must be true or false';
-  if (!isFlag(dryRun)) return 'Althing-Dry-Run must be true or false';
+  if (!isFlag(dryRun) && dryRun !== EXPLAIN) return 'Althing-Dry-Run must be true, false or explain';
   if (timing !== null && timing !== '1') return 'Althing-Timing must be 1';
   if (request === null) return null;
   if (key !== null) return 'a request is named by Idempotency-Key or by Althing-Request, not by both';
@@ -87,7 +88,7 @@ export function termsOf(
   body: Uint8Array,
   format: Format,
 ): Terms {
-  const isDryRun = dryRun === 'true';
+  const isDryRun = isDry(dryRun);
   const name = request === null || isDryRun ? null : nameOf(request);
   return {
     stale: consistency === 'stale',
@@ -95,7 +96,7 @@ export function termsOf(
     key: key === null || isDryRun ? null : { key, body: hashOf(body, format) },
     name: name === null ? null : { ...name, body: hashOf(body, format) },
     readOnly: readOnly === 'true',
-    dryRun: isDryRun,
+    dryRun: dryRun === EXPLAIN ? EXPLAIN : isDryRun,
     timing: timing !== null,
   };
 }
@@ -109,6 +110,13 @@ function nameOf(text: string): { client: string; sequence: number; low: number }
 }
 
 const NAME = new RegExp(`^([A-Za-z0-9_-]{1,${CLIENT_LENGTH_MAX}})\\.([1-9][0-9]*)\\.([1-9][0-9]*)$`);
+
+/** Whether the header asks for a dry run. */
+export function isDry(dryRun: string | null): boolean {
+  return dryRun === 'true' || dryRun === EXPLAIN;
+}
+
+const EXPLAIN = 'explain';
 
 function isFlag(text: string | null): boolean {
   return text === null || text === 'true' || text === 'false';

@@ -1,0 +1,233 @@
+/**
+ * What an explained run tells: what it took as a whole, and by statement, the costliest first.
+ *
+ *   explain   := {ms, steps, from_memory, from_disk, records, memory, packing, statements?, left_off?}
+ *   packing   := {ms, steps, from_memory, from_disk, records}
+ *   statement := {in, line, column, code, runs, ms, steps, from_memory, from_disk, records, total_ms, total_steps, memory, changes?,
+ *                 indexes?, hints?}
+ *   changes   := {CATEGORY: count}
+ *   indexes   := [{type, index, look_ups, entries}]      the index `#` has all instances
+ *
+ * Statements are told to those who may read the sources of procedures, and to nobody else.
+ */
+import { placesInDefinition, positionOf } from '@althing/language';
+import { Privilege } from '../admin/privileges.js';
+import { errorName, type QueryError } from '../error.js';
+import type { Sink } from '../pack/walk.js';
+import type { Profile, Search, StatementFigures, Usage } from '../run/profile.js';
+import type { Runtime } from '../run/runtime.js';
+import { sortKindOf } from '../schema/index-def.js';
+import type { Tally } from '../state/tally.js';
+import { toldPlaces } from './told-places.js';
+
+/** Statements that are told at most. */
+const STATEMENTS_MAX = 200;
+
+/** Characters of a statement that are told at most. */
+const CODE_LENGTH_MAX = 100;
+
+/** Indexes and hints of one statement that are told at most. */
+const NOTES_MAX = 10;
+
+/** Things that a closure looks at in vain before an index is worth a word. */
+const SEARCHED_MIN = 100;
+
+export function writeExplanation(sink: Sink, rt: Runtime, profile: Profile): void {
+  const total = profile.total();
+  const shown = rt.access.has(Privilege.QUERY | Privilege.CHANGE) ? costliest(profile) : null;
+  const leftOff = shown === null ? 0 : countRun(profile) - shown.length + profile.uncounted;
+  sink.key('explain');
+  sink.beginMap(7 + (shown === null ? 0 : 1) + (leftOff === 0 ? 0 : 1));
+  writeUsage(sink, total);
+  writeInt(sink, 'memory', total.memoryBytes);
+  sink.key('packing');
+  sink.beginMap(5);
+  writeUsage(sink, profile.packing.own);
+  sink.endMap();
+  if (shown !== null) {
+    const placeOf = places(rt);
+    sink.key('statements');
+    sink.beginArray(shown.length);
+    for (const figures of shown) writeStatement(sink, rt, figures, placeOf(figures));
+    sink.endArray();
+  }
+  if (leftOff > 0) writeInt(sink, 'left_off', leftOff);
+  sink.endMap();
+}
+
+/** What failed, as answers over HTTP tell it. */
+export function writeError(sink: Sink, error: QueryError): void {
+  const [place] = toldPlaces(error);
+  sink.key('error');
+  sink.beginMap(3 + (place === undefined ? 0 : 2));
+  writeInt(sink, 'code', error.code);
+  writeText(sink, 'name', errorName(error.code));
+  writeText(sink, 'message', error.message);
+  if (place !== undefined) {
+    sink.key('at');
+    sink.beginMap(4);
+    writeInt(sink, 'line', place.line);
+    writeInt(sink, 'column', place.column);
+    writeInt(sink, 'offset', place.offset);
+    writeInt(sink, 'length', place.length);
+    sink.endMap();
+    writeName(sink, 'in', place.in);
+  }
+  sink.endMap();
+}
+
+/** How many there are of each category that a dry run counted. */
+export function writeChanges(sink: Sink, tally: Tally): void {
+  const counts = tally.entries();
+  sink.key('changes');
+  sink.beginMap(counts.length);
+  for (const [category, count] of counts) writeInt(sink, category, count);
+  sink.endMap();
+}
+
+function countRun({ statements }: Profile): number {
+  let count = 0;
+  for (const inText of statements.values()) {
+    for (const { runs } of inText.values()) if (runs > 0) count += 1;
+  }
+  return count;
+}
+
+/** The statements that took most by themselves. */
+function costliest({ statements }: Profile): readonly StatementFigures[] {
+  const all = [...statements.values()].flatMap((inText) => [...inText.values()]);
+  const byCost = (a: StatementFigures, b: StatementFigures): number =>
+    b.own.ms - a.own.ms || b.own.steps - a.own.steps || a.place.start - b.place.start;
+  return all
+    .filter(({ runs }) => runs > 0)
+    .sort(byCost)
+    .slice(0, STATEMENTS_MAX);
+}
+
+/** Where a statement stands in a text that people read. */
+interface Shown {
+  /** The procedure or method that it is in; null for the text of the query. */
+  readonly in: string | null;
+  readonly line: number;
+  readonly column: number;
+  readonly code: string;
+}
+
+function places(rt: Runtime): (figures: StatementFigures) => Shown {
+  const names = namesOfClosures(rt);
+  const layouts = new Map<string, ReturnType<typeof placesInDefinition>>();
+  return ({ place }) => {
+    const { source } = place;
+    const name = source === rt.source ? null : (names.get(source) ?? UNNAMED);
+    let layout = layouts.get(source);
+    if (layout === undefined) {
+      layout = name === null ? (span) => ({ ...span, text: source }) : placesInDefinition(source);
+      layouts.set(source, layout);
+    }
+    const { text, start, end } = layout(place);
+    return { in: name, ...positionOf(text, start), code: firstLine(text.slice(start, end)) };
+  };
+}
+
+/** A stored closure that is neither a procedure nor a method. */
+const UNNAMED = 'closure';
+
+/** The names of procedures and methods by their texts. */
+function namesOfClosures({ procedures, schema }: Runtime): ReadonlyMap<string, string> {
+  const names = new Map<string, string>();
+  for (const { def } of [...schema.allTypes(), ...schema.allEnums()]) {
+    for (const [method, { source }] of def?.methods ?? []) names.set(source, `${def?.name}.${method}`);
+  }
+  for (const { name, closure } of procedures.values()) names.set(closure.source, name);
+  return names;
+}
+
+function firstLine(code: string): string {
+  const [line = ''] = code.split('\n', 1);
+  const isWhole = line.length === code.length && line.length <= CODE_LENGTH_MAX;
+  return isWhole ? line : `${Array.from(line).slice(0, CODE_LENGTH_MAX).join('')} ..`;
+}
+
+function writeStatement(sink: Sink, rt: Runtime, figures: StatementFigures, place: Shown): void {
+  const { runs, own, totalMs, totalSteps, memoryBytes, changes } = figures;
+  const indexes = [...figures.indexUses.values()].slice(0, NOTES_MAX);
+  const hints = [...figures.searches.values()]
+    .flatMap((search) => hintOf(rt, search) ?? [])
+    .slice(0, NOTES_MAX);
+  const hasChanges = changes.entries().length > 0;
+  sink.beginMap(13 + [hasChanges, indexes.length > 0, hints.length > 0].filter(Boolean).length);
+  writeName(sink, 'in', place.in);
+  writeInt(sink, 'line', place.line);
+  writeInt(sink, 'column', place.column);
+  writeText(sink, 'code', place.code);
+  writeInt(sink, 'runs', runs);
+  writeUsage(sink, own);
+  writeMs(sink, 'total_ms', totalMs);
+  writeInt(sink, 'total_steps', totalSteps);
+  writeInt(sink, 'memory', memoryBytes);
+  if (hasChanges) writeChanges(sink, changes);
+  if (indexes.length > 0) {
+    sink.key('indexes');
+    sink.beginArray(indexes.length);
+    for (const { type, index, lookUps, entries } of indexes) {
+      sink.beginMap(4);
+      writeText(sink, 'type', type);
+      writeText(sink, 'index', index);
+      writeInt(sink, 'look_ups', lookUps);
+      writeInt(sink, 'entries', entries);
+      sink.endMap();
+    }
+    sink.endArray();
+  }
+  if (hints.length > 0) {
+    sink.key('hints');
+    sink.beginArray(hints.length);
+    for (const hint of hints) sink.str(hint);
+    sink.endArray();
+  }
+  sink.endMap();
+}
+
+/** A word on a search that an index would serve, or does already; null where none would. */
+function hintOf({ store }: Runtime, { type, property, things }: Search): string | null {
+  const field = type.def?.fields.find(({ name }) => name === property);
+  if (store === null || field === undefined || things < SEARCHED_MIN) return null;
+  if (sortKindOf(field.definition) === null) return null;
+  const index = store.indexes.of(type).find(({ def, isReady }) => isReady && def.fields[0] === field.id);
+  const { size } = type.instances;
+  const part = things < size ? `; an index has all ${size} of them` : '';
+  const looked = `looked at ${things} \`${type.name}\` for \`${property}\``;
+  return index === undefined
+    ? `${looked}: one_by and all_by would find them by an index, as new_index('${type.name}', '${property}') makes it${part}`
+    : `${looked}: one_by and all_by find them by the index \`${index.def.name}\`${part}`;
+}
+
+function writeUsage(sink: Sink, { ms, steps, fromMemory, fromDisk, records }: Usage): void {
+  writeMs(sink, 'ms', ms);
+  writeInt(sink, 'steps', steps);
+  writeInt(sink, 'from_memory', fromMemory);
+  writeInt(sink, 'from_disk', fromDisk);
+  writeInt(sink, 'records', records);
+}
+
+/** Milliseconds, to the microsecond. */
+function writeMs(sink: Sink, key: string, ms: number): void {
+  sink.key(key);
+  sink.float(Math.round(ms * 1000) / 1000);
+}
+
+function writeInt(sink: Sink, key: string, value: number): void {
+  sink.key(key);
+  sink.int(value);
+}
+
+function writeText(sink: Sink, key: string, value: string): void {
+  sink.key(key);
+  sink.str(value);
+}
+
+function writeName(sink: Sink, key: string, name: string | null): void {
+  sink.key(key);
+  if (name === null) sink.nil();
+  else sink.str(name);
+}
