@@ -11,6 +11,7 @@ import { exportCommand, importCommand } from './collection-files.js';
 import type { CommandDefinition } from './command.js';
 import { completionCommand } from './completion/completion-command.js';
 import { configCommand } from './config.js';
+import { explainCommand } from './explain/explain-command.js';
 import { type Io, processIo, writeLast } from './io.js';
 import { migrateCommand } from './migrate/migrate-command.js';
 import { queryCommand } from './query.js';
@@ -25,6 +26,7 @@ import { versionCommand, versionLine } from './version.js';
 const commands: readonly CommandDefinition[] = [
   serveCommand,
   queryCommand,
+  explainCommand,
   shellCommand,
   topCommand,
   clusterCommand,

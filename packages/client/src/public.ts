@@ -26,7 +26,17 @@ export type {
   LoginSession,
   TlsOptions,
 } from './api/options.js';
-export type { CollectionSchema, DryRun, Procedure, ProcedureCalls, ProceduresOf } from './api/schema.js';
+export type {
+  CodeUsage,
+  CollectionSchema,
+  DryRun,
+  ExplainedError,
+  ExplainedStatement,
+  Explanation,
+  Procedure,
+  ProcedureCalls,
+  ProceduresOf,
+} from './api/schema.js';
 export {
   AbortError,
   AlthingError,

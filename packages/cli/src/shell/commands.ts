@@ -2,6 +2,8 @@
 import { writeFileSync } from 'node:fs';
 import { isWireList, isWireMap, parseJson, type WireValue, wireMap } from '@althing/client';
 import { nearest, signature } from '@althing/language';
+import { Exit } from '../exit-codes.js';
+import { explainJson, explainText } from '../explain/explain-text.js';
 import { UsageError } from '../input.js';
 import { FORMATS } from './output.js';
 import type { Output, Session } from './session.js';
@@ -103,6 +105,7 @@ export const COMMANDS: readonly ShellCommand[] = [
   toggle('stale', 'read what the asked node has, without asking a majority', 'isStale'),
   toggle('ro', 'read-only: have the nodes refuse what would change something', 'isReadOnly'),
   command('try', 'CODE', 'what a query would give and change, without changing it', tryOut),
+  command('explain', 'CODE', 'what each statement of a query takes, reads and would change', explain),
   command('watch', '[S]', 'run the last query every S seconds, until Ctrl-C', async (rest, context) => {
     const seconds = rest === '' ? WATCH_S : Number(rest);
     if (!(seconds >= 0.1 && seconds <= WATCH_S_MAX))
@@ -273,6 +276,12 @@ async function tryOut(rest: string, { session, output, signal }: CommandContext)
   await output.result(session.shown(told.get('result') ?? null, output));
   await output.note(changesText(told));
   return 0;
+}
+
+async function explain(rest: string, { session, output, signal }: CommandContext): Promise<number> {
+  const told = await session.explain(needed(rest, 'a query'), signal);
+  await output.result(session.settings.format === 'json' ? explainJson(told) : explainText(told));
+  return told.error === undefined ? 0 : Exit.Failed;
 }
 
 /** The changes of a dry run in words. */

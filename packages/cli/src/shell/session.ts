@@ -1,5 +1,12 @@
 /** The state of a shell: scope, variables, settings. It runs queries, and knows no terminal. */
-import { type CallOptions, type Database, parseJson, WireError, type WireValue } from '@althing/client';
+import {
+  type CallOptions,
+  type Database,
+  type DryRun,
+  parseJson,
+  WireError,
+  type WireValue,
+} from '@althing/client';
 import { tokenize } from '@althing/language';
 import { tryOut } from '../dry-run.js';
 import { UsageError } from '../input.js';
@@ -76,6 +83,12 @@ export class Session {
   /** Tries a query out in the scope, with the variables that it names: the map of its result and its changes. @throws {AlthingError} */
   async tryOut(code: string, signal?: AbortSignal): Promise<ReadonlyMap<string, WireValue>> {
     return await tryOut(this.db, this.scope, code, this.variablesOf(code), this.options(signal));
+  }
+
+  /** Tries a query out in the scope, and tells what each statement takes. @throws {AlthingError} */
+  async explain(code: string, signal?: AbortSignal): Promise<DryRun<unknown>> {
+    const trials = this.db.$scope(this.scope).with({ ...this.options(signal), dryRun: 'explain' });
+    return await trials.query(code, this.variablesOf(code));
   }
 
   shown(value: WireValue, output: Output): string {

@@ -152,6 +152,17 @@ describe('scripts', () => {
     );
   });
 
+  test('\\explain tells what each statement takes and would change, and changes nothing', async () => {
+    const text = '.e = [1]; nil;\n\\g\n\\explain for (i in range(3)) .e.push(i);\n.e.len();';
+    const { output } = await script(text, '//stuff');
+    expect(output).toMatch(/ 3 +0 .* 1:21 +\.e\.push\(i\)\n/);
+    expect(output).toContain('1:21: changed items 3\n');
+    expect(output.endsWith('\n1\n')).toBe(true);
+    const failed = await script('\\explain 1 / 0', '//stuff', '--json');
+    expect(failed.code).toBe(1);
+    expect(JSON.parse(failed.output)).toMatchObject({ error: { name: 'zero_div_err', at: { column: 1 } } });
+  });
+
   test('an error has its place in the file, also where a procedure failed that the file runs', async () => {
     const file = join(folder, 'places.ti');
     writeFileSync(file, "new_procedure('fails', |x| {\n  y = x;\n  y / 0;\n});\n\\g\n\n1;\n  fails(2);\n");

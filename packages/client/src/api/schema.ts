@@ -52,6 +52,76 @@ export interface DryRun<T> {
   readonly changes: Readonly<Record<string, number>>;
   /** How many futures it would start; nothing for none. They were not. */
   readonly futures?: number;
+  /** What it took, where `dryRun` is `explain`. */
+  readonly explain?: Explanation;
+  /** The error that ended it, where it was to be explained: there is no result then. */
+  readonly error?: ExplainedError;
+}
+
+/** What some code took. */
+export interface CodeUsage {
+  readonly ms: number;
+  /** Work, in the units that limits of time go by: calls, rounds of loops, and what built-in functions count. */
+  readonly steps: number;
+  /** How often a thing was looked into that was in memory, and how many were read from disk. */
+  readonly from_memory: number;
+  readonly from_disk: number;
+  /** Records that were read from disk: those of things, and pages of what is large. */
+  readonly records: number;
+}
+
+/** What a call that was explained took. */
+export interface Explanation extends CodeUsage {
+  /** Bytes that the heap grew by. */
+  readonly memory: number;
+  /** What it took to pack the result. */
+  readonly packing: CodeUsage;
+  /** The costliest first; nothing for a user who may not read the sources of procedures. */
+  readonly statements?: readonly ExplainedStatement[];
+  /** How many statements are not among them; nothing for none. */
+  readonly left_off?: number;
+}
+
+/** What a statement took, without the statements in it. */
+export interface ExplainedStatement extends CodeUsage {
+  /** The procedure or method that it is in; null for the text of the query. */
+  readonly in: string | null;
+  readonly line: number;
+  readonly column: number;
+  /** Its beginning. */
+  readonly code: string;
+  readonly runs: number;
+  /** With the statements in it, and what it calls. */
+  readonly total_ms: number;
+  readonly total_steps: number;
+  /** About how many bytes the heap grew by in all its runs, with the statements in it. */
+  readonly memory: number;
+  readonly changes?: Readonly<Record<string, number>>;
+  /** What went over indexes; the index `#` has all instances of a type. */
+  readonly indexes?: readonly {
+    readonly type: string;
+    readonly index: string;
+    readonly look_ups: number;
+    readonly entries: number;
+  }[];
+  /** What would be faster. */
+  readonly hints?: readonly string[];
+}
+
+/** The error of a call that was explained. */
+export interface ExplainedError {
+  readonly code: number;
+  readonly name: string;
+  readonly message: string;
+  /** Where; nothing where nobody knows. */
+  readonly at?: {
+    readonly line: number;
+    readonly column: number;
+    readonly offset: number;
+    readonly length: number;
+  };
+  /** The procedure or method that it is in; null for the text of the query. */
+  readonly in?: string | null;
 }
 
 /** Procedures that are only tried out, called by position. */

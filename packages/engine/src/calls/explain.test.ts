@@ -298,7 +298,9 @@ describe('an explained run that fails', () => {
     db = new Harness({ limits: { durationMs: 5 }, evicts: false });
     const told = answer('x = 1; a = range(9999); for (i in a) for (j in a) x += 1;');
     expect(mapOf(told['error'])['name']).toBe('timeout');
-    expect(told).toMatchObject({ explain: { statements: [{ code: 'for (j in a) x += 1' }, { code: 'x += 1' }, {}, {}, {}] } });
+    expect(told).toMatchObject({
+      explain: { statements: [{ code: 'for (j in a) x += 1' }, { code: 'x += 1' }, {}, {}, {}] },
+    });
   });
 
   test('by the size of its result is explained', () => {

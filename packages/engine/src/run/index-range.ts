@@ -13,6 +13,7 @@ import { isCutKey, KEY_END, NIL_KEY, prefixKey, TEXT_BYTES_MAX } from '../value/
 import { Thing } from '../value/thing.js';
 import { typeName, type Value } from '../value/value.js';
 import { goneThings } from './gone.js';
+import type { IndexUse } from './profile.js';
 import type { Runtime } from './runtime.js';
 
 /** The name of the index of all instances by their ids, which every type has. */
@@ -232,7 +233,7 @@ export function countRange(rt: Runtime, range: IndexRange): number {
     });
     return count;
   }
-  rt.profile?.noteLookUp(lookUp.type.name, lookUp.name, 0);
+  rt.profile?.noteLookUp(lookUp.type.name, lookUp.name);
   let count = lookUp.entries.rank(high) - lookUp.entries.rank(low);
   for (const thing of goneThings(rt)) {
     const { index, type } = lookUp;
@@ -256,7 +257,7 @@ export function walkRange(
   from: EntryPlace,
   visit: (thing: Thing, place: EntryPlace) => boolean,
 ): void {
-  const { lookUp, reverse, texts } = range;
+  const { lookUp, texts } = range;
   const store = storeOf(rt);
   const gone = goneThings(rt);
   rt.charge(UNITS_PER_SEEK);
@@ -269,15 +270,21 @@ export function walkRange(
     return visit(thing, place);
   };
   const { profile } = rt;
-  let entries = 0;
-  const counting = (key: string, id: number): boolean => {
-    if (isWithin(range, { key, id })) entries += 1;
-    return take(key, id);
+  if (profile === null) walkEntries(range, from, take);
+  else walkEntries(range, from, noting(range, take, profile.noteLookUp(lookUp.type.name, lookUp.name)));
+}
+
+function walkEntries({ lookUp, reverse }: IndexRange, from: EntryPlace, visit: Visit): void {
+  if (reverse) lookUp.entries.descend(from, visit);
+  else lookUp.entries.ascend(from, visit);
+}
+
+/** The same visit, with a count of the entries of a range. */
+function noting(range: IndexRange, visit: Visit, use: IndexUse): Visit {
+  return (key, id) => {
+    if (isWithin(range, { key, id })) use.entries += 1;
+    return visit(key, id);
   };
-  const each = profile === null ? take : counting;
-  if (reverse) lookUp.entries.descend(from, each);
-  else lookUp.entries.ascend(from, each);
-  profile?.noteLookUp(lookUp.type.name, lookUp.name, entries);
 }
 
 /** Where a walk over a range begins, and where it goes on behind an entry. */

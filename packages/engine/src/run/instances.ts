@@ -13,7 +13,7 @@ export function storedInstances(rt: Runtime, type: Type): Thing[] {
   const { store } = rt;
   if (store === null) return [];
   rt.charge(UNITS_PER_INSTANCE * type.instances.size);
-  rt.profile?.noteLookUp(type.name, ID_INDEX, type.instances.size);
+  if (rt.profile !== null) rt.profile.noteLookUp(type.name, ID_INDEX).entries += type.instances.size;
   const things: Thing[] = [];
   type.instances.forEach((id) => {
     things.push(store.thingOfId(id));

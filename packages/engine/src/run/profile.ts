@@ -178,21 +178,25 @@ export class Profile {
     };
   }
 
-  /** Notes what a look-up in an index went over. */
-  noteLookUp(type: string, index: string, entries: number): void {
+  /**
+   * Notes a look-up in an index.
+   *
+   * @returns where to count the entries that it goes over
+   */
+  noteLookUp(type: string, index: string): IndexUse {
     const { indexUses } = this.current;
     const key = `${type} ${index}`;
     const use = indexUses.get(key) ?? { type, index, lookUps: 0, entries: 0 };
     use.lookUps += 1;
-    use.entries += entries;
     indexUses.set(key, use);
+    return use;
   }
 
   /** Makes the code of a closure for this run. The time that takes is nobody's. */
-  replace(closure: Closure, compile: () => Unit): Unit {
+  replace(closure: Closure, compile: (closure: Closure) => Unit): Unit {
     this.settle();
     this.replaced.push([closure, closure.unit]);
-    const unit = compile();
+    const unit = compile(closure);
     this.seen.ms = this.gauges.environment.monotonic();
     return unit;
   }

@@ -252,11 +252,12 @@ export class Runtime extends Meter {
 
   /** The compiled body of a closure. */
   unitOf(closure: Closure): Unit {
-    const { profile } = this;
     const { unit } = closure;
-    if (unit !== null && !unit.isGone && unit.profile === profile) return unit;
-    const compile = (): Unit => this.compileClosure(closure);
-    const made = profile === null ? compile() : profile.replace(closure, compile);
+    if (unit !== null && !unit.isGone && unit.profile === this.profile) return unit;
+    const made =
+      this.profile === null
+        ? this.compileClosure(closure)
+        : this.profile.replace(closure, this.compileClosure);
     closure.unit = made;
     return made;
   }

@@ -98,6 +98,8 @@ describe.each(['http', 'tcp', 'websocket'] as const)('over %s', (transport) => {
       });
     }
     expect(await trials.call(`tries_${transport}`, { n: 3 })).toEqual({ result: 3n, changes: { items: 1 } });
+    const { explain } = await db.stuff.with({ dryRun: 'explain' }).query('for (i in [1, 2]) .tried.push(i);');
+    expect(explain?.statements?.map(({ runs }) => runs).sort()).toEqual([1, 2]);
     const exact = await db.stuff.with({ dryRun: true, exact: true }).query('.del("tried"); 1;');
     expect(exact).toEqual({ result: 1n, changes: { things_removed: 1, properties: 1 } });
     expect(await db.stuff.query('.tried.len();')).toBe(2);

@@ -30,7 +30,7 @@ import { translate } from '../jit/index.js';
 import { Jump, Signal } from '../jump.js';
 import { CALL_HEIGHT, COUNTER_HEIGHT, frameHeight } from '../limits.js';
 import { checked, rulesOf } from '../parameters.js';
-import { type Place, placed } from '../place.js';
+import type { Place } from '../place.js';
 import type { Runtime } from '../runtime.js';
 import type { Cell } from '../symbols.js';
 import type { Code, Unit } from '../unit.js';
@@ -39,7 +39,7 @@ import { loopCode } from './loop.js';
 import { isOperators, type Operators, operandsOf, operatorsCode } from './operations.js';
 import type { Jumps, Position } from './position.js';
 import { searchedProperty } from './search.js';
-import { allInTurn, inTurn, type PlaceOf, WHOLE } from './sequence.js';
+import { allInTurn, inTurn, type PlaceOf, statementOf, untilJump, WHOLE } from './sequence.js';
 import { assignCode, compoundAssignCode, variableCode } from './variables.js';
 
 /** Compiles a whole query text. */
@@ -203,19 +203,7 @@ export class Compiler {
     if (second === undefined) return first;
     const placeOf: PlaceOf = (i) => this.place(statements[i] ?? WHOLE);
     if (!mayJump) return codes.length === 2 ? inTurn(first, second, placeOf) : allInTurn(codes, placeOf);
-    return () => {
-      let value: Value = null;
-      let i = 0;
-      try {
-        for (; i < codes.length; i++) {
-          value = codes[i]!();
-          if (jumps[i] && rt.signal !== Signal.NONE) return null;
-        }
-      } catch (error) {
-        throw placed(error, placeOf(i));
-      }
-      return value;
-    };
+    return untilJump(rt, codes, jumps, placeOf);
   }
 
   private compile(node: Node, position: Position): Code {
@@ -459,14 +447,6 @@ function nothing(): Value {
 
 /** Locals that are looked for one by one. */
 const FEW_LOCALS = 8;
-
-/** A statement of the query itself. */
-function statementOf(rt: Runtime, code: Code): Code {
-  return () => {
-    rt.beginStatement();
-    return code();
-  };
-}
 
 function constant(value: Value): Code {
   return () => value;

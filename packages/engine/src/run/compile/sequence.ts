@@ -1,6 +1,9 @@
 /** Statements one after another. */
 import type { Span } from '@althing/language';
+import type { Value } from '../../value/value.js';
+import { Signal } from '../jump.js';
 import { type Place, placed } from '../place.js';
+import type { Runtime } from '../runtime.js';
 import type { Code } from '../unit.js';
 
 /** Where a statement stands, by its number. */
@@ -33,5 +36,39 @@ export function allInTurn(codes: readonly Code[], placeOf: PlaceOf): Code {
     } catch (error) {
       throw placed(error, placeOf(i));
     }
+  };
+}
+
+/**
+ * The same, where a jump may come out of some of them: it ends the rest.
+ *
+ * @param jumps whether one may come out of the statement
+ */
+export function untilJump(
+  rt: Runtime,
+  codes: readonly Code[],
+  jumps: readonly boolean[],
+  placeOf: PlaceOf,
+): Code {
+  return () => {
+    let value: Value = null;
+    let i = 0;
+    try {
+      for (; i < codes.length; i++) {
+        value = codes[i]!();
+        if (jumps[i] && rt.signal !== Signal.NONE) return null;
+      }
+    } catch (error) {
+      throw placed(error, placeOf(i));
+    }
+    return value;
+  };
+}
+
+/** A statement of the query itself. */
+export function statementOf(rt: Runtime, code: Code): Code {
+  return () => {
+    rt.beginStatement();
+    return code();
   };
 }
