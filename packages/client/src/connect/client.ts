@@ -221,8 +221,8 @@ function placesWithoutAddress({ urls }: Places): NodeAddress[] {
 
 /** The answer of a dry run: its counts are numbers, in whatever form the caller wants the result. */
 function dryRunOf(body: Uint8Array, value: unknown, nestingMax: number): DryRun<unknown> {
-  const result = value instanceof Map ? value.get('result') : Object(value).result;
-  return { ...Object(readValue(body, { ints: 'auto', nestingMax })), result };
+  const counts = Object(readValue(body, { ints: 'auto', nestingMax }));
+  return { ...counts, result: value instanceof Map ? value.get('result') : Object(value).result };
 }
 
 /** Values as on the wire, in what holds them. */

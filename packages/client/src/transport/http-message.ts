@@ -30,8 +30,10 @@ export function httpHeaders(attempt: Attempt): Record<string, string> {
   if (idempotencyKey !== null) all['Idempotency-Key'] = idempotencyKey;
   if (readOnly) all['Althing-Read-Only'] = 'true';
   if (dryRun) all['Althing-Dry-Run'] = `${dryRun}`;
-  if (isStale) all.Consistency = 'stale';
-  if (isStale && minIndex > 0) all['Althing-Min-Index'] = String(minIndex);
+  if (isStale) {
+    all.Consistency = 'stale';
+    if (minIndex > 0) all['Althing-Min-Index'] = `${minIndex}`;
+  }
   return all;
 }
 

@@ -165,8 +165,10 @@ function withOptions(body: Uint8Array, attempt: Attempt): Uint8Array {
   if (idempotencyKey !== null) options.set('key', idempotencyKey);
   if (readOnly) options.set('read_only', true);
   if (dryRun) options.set('dry_run', dryRun);
-  if (isStale) options.set('consistency', 'stale');
-  if (isStale && minIndex > 0) options.set('min_index', minIndex);
+  if (isStale) {
+    options.set('consistency', 'stale');
+    if (minIndex > 0) options.set('min_index', minIndex);
+  }
   const packed = pack(options);
   const all = new Uint8Array(body.length + packed.length);
   all.set(body);

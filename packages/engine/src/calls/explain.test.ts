@@ -92,7 +92,7 @@ describe('an explained run', () => {
     statements('p(1);');
 
     expect(closure?.unit).toBe(unit);
-    expect(unit?.isGone).toBe(false);
+    expect(unit?.onlyIn).toBeNull();
     expect(db.run('p(2);')).toBe(6);
   });
 });

@@ -57,9 +57,10 @@ function below<T>(frames: number, work: () => T): T {
 }
 
 describe.each([
-  ['first', Number.POSITIVE_INFINITY],
-  ['second', 1],
-])('in the %s tier', (_, hotRuns) => {
+  ['in the first tier', Number.POSITIVE_INFINITY, false],
+  ['in the second tier', 1, false],
+  ['when explained', 1, 'explain'],
+] as const)('%s', (_, hotRuns, dryRun) => {
   test.each(CONSTRUCTS)(
     '%s nested as deeply as the parser allows end well',
     (_name, before, after, statements) => {
@@ -67,7 +68,7 @@ describe.each([
       harness.engine.runtime.hotRuns = hotRuns;
       const levels = Math.floor((NESTING_MAX - 2) / statements);
       for (let round = 0; round < 2; round++) {
-        const outcome = below(100, () => harness.outcome(nested(before, after, levels)));
+        const outcome = below(100, () => harness.outcome(nested(before, after, levels), { dryRun }));
         // What is refused is refused by the types, or by the guard of the stack.
         const error = outcome.kind === 'error' ? errorName(outcome.error.code) : 'none';
         expect(['none', 'type_err', 'value_err', 'lookup_err', 'operation_err']).toContain(error);
@@ -111,7 +112,14 @@ describe('no construct takes more of the stack than its height says', () => {
   /** Bytes of one frame; a little too much, since something lies below this already. */
   const frameBytes = (984 * 1024) / room();
 
-  test.each(CONSTRUCTS.filter(([name]) => name !== 'closures'))('%s', (_, before, after) => {
+  const cases = ([false, 'explain'] as const).flatMap((dryRun) =>
+    CONSTRUCTS.filter(([name]) => name !== 'closures').map(
+      ([name, before, after]) =>
+        [`${name}${dryRun === false ? '' : ', explained'}`, before, after, dryRun] as const,
+    ),
+  );
+
+  test.each(cases)('%s', (_, before, after, dryRun) => {
     const harness = new Harness({ limits: { durationMs: 60_000 } });
     const { runtime } = harness.engine;
     runtime.hotRuns = Number.POSITIVE_INFINITY;
@@ -123,7 +131,7 @@ describe('no construct takes more of the stack than its height says', () => {
     };
     const measure = (levels: number): { readonly left: number; readonly height: number } => {
       left = 0;
-      harness.outcome(nested(before, after, levels, "log('')"));
+      harness.outcome(nested(before, after, levels, "log('')"), { dryRun });
       expect(left).toBeGreaterThan(0);
       return { left, height };
     };

@@ -19,7 +19,7 @@ import type { Code, Unit } from './unit.js';
 /** The compiled body of a closure, after checking that this query may run it. */
 export function unitOf(rt: Runtime, closure: Closure): Unit {
   let { unit } = closure;
-  if (unit === null || unit.isGone || unit.profile !== rt.profile) unit = rt.unitOf(closure);
+  if (unit === null || unit.onlyIn !== rt.profile) unit = rt.unitOf(closure);
   if (unit.mayChange && !rt.transaction.writable && rt.needsChange(closure)) {
     throw operationError('the closure makes changes, but this query has no change: use wse(...)');
   }

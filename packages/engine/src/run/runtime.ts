@@ -43,7 +43,7 @@ import type { Profile } from './profile.js';
 import { rulesOf } from './rules.js';
 import { type SavedValue, Symbols } from './symbols.js';
 import type { FunctionTable } from './table.js';
-import type { Unit } from './unit.js';
+import { GONE, type Unit } from './unit.js';
 
 /**
  * The machine that runs compiled code. One for each engine thread: code is compiled for its runtime and finds
@@ -253,7 +253,7 @@ export class Runtime extends Meter {
   /** The compiled body of a closure. */
   unitOf(closure: Closure): Unit {
     const { unit } = closure;
-    if (unit !== null && !unit.isGone && unit.profile === this.profile) return unit;
+    if (unit !== null && unit.onlyIn === this.profile) return unit;
     const made =
       this.profile === null
         ? this.compileClosure(closure)
@@ -322,7 +322,7 @@ export class Runtime extends Meter {
     this.symbols.endPassing();
     if (this.passingUnits.length === 0) return;
     for (const unit of this.passingUnits) {
-      unit.isGone = true;
+      unit.onlyIn = GONE;
       unit.body = gone;
     }
     this.passingUnits.length = 0;

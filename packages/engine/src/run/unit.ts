@@ -33,10 +33,14 @@ export interface Unit {
   readonly simple: boolean;
   /** The whole of it in its source text. */
   readonly place: Place;
-  /** Whether it was made for one query, which has ended: its cells are no longer those of their names. */
-  isGone: boolean;
-  /** The explained run that it was made for, and counts for; null for none. */
-  readonly profile: Profile | null;
+  /**
+   * The only run that it may run in: one that is explained, and counts what it does, or `GONE` for one that has ended, so that its cells
+   * are no longer those of their names. Null where it may run in all that are not explained.
+   */
+  onlyIn: Profile | typeof GONE | null;
   /** How much of the stack a call takes: see `limits.ts`. */
   readonly height: number;
 }
+
+/** The run of code that was made for a query which has ended. */
+export const GONE = Symbol('gone');

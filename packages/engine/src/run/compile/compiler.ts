@@ -131,8 +131,7 @@ export class Compiler {
       throwsJumps: this.jumps.thrown > 0,
       simple: this.jumps.returns === 0 && this.jumps.thrown === 0 && this.locals.length === 0,
       place,
-      isGone: false,
-      profile: this.rt.profile,
+      onlyIn: this.rt.profile,
       height: this.nesting + CALL_HEIGHT,
     };
   }
