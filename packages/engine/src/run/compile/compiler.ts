@@ -41,6 +41,7 @@ import type { Jumps, Position } from './position.js';
 import { searchedProperty } from './search.js';
 import { allInTurn, inTurn, type PlaceOf, statementOf, untilJump, WHOLE } from './sequence.js';
 import { assignCode, compoundAssignCode, variableCode } from './variables.js';
+import { warm } from './warm.js';
 
 /** Compiles a whole query text. */
 export function compileProgram(rt: Runtime, program: Program, analysis: Analysis): Unit {
@@ -64,18 +65,6 @@ export function compileClosureNode(rt: Runtime, source: string, node: ClosureNod
       return translated === null ? null : checked(unit.params, rules, translated);
     });
   return unit;
-}
-
-/** Has a body counted, and moved to the second tier when it has run often enough. */
-function warm(unit: Unit, hotRuns: number, translation: () => Code | null): void {
-  const cold = unit.body;
-  let runs = 0;
-  unit.body = () => {
-    runs += 1;
-    if (runs < hotRuns) return cold();
-    unit.body = translation() ?? cold;
-    return unit.body();
-  };
 }
 
 /** Operators of which the code of some operands is made. */
