@@ -238,6 +238,10 @@ export const STATEMENTS: readonly ((pick: Pick) => string)[] = [
     `${of(p, ['', "mod_type('T', 'ttl', 'n');"])} .ts[${p(40)}].n = ${of(p, SOON)}; ${of(p, BIGS)}.set('${key(p)}', .ts[${p(40)}])`,
   (p) =>
     `x = range(${p(30)}).map(|i| T{n: ${of(p, SOON)}, o: .ts[0]}); ${of(p, LISTS)}.push(${of(p, ['x', 'x[0]', '[1, [x[0], 2]]', "x[0].wrap('W')"])}); ${of(p, SETS)}.add(x[0], x[1])`,
+  // No instance of a type that others use becomes a plain thing.
+  (p) => `.${of(p, ['objs[9]', 'small', 'x', 'y'])}.${of(p, ['to_thing()', "to_type('U')"])}`,
+  (p) =>
+    `if (!has_type('U')) set_type('U', {n: 'int'}); try(new_index('U', 'i${p(3)}', ['n'])); .y = U{n: ${p(9)}}; ${of(p, ['.y.n = 7', '.y.to_thing()'])}`,
   (p) => `new_procedure('p${p(3)}', |a| a + ${p(9)})`,
   (p) => `set_procedure('p${p(3)}', |a: '${of(p, ['int', 'U?', '[str]', 'F0'])}'| a)`,
   (p) => `del_procedure('p${p(3)}')`,

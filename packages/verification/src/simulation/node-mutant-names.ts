@@ -44,6 +44,13 @@ export const NODE_MUTANTS = {
   frames_not_cut: 'all messages for a node go into one frame, however much it becomes',
   invitation_stays: 'nobody notices that a node which was called has come by another way',
   ended_sessions_stay: 'a session that its user ends goes on',
+  index_not_checked: 'nobody checks whether the values of a unique index are there already',
+  index_built_part_not_kept: 'what changes while an index is built does not change what it has already',
+  index_ready_too_early: 'an index counts as complete behind the first slice of its build',
+  index_build_not_undone: 'a slice of a build that is taken back leaves its entries',
+  index_entry_of_converted_stays: 'an instance that becomes a plain thing stays in the indexes of its type',
+  index_entry_of_removed_stays: 'an instance that goes, or never came, stays in the indexes of its type',
+  index_pages_not_written: 'checkpoints lack the pages of indexes',
   wiped_node_keeps_id: 'a node that lost its data comes back as who it was',
 } as const;
 

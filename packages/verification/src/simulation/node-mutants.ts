@@ -1,6 +1,7 @@
 /** Planted bugs of the node, put between its parts: nothing of them is in the code that runs in production. */
 import {
   ByteWriter,
+  CollectionGroup,
   type Engine,
   ErrorCode,
   type Group,
@@ -30,6 +31,7 @@ import {
   type ResultsCapture,
   ROOT_GROUP,
 } from '@althing/node/parts';
+import { plantInIndexes } from './index-bugs.js';
 import type { NodeMutant } from './node-mutant-names.js';
 
 export interface NodeBugsOptions {
@@ -219,6 +221,7 @@ export class NodeBugs {
         if (all.length >= sessions.of(userId).length) set(userId, all);
       };
     }
+    if (group instanceof CollectionGroup) plantInIndexes(group, on);
     if (on.has('tasks_not_taken_up')) group.tasks.all = () => [];
     if (on.has('frozen_not_copied')) {
       const freeze = dirty.freeze.bind(dirty);

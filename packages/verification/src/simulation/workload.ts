@@ -222,6 +222,23 @@ export function sessionAskOf(
   return act === 'begin' ? { act, hash, proof, readOnly: session % 2 === 0 } : { act, hash };
 }
 
+/** A type with an index and instances, unless they are there: most of what is done with it would fail otherwise. */
+const INDEXED =
+  "if (!has_type('K')) { set_type('K', {k: 'int', s: 'str?', o: 'thing?'}); new_index('K', 'k', ['k', 's']); .set('ks', []); }; try(if (.ks.len() < 30) .ks.extend(range(30).map(|i| K{k: i % 7, s: str(i) + str(.ks.len())})));";
+
+const INDEXING: readonly ((number: number) => string)[] = [
+  (n) => `range(${n % 9}).each(|i| .ks.push(K{k: i, s: ${n % 3 === 0 ? 'nil' : `'${n % 5}' + str(i)`}}));`,
+  (n) =>
+    `try(del_index('K', 'i${n % 3}')); new_index('K', 'i${n % 3}', [${["'s'", "'o', 'k'", "'k'"][n % 3]}], ${['0', 'UNIQUE', 'NO_CASE', 'UNIQUE | NO_CASE'][n % 4]});`,
+  (n) =>
+    `${n % 4 === 0 ? `del_index('K', 'i${n % 3}');` : `rename_index('K', 'i${n % 3}', 'i${(n + 1) % 3}');`}`,
+  (n) => `.ks[${n}].s = '${n % 5}'; .ks[${n % 6}].o = .ks[${n % 4}]; .ks.push(K{k: ${n}, s: '${n % 4}'});`,
+  (n) =>
+    `each_by('K', 'k', ${n % 7}, |x| { x.k += ${1 + (n % 3)}; .ks.remove(|y| y == x && x.k % 2 == 0); });`,
+  (n) => `x = .ks[${n}]; if (type(x) == 'K') x.to_thing() else x.to_type('K');`,
+  (n) => `.ks.splice(${n % 5}, ${n % 4}); .ks.filter(|x| type(x) == 'K')[0].assign({k: ${n}, s: '${n}'});`,
+];
+
 /** Changes that may fail, since others were faster, or that always do in their middle: they are undone as a whole then. */
 const ATTEMPTS: readonly ((number: number) => string)[] = [
   // What a change that fails has made of a type and its instances is undone; the next change of the type is another one.
@@ -238,21 +255,11 @@ const ATTEMPTS: readonly ((number: number) => string)[] = [
   (n) => `mod_enum('N${n % 2}', 'mod', 'M${n % 5}', ${n + 40}); .set('e${n}', N${n % 2}{M${n % 5}}); nil;`,
   (n) =>
     `mod_enum('N${n % 2}', '${n % 3 === 0 ? 'del' : 'ren'}', 'M${n % 5}'${n % 3 === 0 ? '' : `, 'R${n % 4}'`}); nil;`,
-  // Indexes: what breaks the uniqueness of one is undone as a whole, and so is what was done to others before.
-  () =>
-    "set_type('K', {k: 'int', s: 'str?', o: 'K?'}); new_index('K', 'k', ['k', 's']); .set('ks', range(30).map(|i| K{k: i % 7, s: str(i)})); nil;",
-  (n) =>
-    `if (!.has('ks')) .set('ks', []); range(${n % 9}).each(|i| .ks.push(K{k: i, s: ${n % 3 === 0 ? 'nil' : `'${n % 5}' + str(i)`}})); nil;`,
-  (n) =>
-    `new_index('K', 'i${n % 3}', [${["'s'", "'o', 'k'", "'k'"][n % 3]}]${n % 2 === 0 ? ', UNIQUE' : ''}); nil;`,
-  (n) =>
-    `${n % 4 === 0 ? `del_index('K', 'i${n % 3}');` : `rename_index('K', 'i${n % 3}', 'i${(n + 1) % 3}');`} nil;`,
-  (n) =>
-    `.ks[${n}].s = '${n % 5}'; .ks[${n % 6}].o = .ks[${n % 4}]; .ks.push(K{k: ${n}, s: '${n % 4}'}); nil;`,
-  (n) =>
-    `each_by('K', 'k', ${n % 7}, |x| { x.k += ${1 + (n % 3)}; .ks.remove(|y| y == x && x.k % 2 == 0); }); nil;`,
-  (n) =>
-    `.ks.splice(${n % 5}, ${n % 4}); .ks[0].assign({k: ${n}, s: '${n}'}); ${n % 5 === 0 ? '1 / 0;' : 'nil;'}`,
+  // Indexes: two things are done, and each may fail; a part of these changes is undone as a whole.
+  ...INDEXING.map(
+    (code, i) => (n: number) =>
+      `${INDEXED} try({ ${code(n)} }); try({ ${INDEXING[(i + n + 1) % INDEXING.length]?.(n + 3)} }); ${n % 4 === 0 ? '1 / 0;' : 'nil;'}`,
+  ),
   // Things that expire, in the root and in others.
   (n) =>
     `set_type('X', {until: 'int?', n: 'int'}); mod_type('X', 'ttl', 'until'); .set('xs', set()); .set('x', {n: ${n}}); nil;`,

@@ -32,6 +32,15 @@ test('a thing that is counted and not there is found', async () => {
   expect(await checks(group)).toEqual([{ name: 'stuff', things: 2, broken: ['1 things, counted 2'] }]);
 });
 
+test('an index that breaks a rule is found', async () => {
+  const group = stuff();
+  const { indexes } = group.store;
+  const def = { id: 9, type: 7, flags: 0, name: 'by_name', fields: [1] };
+  indexes.add(indexes.make(def, { cursor: 0, why: null }));
+  const [check] = await checks(group);
+  expect(check?.broken).toEqual([expect.stringContaining('by_name): its type was deleted')]);
+});
+
 function stuff(): CollectionGroup {
   const group = new CollectionGroup(STUFF, new ShapeTree(), EMPTY_SOURCE);
   group.create();
