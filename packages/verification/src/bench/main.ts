@@ -9,6 +9,7 @@ import { rowsText } from './contest.js';
 import { benchPrograms, langText } from './lang.js';
 import { benchRequests } from './requests.js';
 import { benchRooms, roomsText } from './rooms.js';
+import { benchData, dataText } from './scale/data.js';
 import { scenarios, titleOf } from './scenarios.js';
 import { benchShell, isShellFast, shellText } from './shell.js';
 import { benchSnapshot, errorsOf, type SnapshotFigures } from './snapshot/snapshot.js';
@@ -30,6 +31,7 @@ PARTS (default: append and http)
   rooms       events to many listeners of one room
   cluster     three nodes, one node and three nodes of etcd in turns, and what clients notice when leaders are killed or hand over
   idle        processor time that three nodes take while nobody asks them anything, beside etcd and another build (--against)
+  data        a node with a million orders: loading them, building indexes beside writes, look-ups in memory and after a restart, beside SQLite
   snapshot    a large state on its way to a follower that has nothing, and what other clients notice; of another build, too (--against)
 
   --seconds N       length of one measurement (default 1; for requests 0.4, for idle 5)
@@ -44,8 +46,10 @@ PARTS (default: append and http)
   --workers N       processes that make load (default 1)
   --kills N         leaders that cluster kills, and that it lets hand over (default 20; 0 for none)
   --listeners N     connections in the room of rooms (default 10000)
+  --orders N        orders of data (default 1000000)
   --megabytes N     size of the state of snapshot (default 1000)
-  --per-s N         writes, and reads, that clients of snapshot send to each of two nodes a second (default 20)
+  --per-s N         writes, and reads, that clients of snapshot send to each of two nodes a second (default 20), and writes beside the
+                    builds of data (default 1000)
   --profile DIR     where snapshot lets all threads of its nodes write profiles of their processor time (--cpu-prof)
   --storage DIR     where nodes and appends keep their files (default: the folder of temporary files)
   --json            figures as JSON
@@ -63,8 +67,9 @@ const OPTIONS = {
   workers: { type: 'string', default: '1' },
   kills: { type: 'string', default: '20' },
   listeners: { type: 'string', default: '10000' },
+  orders: { type: 'string', default: '1000000' },
   megabytes: { type: 'string', default: '1000' },
-  'per-s': { type: 'string', default: '20' },
+  'per-s': { type: 'string' },
   profile: { type: 'string' },
   storage: { type: 'string', default: tmpdir() },
   json: { type: 'boolean', default: false },
@@ -137,6 +142,15 @@ const PARTS: Readonly<Record<string, (values: Values) => Found | Promise<Found>>
     const figures = await benchIdle(options);
     return { figures, text: idleText(figures) };
   },
+  data: async (values) => {
+    const figures = await benchData({
+      orders: whole(values.orders, '--orders'),
+      perS: positive(values['per-s'] ?? '1000', '--per-s'),
+      storage: values.storage,
+      progress: (text) => console.error(text),
+    });
+    return { figures, text: dataText(figures) };
+  },
   snapshot: async (values) => {
     const { against, storage, profile, rounds = '1' } = values;
     const figures: SnapshotFigures[] = [];
@@ -146,7 +160,7 @@ const PARTS: Readonly<Record<string, (values: Values) => Found | Promise<Found>>
         of,
         megabytes: whole(values.megabytes, '--megabytes'),
         rounds: whole(rounds, '--rounds'),
-        perS: positive(values['per-s'], '--per-s'),
+        perS: positive(values['per-s'] ?? '20', '--per-s'),
         calmMs: SNAPSHOT_CALM_MS,
         storage,
         profile,

@@ -1,0 +1,87 @@
+/** The data that is measured: orders of so many customers, each with a number, an address at random, and a time. */
+import type { Database } from '@althing/client';
+import { clientOf } from '../../harness/client-of.js';
+import type { Credentials } from '../../harness/node-client.js';
+
+export const SCOPE = '//shop';
+
+/** Instances of a type that is gone over as a whole. */
+export const SMALL_COUNT = 50_000;
+
+/** Orders of one customer. */
+export const PER_CUSTOMER = 1000;
+
+/** Longest wait for a query, in milliseconds. */
+const TIMEOUT_MS = 120_000;
+const PER_QUERY = 4000;
+
+/** Has no factor in common with numbers of orders that people choose: steps of it come to all of them, in no order. */
+const STRIDE = 7_368_787;
+
+/** An index that is measured. */
+export interface OrderIndex {
+  readonly name: string;
+  readonly code: string;
+}
+
+export const INDEXES: readonly OrderIndex[] = [
+  { name: 'nr', code: "new_index('Order', 'nr', UNIQUE);" },
+  { name: 'by_customer', code: "new_index('Order', 'by_customer', ['customer', 'created']);" },
+  { name: 'email', code: "new_index('Order', 'email', UNIQUE);" },
+];
+
+/** Looks up orders by their numbers, or by addresses: texts of queries, with `i` for the number of the look-up. */
+export function numberAt(count: number, salt: number): string {
+  return `(i * ${STRIDE} + ${salt}) % ${count}`;
+}
+
+export function addressAt(count: number, salt: number): string {
+  return `\`customer{${numberAt(count, salt)}}@example.org\``;
+}
+
+/** What is asked of the one node there is. */
+export class Shop {
+  readonly #db: Database;
+
+  constructor(url: string, as: Credentials) {
+    this.#db = clientOf(url, as, TIMEOUT_MS);
+  }
+
+  query(code: string, scope = SCOPE): Promise<unknown> {
+    return this.#db.$scope(scope).query(code);
+  }
+
+  async make(): Promise<void> {
+    await this.query("new_collection('shop');", '@thingsdb');
+    await this.query(`
+      set_type('Order', {nr: 'int', email: 'str', customer: 'int', created: 'int', amount: 'int'});
+      set_type('Small', {n: 'int', name: 'str'}); .counter = 0; .orders = []; .smalls = [];`);
+    for (let from = 0; from < SMALL_COUNT; from += PER_QUERY) {
+      await this.query(
+        `range(${from}, ${Math.min(SMALL_COUNT, from + PER_QUERY)}).each(|i| .smalls.push(Small{n: i, name: str(i)})); nil;`,
+      );
+    }
+  }
+
+  /** Adds the orders with numbers from one to another, of so many that there are in the end. */
+  async add(from: number, to: number, total: number): Promise<void> {
+    const email = addressAt(total, 0);
+    for (let first = from; first < to; first += PER_QUERY) {
+      const order = `Order{nr: i, email: ${email}, customer: i * ${STRIDE} % ${Math.ceil(total / PER_CUSTOMER)}, created: i, amount: i % 97}`;
+      await this.query(
+        `range(${first}, ${Math.min(to, first + PER_QUERY)}).each(|i| .orders.push(${order})); nil;`,
+      );
+    }
+  }
+
+  /** How many per cent of an index are built; an error where it can't be. */
+  async percentOf(index: string): Promise<number> {
+    return Number(
+      await this.query(`i = index_info('Order', '${index}'); assert(i.load().why == nil); i.load().percent;`),
+    );
+  }
+
+  close(): Promise<void> {
+    return this.#db.$close();
+  }
+}
