@@ -256,6 +256,52 @@ describe('each_by', () => {
   });
 });
 
+describe('an index of odd values', () => {
+  test('has ten thousand equal keys, in the order of ids, and lets go of each of them', () => {
+    db.run("set_type('N', {n: 'int'}); .ns = []; new_index('N', 'n');");
+    for (let i = 0; i < 5; i++) db.run('range(2000).each(|| .ns.push(N{n: 7})); nil;');
+    expect(db.run("[count_by('N', 'n', 7), count_by('N', 'n', 8)]")).toEqual([10_000, 0]);
+    const ids = db.run("all_by('N', 'n', 7, {reverse: true, limit: 3}).map(|n| n.id())");
+    expect(ids).toEqual(db.run('[.ns[9999].id(), .ns[9998].id(), .ns[9997].id()]'));
+    db.run('.ns[5000].n = 8; .ns.splice(100, 4000);');
+    expect(db.run("[count_by('N', 'n', 7), count_by('N', 'n', 8)]")).toEqual([5999, 1]);
+    expect(brokenRules(db.collection)).toEqual([]);
+  });
+
+  test('finds texts of a megabyte, and tells apart those that differ in their last character', () => {
+    const vars = { a: 'x'.repeat(1_000_000) };
+    db.run("new_index('User', 'email', UNIQUE | NO_CASE); .users[0].email = a + 'A';", { vars });
+    expect(db.error(".users[1].email = a + 'a';", { vars })).toBe('duplicate_err');
+    db.run(".users[1].email = a + 'b';", { vars });
+    expect(db.run("one_by('User', 'email', a + 'B').name;", { vars })).toBe('bob');
+    expect(db.error("page_by('User', 'email', nil, {prefix: a});", { vars })).toBe('value_err');
+    expect(brokenRules(db.collection)).toEqual([]);
+  });
+
+  test('orders ints and floats by value, also where floats are further apart, and nan last', () => {
+    db.run(`
+      set_type('N', {n: 'number', s: 'str'}); new_index('N', 'n', UNIQUE);
+      .ns = [[9007199254740993, 'c'], [9007199254740992.0, 'b'], [MATH_PI, 'a'], [float('nan'), 'e'], [INT_MAX, 'd']].map(|p| N{n: p[0], s: p[1]});`);
+    expect(db.run("all_by('N', 'n').map(|n| n.s)")).toEqual(['a', 'b', 'c', 'd', 'e']);
+    expect(db.error('.ns.push(N{n: 9007199254740992});')).toBe('duplicate_err');
+    expect(db.error(".ns.push(N{n: float('nan')});")).toBe('duplicate_err');
+    expect(db.run("one_by('N', 'n', 9007199254740993).s")).toBe('c');
+    expect(brokenRules(db.collection)).toEqual([]);
+  });
+
+  test('refuses whatever is made of a cursor', () => {
+    db.run("new_index('User', 'name');");
+    const cursor = String(db.run("page_by('User', 'name', nil, {limit: 1}).next"));
+    for (let at = 0; at < cursor.length; at++) {
+      for (const character of ['', '.', '-', '9', 'Z', '\0', 'é']) {
+        const vars = { c: cursor.slice(0, at) + character + cursor.slice(at + 1) };
+        const outcome = db.outcome("page_by('User', 'name', nil, {cursor: c}).items.len();", { vars });
+        if (outcome.kind === 'error') expect([-60, -54]).toContain(outcome.error.code);
+      }
+    }
+  });
+});
+
 describe('a unique index', () => {
   beforeEach(() => {
     db.run("new_index('User', 'email', UNIQUE);");
