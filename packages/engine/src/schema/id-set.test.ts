@@ -75,6 +75,29 @@ test('an index is a set, in memory and as it was written', () => {
   );
 });
 
+test('ids are gone over from any place on, in both directions, and counted below it', () => {
+  fc.assert(
+    fc.property(fc.array(steps, { maxLength: 8 }), fc.array(ids, { minLength: 1 }), (all, places) => {
+      const set = new IdSet();
+      for (const { start, count } of all) {
+        for (let id = start; id < start + count; id += 1 + (id % 3)) if (!set.has(id)) set.add(id);
+      }
+      const sorted = [...set];
+      for (const place of places) {
+        const above: number[] = [];
+        set.eachAbove(place, (id) => above.push(id) < 5000);
+        expect(above).toEqual(sorted.filter((id) => id > place).slice(0, 5000));
+        const below: number[] = [];
+        set.eachBelow(place, (id) => below.push(id) < 5000);
+        const expected = sorted.filter((id) => id < place).reverse();
+        expect(below).toEqual(expected.slice(0, 5000));
+        expect(set.countBelow(place)).toBe(expected.length);
+      }
+    }),
+    { numRuns: 30 },
+  );
+});
+
 describe('a chunk', () => {
   test('is written in a form that depends on its ids alone', () => {
     const grown = new IdSet();

@@ -121,8 +121,7 @@ export class IdSet {
     for (const number of [...this.chunks.keys()].sort((a, b) => a - b)) {
       const chunk = this.chunks.get(number);
       if (chunk === undefined || number < first) continue;
-      const base = number * CHUNK_SIZE;
-      for (const low of lowOf(chunk)) if (base + low > id && !visit(base + low)) return;
+      if (!visitFrom(chunk, number * CHUNK_SIZE, id + 1, visit)) return;
     }
   }
 
@@ -132,7 +131,7 @@ export class IdSet {
       const base = number * CHUNK_SIZE;
       const chunk = this.chunks.get(number);
       if (chunk === undefined || base >= id) continue;
-      for (const low of [...lowOf(chunk)].reverse()) if (base + low < id && !visit(base + low)) return;
+      if (!visitBelow(chunk, base, id, visit)) return;
     }
   }
 
@@ -142,7 +141,7 @@ export class IdSet {
     for (const [number, chunk] of this.chunks) {
       const base = number * CHUNK_SIZE;
       if (base + CHUNK_SIZE <= id) count += chunk.count;
-      else if (base < id) for (const low of lowOf(chunk)) if (base + low < id) count += 1;
+      else if (base < id) count += countOf(chunk, id - base);
     }
     return count;
   }
@@ -246,6 +245,55 @@ function visitBits(bits: Uint8Array, base: number, visit: (id: number) => void):
     const byte = bits[i]!;
     for (let bit = 0; byte >> bit !== 0; bit++) if ((byte & (1 << bit)) !== 0) visit(base + i * 8 + bit);
   }
+}
+
+type Visit = (id: number) => boolean;
+
+/** Goes over the ids from one on, in ascending order, and not over those before it; false once `visit` gave false. */
+function visitFrom({ low, bits }: Chunk, base: number, from: number, visit: Visit): boolean {
+  const first = Math.max(0, from - base);
+  if (low !== null) {
+    for (let i = placeOf(low, first); i < low.length; i++) if (!visit(base + low[i]!)) return false;
+  }
+  if (bits !== null) {
+    let mask = 0xff << (first & 7);
+    for (let i = first >> 3; i < BITMAP_BYTES; i++, mask = 0xff) {
+      for (let rest = bits[i]! & mask; rest !== 0; rest &= rest - 1)
+        if (!visit(base + i * 8 + 31 - Math.clz32(rest & -rest))) return false;
+    }
+  }
+  return true;
+}
+
+/** The same for the ids below one, in descending order. */
+function visitBelow({ low, bits }: Chunk, base: number, to: number, visit: Visit): boolean {
+  const end = Math.min(CHUNK_SIZE, to - base);
+  if (low !== null) {
+    for (let i = placeOf(low, end) - 1; i >= 0; i--) if (!visit(base + low[i]!)) return false;
+  }
+  if (bits !== null) {
+    let mask = (1 << (((end - 1) & 7) + 1)) - 1;
+    for (let i = (end - 1) >> 3; i >= 0; i--, mask = 0xff) {
+      for (let rest = bits[i]! & mask; rest !== 0; ) {
+        const bit = 31 - Math.clz32(rest);
+        if (!visit(base + i * 8 + bit)) return false;
+        rest &= ~(1 << bit);
+      }
+    }
+  }
+  return true;
+}
+
+/** How many ids of a chunk have low bits below a number, which is above 0. */
+function countOf({ low, bits }: Chunk, end: number): number {
+  if (low !== null) return placeOf(low, end);
+  let count = 0;
+  const last = (end - 1) >> 3;
+  for (let i = 0; bits !== null && i <= last; i++) {
+    const mask = i === last ? (1 << (((end - 1) & 7) + 1)) - 1 : 0xff;
+    for (let rest = bits[i]! & mask; rest !== 0; rest &= rest - 1) count += 1;
+  }
+  return count;
 }
 
 function toBits(chunk: Chunk): void {
