@@ -26,6 +26,9 @@ export interface LeaderWorkOptions {
 /** Milliseconds for which one slice looks at things, which are changed in about the same time once more. */
 const SLICE_MS = 2;
 
+/** Things of one slice at most: those that are in memory are looked at sooner than they are changed, here and on followers. */
+const SLICE_THINGS = 600;
+
 /** Pause between two slices, in which other work has its turn, in milliseconds. */
 const PAUSE_MS = 12;
 
@@ -65,7 +68,9 @@ export class LeaderWork {
         return;
       }
       const end = workClock() + SLICE_MS;
-      const change = task.slice(session.id, () => workClock() >= end);
+      let looked = 0;
+      const isOver = (): boolean => ++looked >= SLICE_THINGS || workClock() >= end;
+      const change = task.slice(session.id, isOver);
       // The next slice waits until this one is decided: so the work is never faster than the cluster.
       if (change !== null) propose(session, change, next);
       else next();
