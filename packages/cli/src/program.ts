@@ -13,6 +13,7 @@ import { completionCommand } from './completion/completion-command.js';
 import { configCommand } from './config.js';
 import { explainCommand } from './explain/explain-command.js';
 import { type Io, processIo, writeLast } from './io.js';
+import { loadCommand } from './load/load-command.js';
 import { migrateCommand } from './migrate/migrate-command.js';
 import { queryCommand } from './query.js';
 import { recoverCommand } from './recover.js';
@@ -35,6 +36,7 @@ const commands: readonly CommandDefinition[] = [
   exportCommand,
   importCommand,
   migrateCommand,
+  loadCommand,
   checkCommand,
   recoverCommand,
   configCommand,

@@ -19,6 +19,7 @@ import { INDEXES } from './indexes.js';
 import { JSON_TEXT } from './json.js';
 import { LIMITS } from './limits.js';
 import { LISTS } from './list.js';
+import { LOADS } from './loads.js';
 import { LOOK_UPS } from './look-up.js';
 import { MATH } from './math.js';
 import { MOD_TYPE } from './mod-type.js';
@@ -58,6 +59,7 @@ export function builtIns(): readonly Entry[] {
     ...IMPORT,
     ...USERS,
     ...IMPORT_USER,
+    ...LOADS,
     ...USER_WHITELISTS,
     ...LIMITS,
     ...COLLECTIONS,

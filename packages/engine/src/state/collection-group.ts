@@ -6,6 +6,7 @@ import { ThingEffect } from './effects.js';
 import type { RoomEvent } from './events.js';
 import { Group, type GroupRecord } from './group.js';
 import { IndexPart } from './parts/indexes.js';
+import { Loads } from './parts/loads.js';
 import { Schema } from './parts/schema.js';
 import type { Owners } from './parts/tasks.js';
 import { RecordKind, type RecordSink, type RecordSource } from './records.js';
@@ -18,6 +19,7 @@ const NO_OWNERS: Owners = { users: new Map(), nextId: 0, isLoading: false };
 /** The state of one collection. */
 export class CollectionGroup extends Group {
   readonly store: Store;
+  readonly loads: Loads;
 
   /** @param owners the users of the cluster, who own tasks */
   constructor(
@@ -27,8 +29,10 @@ export class CollectionGroup extends Group {
     owners: Owners = NO_OWNERS,
   ) {
     const store = new Store(shapes, source);
-    super(store.dirty, [new Schema(store), store.rooms, new IndexPart(store)]);
+    const loads = new Loads(store.dirty);
+    super(store.dirty, [new Schema(store), store.rooms, new IndexPart(store), loads]);
     this.store = store;
+    this.loads = loads;
     this.takeEffects(effectsOn(store, ThingEffect));
     this.takeEffects(effectsOn(store, TransferEffect));
     this.tasks.attach({ ids: store, owners, store });

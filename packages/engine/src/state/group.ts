@@ -5,6 +5,7 @@
  *   effect  := 01 to 0c: things, see `effects.ts`
  *            | 10 to 14: types and enums, see `parts/schema.ts`
  *            | 15 to 19: indexes, see `parts/indexes.ts`
+ *            | 1a and 1b: loads, see `parts/loads.ts`
  *            | 20 to 22: procedures, see `parts/procedures.ts`
  *            | 23 and 24: commit history, see `parts/commits.ts`
  *            | 25 to 27: tasks, see `parts/tasks.ts`

@@ -45,6 +45,8 @@ export const RecordKind = {
   INDEX_PAGE: 21,
   /** id: the user; see `admin/user-limits.ts`. */
   USER_LIMITS: 22,
+  /** id: the slot of the load; see `parts/loads.ts`. */
+  LOAD: 23,
 } as const;
 
 export type RecordKind = (typeof RecordKind)[keyof typeof RecordKind];

@@ -22,6 +22,8 @@ const CATEGORIES = [
   'imports',
   /** Entries of commit histories. */
   'commits',
+  /** Places of loads. */
+  'loads',
   /** Users, with their passwords, tokens and sessions. */
   'users',
   /** Privileges and whitelists. */

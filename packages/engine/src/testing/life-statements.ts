@@ -245,4 +245,7 @@ export const STATEMENTS: readonly ((pick: Pick) => string)[] = [
   (p) => `new_procedure('p${p(3)}', |a| a + ${p(9)})`,
   (p) => `set_procedure('p${p(3)}', |a: '${of(p, ['int', 'U?', '[str]', 'F0'])}'| a)`,
   (p) => `del_procedure('p${p(3)}')`,
+  (p) =>
+    `i = load_info('l${p(2)}'); advance_load('l${p(2)}', 's', is_nil(i) ? 0 : i.rows, ${2 + p(3)}, [${of(p, ['', '0', '0, 1'])}])`,
+  (p) => `del_load('l${p(2)}')`,
 ];

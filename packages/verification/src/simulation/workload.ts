@@ -293,6 +293,8 @@ const OTHERS: readonly ((number: number) => string)[] = [
   (n) => `try(set_procedure('p${n}', |a: '${n % 2 === 0 ? 'int' : `T${n % 3}?`}'| a)); nil;`,
   (n) => `if (has_procedure('p${n}')) del_procedure('p${n}'); nil;`,
   (n) => `if (.has('big') && .big.len() > ${n}) .big.splice(${n}, 3); nil;`,
+  (n) =>
+    `i = load_info('l${n % 3}'); try(advance_load('l${n % 3}', 's', is_nil(i) ? 0 : i.rows, ${n}, [])); ${n % 7 === 0 ? `try(del_load('l${n % 2}'));` : ''} nil;`,
   // Types: while the level of a new cluster is low, and where another client was faster, they are refused.
   (n) => `try(set_type('T${n % 3}', {a: 'int', l: '[str]', to: 'T${n % 3}?'})); nil;`,
   (n) => `.set('t${n}', try(new('T${n % 3}', {a: ${n}, l: ['x']}))); nil;`,

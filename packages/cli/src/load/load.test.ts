@@ -1,0 +1,169 @@
+/** Files that are loaded into a real node. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { connect } from '@althing/client';
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { main } from '../program.js';
+import { type OwnNode, startOwnNode } from '../shell/testing.js';
+import { FakeIo } from '../testing.js';
+
+let node: OwnNode;
+let folder: string;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'althing-load-test-'));
+  node = await startOwnNode();
+  await query(`
+    set_enum('State', {OPEN: 'open', PAID: 'paid'}); new_type('Order'); set_type('Customer', {email: 'str', orders: '{Order}'});
+    set_type('Order', {nr: 'int', customer: 'Customer?', at: 'datetime?', amount: 'float', state: 'State', tags: '[str]', note: 'str?'});`);
+  await query(`mod_type('Customer', 'rel', 'orders', 'customer');
+    new_index('Customer', 'email', UNIQUE); new_index('Order', 'nr', UNIQUE);
+    .customers = [Customer{email: 'ann@x.org'}, Customer{email: 'bob@x.org'}]; nil;`);
+});
+
+beforeEach(() =>
+  query(
+    '.customers.each(|c| c.orders.clear()); .orders = []; .map = {}; loads_info().each(|l| del_load(l.name)); nil;',
+  ),
+);
+
+afterAll(async () => {
+  await node.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function query(code: string): Promise<unknown> {
+  const db = connect(node.url, { user: 'admin', password: 'pass', attemptsMax: 1 });
+  try {
+    return await db.$scope('//stuff').query(code);
+  } finally {
+    await db.$close();
+  }
+}
+
+function fileOf(name: string, content: string | Uint8Array): string {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+async function load(file: string, args: readonly string[] = [], input?: string) {
+  const io = new FakeIo({ ALTHING_URL: node.url, ALTHING_USER: 'admin:pass' }, input);
+  const into = args.includes('--into') ? [] : ['--into', 'orders'];
+  const code = await main(['load', '//stuff', 'Order', file, ...into, ...args], io);
+  return { code, errors: io.errors };
+}
+
+const CSV = `Number,Email,Made,amount,state,tags,note
+1,ann@x.org,03.02.2024,1.5,open,"[""a"", ""b""]","a ""note"",
+of two lines"
+2,bob@x.org,04.02.2024,2,paid,[],
+3,,,7,open,,""
+`;
+const MAP = ['--map', 'nr=Number,customer=@Customer.email:Email,at=datetime(Made,"%d.%m.%Y")'];
+
+test('a CSV becomes things with references, dates, members of enums, and defaults', async () => {
+  const { code, errors } = await load(fileOf('a.csv', `\ufeff${CSV}`), MAP);
+  expect([code, errors]).toEqual([0, expect.stringMatching(/^3 made; \d+ rows a second\n$/)]);
+  const rows =
+    '.orders.map(|o| [o.nr, o.customer && o.customer.email, o.at && o.at.format("%Y-%m-%d"), o.amount, o.state.name(), o.tags, o.note]);';
+  expect(await query(rows)).toEqual([
+    [1, 'ann@x.org', '2024-02-03', 1.5, 'OPEN', ['a', 'b'], 'a "note",\nof two lines'],
+    [2, 'bob@x.org', '2024-02-04', 2, 'PAID', [], null],
+    [3, null, null, 7, 'OPEN', [], ''],
+  ]);
+  expect(await query('.customers.map(|c| c.orders.len());')).toEqual([1, 1]);
+});
+
+test('the same command makes nothing twice, and goes on where a run before ended', async () => {
+  const lines = Array.from({ length: 500 }, (_, nr) => JSON.stringify({ nr, amount: nr, state: 'open' }));
+  const half = fileOf('a.jsonl', `${lines.slice(0, 200).join('\n')}\n`);
+  // A name of one's own, since the file grows within what it is known by.
+  expect((await load(half)).code).toBe(0);
+  expect((await load(half)).errors).toContain('0 made, 200 done before');
+  const all = fileOf('b.jsonl.gz', gzipSync(lines.join('\n')));
+  await query('.orders = [];');
+  expect((await load(all, ['--rate', '100000'])).errors).toContain('500 made');
+  expect((await load(all, ['--rate', '100000'])).errors).toContain('0 made, 500 done before');
+  expect(await query('.orders.map(|o| o.nr) == range(500);')).toBe(true);
+});
+
+test('another file under the name of a load is refused', async () => {
+  expect((await load(fileOf('a.jsonl', '{"nr": 1}\n'), ['--id', 'mine'])).code).toBe(0);
+  const { code, errors } = await load(fileOf('b.jsonl', '{"nr": 2}\n'), ['--id', 'mine']);
+  expect(code).toBe(1);
+  expect(errors).toContain('of another file, or another plan');
+});
+
+const BAD = `{"nr": 1}\n{"nr": "x"}\nno json\n\n[1]\n{"nr": 2}\n{"nr": 1}\n`;
+
+test('a row that does not fit ends the load with its line, and its step makes nothing', async () => {
+  const { code, errors } = await load(fileOf('bad.jsonl', BAD));
+  expect(code).toBe(1);
+  expect(errors).toMatch(/line 2: type `Order`, property `nr`: .*0 rows are done, and this step made none/);
+  expect(await query('[.orders.len(), loads_info().len()];')).toEqual([0, 0]);
+});
+
+test('rows that may be refused are told with their lines, and kept as they are', async () => {
+  const rejects = join(folder, 'rejects.jsonl');
+  const { code, errors } = await load(fileOf('bad.jsonl', BAD), ['--errors', '4', '--rejects', rejects]);
+  expect(code).toBe(0);
+  expect(errors).toContain('2 made, 4 refused');
+  expect(errors).toMatch(/line 3: this is no JSON.*\nline 5: this is no JSON object\nline 7: .*#\d+ already/);
+  expect(readFileSync(rejects, 'utf8')).toBe('{"nr": "x"}\nno json\n[1]\n{"nr": 1}\n');
+  expect(await query('return load_info(loads_info()[0].name), 2;')).toMatchObject({ rows: 6, refused: 4 });
+});
+
+test('rows whose unique value is there are skipped, or replace what is there', async () => {
+  await load(fileOf('a.jsonl', '{"nr": 1, "note": "old"}\n{"nr": 2}\n'));
+  const more = fileOf('b.jsonl', '{"nr": 1, "note": "new"}\n{"nr": 3}\n');
+  expect((await load(more, ['--on-duplicate', 'skip'])).errors).toContain(
+    '1 made, 1 skipped, which are there',
+  );
+  expect(await query('.orders.map(|o| [o.nr, o.note]);')).toEqual([
+    [1, 'old'],
+    [2, null],
+    [3, null],
+  ]);
+  expect((await load(more, ['--on-duplicate', 'replace', '--unique', 'nr'])).code).toBe(0);
+  expect(await query('.orders.map(|o| [o.nr, o.note]);')).toEqual([
+    [1, 'new'],
+    [2, null],
+    [3, null],
+  ]);
+});
+
+test('rows go into a thing by a key, from the standard input', async () => {
+  const args = ['--into', 'map', '--key', 'nr', '--format', 'tsv', '--columns', 'nr,note'];
+  expect((await load('-', args, '7\ta\n8\tb\n')).code).toBe(0);
+  expect(await query('[.map.keys(), .map["8"].note];')).toEqual([['7', '8'], 'b']);
+});
+
+test('a dry run tries everything, and leaves nothing', async () => {
+  const { code, errors } = await load(fileOf('a.csv', CSV), [...MAP, '--dry-run']);
+  expect([code, errors]).toEqual([0, expect.stringContaining('3 would be made')]);
+  expect(await query('[.orders.len(), loads_info().len()];')).toEqual([0, 0]);
+});
+
+test.each<[string, string | Uint8Array, readonly string[], number, RegExp]>([
+  ['no format', 'x', [], 2, /which format/],
+  ['utf16.csv', Buffer.from('\ufeffnr\n1\n', 'utf16le'), [], 1, /line 1: this is UTF-16/],
+  ['latin.csv', Buffer.from('nr,note\n1,\xe9\n', 'latin1'), [], 1, /no UTF-8/],
+  ['twice.csv', 'nr,nr\n1,2\n', [], 1, /name each column, each once/],
+  ['short.csv', 'nr,note\n1\n', [], 1, /line 2: 1 values for 2 columns/],
+  ['cut.jsonl.gz', gzipSync('{"nr": 1}\n').subarray(0, 20), [], 1, /can't be unpacked/],
+  ['none.jsonl', '{"nr": 1}\n', ['--into', 'nothing'], 1, /nothing/],
+  [
+    'ref.csv',
+    'nr,who\n1,eve\n',
+    ['--map', 'customer=@Customer.email:who'],
+    1,
+    /line 2: there is no Customer with the email eve/,
+  ],
+])('%s is refused, and makes nothing', async (name, content, args, wanted, why) => {
+  const { code, errors } = await load(fileOf(name, content), args);
+  expect([code, errors]).toEqual([wanted, expect.stringMatching(why)]);
+  expect(await query('.orders.len();')).toBe(0);
+});

@@ -1,0 +1,218 @@
+/** Brings rows into a collection, step by step: each step makes its rows and notes how far the load is in one change. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { isWireList, isWireMap, QueryError, type WireValue } from '@althing/client';
+import type { Connection } from '../connection.js';
+import { runQuery } from '../connection.js';
+import { messageOf } from '../system-error.js';
+import { type Field, fittingJson, fittingText } from './fields.js';
+import { codeOf, type LoadPlan } from './plan.js';
+import type { RowFormat, RowSource, SourceRow } from './source.js';
+
+/** Rows and characters of one step at most. */
+const ROWS_MAX = 2000;
+const LENGTH_MAX = 400 * 1024;
+const ROWS_FIRST = 100;
+
+/** How long a step may take, so that nobody else waits for long, in milliseconds. */
+const STEP_MS = 10;
+
+export interface LoaderOptions {
+  readonly connection: Connection;
+  readonly scope: string;
+  readonly plan: LoadPlan;
+  readonly format: RowFormat;
+  readonly fields: ReadonlyMap<string, Field>;
+  readonly name: string;
+  /** What tells the source and the plan from others. */
+  readonly source: string;
+  /** Rows that may be refused. */
+  readonly errorsMax: number;
+  /** Rows in a second at most; null for as many as come. */
+  readonly rate: number | null;
+  readonly isTrial: boolean;
+  /** Told of each row that is refused; of the last ones again by the run behind the one that may not have been told. */
+  readonly refused: (row: SourceRow, why: string, isAgain: boolean) => Promise<void>;
+  readonly signal: AbortSignal;
+}
+
+/** A row is refused, and no more may be. */
+export class RefusedError extends Error {}
+
+/** What a load did. */
+export interface LoadSummary {
+  readonly made: number;
+  readonly refused: number;
+  readonly skipped: number;
+  /** Rows that an earlier run did. */
+  readonly before: number;
+}
+
+export class Loader {
+  private readonly code: string;
+  private made = 0;
+  private refusedCount = 0;
+  private skipped = 0;
+  private rowsOfStep = ROWS_FIRST;
+  private begunAt = 0;
+  /** Rows that are done, in all. */
+  private place = 0;
+  private readonly columns: ReadonlyMap<string, readonly string[]>;
+
+  constructor(private readonly options: LoaderOptions) {
+    this.code = codeOf(options.plan, options.isTrial);
+    this.columns = propertiesByColumn(options.plan);
+  }
+
+  /**
+   * Brings all rows that are not done yet.
+   *
+   * @throws RefusedError; AlthingError
+   */
+  async run({ rows }: RowSource): Promise<LoadSummary> {
+    const { signal } = this.options;
+    const before = await this.begin();
+    let left = before.rows;
+    let waiting: SourceRow[] = [];
+    let length = 0;
+    this.begunAt = performance.now();
+    for await (const some of rows) {
+      for (const row of some) {
+        if (left > 0) {
+          if (before.lastRefused.has(before.rows - left))
+            await this.options.refused(row, 'refused by the run before', true);
+          left -= 1;
+          continue;
+        }
+        waiting.push(row);
+        length += row.raw.length;
+        if (waiting.length < this.rowsOfStep && length < LENGTH_MAX) continue;
+        await this.step(waiting);
+        waiting = [];
+        length = 0;
+        if (signal.aborted) return this.summary(before.rows);
+      }
+    }
+    if (left > 0)
+      throw new RefusedError(
+        `the load '${this.options.name}' is at row ${before.rows}, and the file ends before`,
+      );
+    if (waiting.length > 0) await this.step(waiting);
+    return this.summary(before.rows);
+  }
+
+  private summary(before: number): LoadSummary {
+    const { made, refusedCount: refused, skipped } = this;
+    return { made, refused, skipped, before };
+  }
+
+  /** How far the load is. */
+  private async begin(): Promise<{ readonly rows: number; readonly lastRefused: ReadonlySet<number> }> {
+    const { connection, scope, name, source, isTrial } = this.options;
+    const none = { rows: 0, lastRefused: new Set<number>() };
+    if (isTrial) return none;
+    const info = await runQuery(connection, scope, 'return load_info(name), 2;', { name });
+    if (!isWireMap(info)) return none;
+    if (info.get('source') !== source)
+      throw new RefusedError(
+        `the load '${name}' is of another file, or another plan: give this one another name (--id)`,
+      );
+    this.place = Number(info.get('rows'));
+    const last = info.get('last_refused');
+    return { rows: this.place, lastRefused: new Set(isWireList(last) ? last.map(Number) : []) };
+  }
+
+  private async step(rows: readonly SourceRow[]): Promise<void> {
+    const { errorsMax, rate, signal } = this.options;
+    const unread = new Map<number, string>();
+    const values = rows.map((row, place): WireValue => {
+      try {
+        if (row.values === null) throw new Error(row.why);
+        return this.valuesOf(row.values);
+      } catch (error) {
+        unread.set(place, messageOf(error));
+        return null;
+      }
+    });
+    const allowed = errorsMax - this.refusedCount;
+    const begun = performance.now();
+    const answer = await this.send(values, allowed).catch((error: unknown) => {
+      throw this.explained(error, rows, unread);
+    });
+    const ms = performance.now() - begun;
+    for (const [place, why] of answer.refused) {
+      const row = rows[place];
+      if (row !== undefined) await this.options.refused(row, unread.get(place) ?? why, false);
+    }
+    this.refusedCount += answer.refused.length;
+    this.skipped += answer.skipped;
+    this.made += rows.length - answer.refused.length - answer.skipped;
+    this.place += rows.length;
+    const fitting = Math.round((rows.length * STEP_MS) / Math.max(ms, 1));
+    this.rowsOfStep = Math.max(20, Math.min(ROWS_MAX, fitting, 2 * this.rowsOfStep));
+    if (rate === null) return;
+    this.rowsOfStep = Math.min(this.rowsOfStep, Math.max(1, Math.ceil(rate / 10)));
+    const done = this.made + this.refusedCount + this.skipped;
+    const ahead = (done / rate) * 1000 - (performance.now() - this.begunAt);
+    if (ahead > 0) await pause(ahead, undefined, { signal }).catch(() => {});
+  }
+
+  private async send(
+    rows: readonly WireValue[],
+    allowed: number,
+  ): Promise<{ readonly refused: readonly (readonly [number, string])[]; readonly skipped: number }> {
+    const { connection, scope, name, source, isTrial } = this.options;
+    const vars = { rows, from: BigInt(this.place), allowed: BigInt(allowed), name, source };
+    const where = connection.db.$scope(scope);
+    const answer = isTrial
+      ? (await where.with({ dryRun: true }).query<WireValue>(this.code, vars)).result
+      : await where.query<WireValue>(this.code, vars);
+    const [refused, skipped] = isWireList(answer) ? answer : [];
+    return {
+      refused: (isWireList(refused) ? refused : []).map((pair) => {
+        const [place, why] = isWireList(pair) ? pair : [];
+        return [Number(place), String(why)] as const;
+      }),
+      skipped: Number(skipped ?? 0),
+    };
+  }
+
+  /** The error of a step that made nothing, with the line in the file. */
+  private explained(
+    error: unknown,
+    rows: readonly SourceRow[],
+    unread: ReadonlyMap<number, string>,
+  ): unknown {
+    const [, number, why = ''] =
+      error instanceof QueryError ? (/^row (\d+): (.*)$/s.exec(error.message) ?? []) : [];
+    if (number === undefined) return error;
+    const place = Number(number) - this.place;
+    const line = rows[place]?.line ?? 0;
+    return new RefusedError(
+      `line ${line}: ${unread.get(place) ?? why}; ${this.place} rows are done, and this step made none (--errors allows some to be refused)`,
+    );
+  }
+
+  private valuesOf(columns: ReadonlyMap<string, WireValue>): ReadonlyMap<string, WireValue> {
+    const { fields, format } = this.options;
+    const values = new Map<string, WireValue>();
+    for (const [column, given] of columns) {
+      for (const property of this.columns.get(column) ?? [column]) {
+        const field = fields.get(property);
+        if (format === 'jsonl') values.set(property, fittingJson(given, field));
+        else if (typeof given === 'string') values.set(property, fittingText(given, field));
+        else if (field?.isNillable === true) values.set(property, null);
+      }
+    }
+    return values;
+  }
+}
+
+/** The properties that each column becomes, where that is not one of the same name; none for one that is left out. */
+function propertiesByColumn({ mappings }: LoadPlan): Map<string, string[]> {
+  const columns = new Map<string, string[]>();
+  for (const mapping of mappings) {
+    if (mapping.kind === 'none') columns.set(mapping.property, []);
+    else columns.set(mapping.column, [...(columns.get(mapping.column) ?? []), mapping.property]);
+  }
+  return columns;
+}
