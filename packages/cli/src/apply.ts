@@ -1,13 +1,12 @@
 /** `althing apply` and `althing diff`: types, enums, relations and procedures of a collection, kept in a file. */
-import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { DefinitionsError, definitionsOf } from './apply/definitions.js';
 import { type Plan, planOf } from './apply/plan.js';
 import type { CommandDefinition } from './command.js';
 import { addConnectionOptions, type Connection, runQuery, withConnection } from './connection.js';
 import { exitHelp } from './exit-codes.js';
-import { UsageError } from './input.js';
-import { type Io, readInput, tell, write } from './io.js';
+import { readText, UsageError } from './input.js';
+import { type Io, tell, write } from './io.js';
 import { finished } from './work.js';
 
 export const applyCommand: CommandDefinition = {
@@ -18,7 +17,7 @@ export const applyCommand: CommandDefinition = {
       .option('--dry-run', 'try it on the node, and take it back')
       .addHelpText('after', APPLY_HELP)
       .action(async (scope: string, file: string, _: unknown, invoked: Command) =>
-        finish(await finished('apply', io, () => apply(scope, file, invoked, io), isExpected, true)),
+        finish(await finished('apply', io, () => applyFile(scope, file, invoked, io), isExpected, true)),
       );
   },
 };
@@ -63,7 +62,12 @@ function isExpected(error: unknown): boolean {
   return error instanceof DefinitionsError || error instanceof Differs;
 }
 
-async function apply(scope: string, file: string, command: Command, io: Io): Promise<void> {
+/**
+ * Makes the definitions of a collection those of a file.
+ *
+ * @throws {DefinitionsError}
+ */
+export async function applyFile(scope: string, file: string, command: Command, io: Io): Promise<void> {
   await withConnection(command, io, async (connection) => {
     const plan = await compare(connection, scope, file, command, io);
     await show(plan, io);
@@ -96,18 +100,10 @@ async function compare(
   command: Command,
   io: Io,
 ): Promise<Plan> {
-  const wanted = definitionsOf(file === '-' ? await readInput(io) : contentOf(file), file);
+  const wanted = definitionsOf(await readText(file, io), file);
   const present = await runQuery(connection, scope, 'export();');
   if (typeof present !== 'string') throw new UsageError(`${scope} is no collection; write it like //stuff`);
   return planOf(definitionsOf(present, scope), wanted, command.opts().delete === true);
-}
-
-function contentOf(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    throw new UsageError(`${file} can't be read`);
-  }
 }
 
 async function show({ statements, left }: Plan, io: Io): Promise<void> {

@@ -129,7 +129,7 @@ interface ImportOptions {
 }
 
 /** @throws {UsageError} for what can't be the name of a collection */
-function nameOf(collection: string): string {
+export function nameOf(collection: string): string {
   const name = collection.replace(/^(\/\/|@:|@collection:)/, '');
   if (!/^[A-Za-z_][A-Za-z0-9_]{0,254}$/.test(name))
     throw new UsageError(`${JSON.stringify(collection)} is no collection: write its name, as in //stuff`);

@@ -1,5 +1,7 @@
 /** Input of the caller of a command. */
+import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
+import { type Io, readInput } from './io.js';
 
 /** Something that the caller wrote is wrong; nothing was sent. */
 export class UsageError extends Error {}
@@ -13,4 +15,18 @@ export function textOption(command: Command, name: string): string | undefined {
 /** A text; undefined for an empty one. */
 export function nonEmpty(text: string | undefined): string | undefined {
   return text === '' ? undefined : text;
+}
+
+/**
+ * The text of a file, or the standard input for `-`.
+ *
+ * @throws {UsageError} for a file that can't be read
+ */
+export async function readText(file: string, io: Io): Promise<string> {
+  if (file === '-') return readInput(io);
+  try {
+    return await readFile(file, 'utf8');
+  } catch {
+    throw new UsageError(`${file} can't be read`);
+  }
 }

@@ -6,11 +6,13 @@ import { applyCommand, diffCommand } from './apply.js';
 import { backupCommand } from './backup.js';
 import { opensShell } from './bare.js';
 import { checkCommand } from './check.js';
+import { testCommand } from './checks/test-command.js';
 import { clusterCommand } from './cluster.js';
 import { exportCommand, importCommand } from './collection-files.js';
 import type { CommandDefinition } from './command.js';
 import { completionCommand } from './completion/completion-command.js';
 import { configCommand } from './config.js';
+import { copyCommand } from './copy.js';
 import { explainCommand } from './explain/explain-command.js';
 import { type Io, processIo, writeLast } from './io.js';
 import { loadCommand } from './load/load-command.js';
@@ -44,6 +46,8 @@ const commands: readonly CommandDefinition[] = [
   completionCommand,
   applyCommand,
   diffCommand,
+  copyCommand,
+  testCommand,
   versionCommand,
 ];
 
