@@ -179,14 +179,21 @@ function unitsOf(text: string, codePoints: number): number {
   return units;
 }
 
-async function completions(context: CompletionContext, scope: string): Promise<CompletionResult | null> {
-  const source = context.state.doc.toString();
-  const { wanted, prefix } = contextAt(source, context.pos);
-  if (wanted.kind === 'nothing' || (prefix === '' && wanted.kind === 'name' && !context.explicit))
-    return null;
+/** Text around the cursor that completion looks at, in UTF-16 units: to read all of a long one takes longer than a key may. */
+const LOOKED_AT = { before: 8000, behind: 2000 };
+
+async function completions(
+  { state, pos, explicit }: CompletionContext,
+  scope: string,
+): Promise<CompletionResult | null> {
+  const start = state.doc.lineAt(Math.max(0, pos - LOOKED_AT.before)).from;
+  const source = state.sliceDoc(start, Math.min(state.doc.length, pos + LOOKED_AT.behind));
+  const place = contextAt(source, pos - start);
+  const { wanted, prefix } = place;
+  if (wanted.kind === 'nothing' || (prefix === '' && wanted.kind === 'name' && !explicit)) return null;
   if (wanted.kind === 'member' && wanted.receiver.kind === 'path')
     await knowKeys(scope, wanted.receiver.path);
-  const { from, to, items } = complete(source, context.pos, catalogueOf(scope));
+  const { from, to, items } = complete(source, pos - start, catalogueOf(scope), place);
   if (items.length === 0) return null;
   const options: Completion[] = items.map(({ label, kind, detail, doc, insert }, i) => ({
     label,
@@ -196,7 +203,7 @@ async function completions(context: CompletionContext, scope: string): Promise<C
     boost: -i / 10,
     ...(doc === '' ? {} : { info: doc }),
   }));
-  return { from, to, options, filter: false };
+  return { from: start + from, to: start + to, options, filter: false };
 }
 
 interface ReadState {

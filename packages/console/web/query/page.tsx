@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Failed, Ran } from '../results/protocol.js';
 import { askWorker } from '../results/remote.js';
 import { FailedView, ResultView } from '../results/view.js';
-import { collectionScope, collections, loadNames, namesOf } from '../state/names.js';
+import { collectionScope, collections, loadNames, type Names, namesOf } from '../state/names.js';
 import { linkTo, route } from '../state/route.js';
 import { logOut } from '../state/session.js';
 import { readOnly } from '../state/settings.js';
@@ -98,7 +98,7 @@ function TabPage({ tab }: { readonly tab: Tab }): JSX.Element {
   const editor = useRef<Editor | null>(null);
   const [side, show] = useState<'code' | 'result'>('code');
   const names = namesOf(scope);
-  const verdict = verdictOn(tab.code, scope, names.functions);
+  const verdict = useVerdict(tab.code, scope, names.functions);
   const outcome = outcomes.value.get(tab.id);
   const run = async (selected: string | null, isDry = false): Promise<void> => {
     const code = selected ?? tab.code;
@@ -135,12 +135,7 @@ function TabPage({ tab }: { readonly tab: Tab }): JSX.Element {
             Stop
           </button>
         ) : (
-          <button
-            type="button"
-            class="main"
-            disabled={verdict.kind === 'empty'}
-            onClick={() => void run(null)}
-          >
+          <button type="button" class="main" disabled={tab.code.trim() === ''} onClick={() => void run(null)}>
             Run
           </button>
         )}
@@ -182,6 +177,18 @@ function TabPage({ tab }: { readonly tab: Tab }): JSX.Element {
       </div>
     </div>
   );
+}
+
+/** How long nobody types before a text is judged, in milliseconds: to parse a long one takes longer than a key may. */
+const JUDGE_MS = 200;
+
+function useVerdict(code: string, scope: string, functions: Names['functions']): Verdict {
+  const [verdict, set] = useState(() => verdictOn(code, scope, functions));
+  useEffect(() => {
+    const timer = setTimeout(() => set(verdictOn(code, scope, functions)), JUDGE_MS);
+    return () => clearTimeout(timer);
+  }, [code, scope, functions]);
+  return verdict;
 }
 
 function close(tab: Tab): void {

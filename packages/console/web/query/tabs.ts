@@ -1,5 +1,5 @@
 /** Tabs of the query page, and their history. They are kept in the browser within a second, so that no text is ever lost. */
-import { effect, signal } from '@preact/signals';
+import { effect, type Signal, signal } from '@preact/signals';
 import { keep, kept } from '../state/settings.js';
 import { VARIABLE_TYPES, type Variable } from './variables.js';
 
@@ -32,9 +32,9 @@ export const currentTab = signal(tabs.value[0]?.id ?? '');
 export const past = signal<readonly Past[]>(keptPast(HISTORY));
 export const saved = signal<readonly Past[]>(keptPast(SAVED));
 
-keepLater(TABS, () => JSON.stringify(tabs.value));
-keepLater(HISTORY, () => JSON.stringify(past.value));
-keepLater(SAVED, () => JSON.stringify(saved.value));
+keepLater(TABS, tabs);
+keepLater(HISTORY, past);
+keepLater(SAVED, saved);
 
 /** A tab with a text, beside the others or in the place of an empty one; it becomes the current one. */
 export function openTab(scope: string, code: string, variables: readonly Variable[] = []): void {
@@ -74,13 +74,12 @@ export function unsave(name: string | null): void {
   saved.value = saved.value.filter((each) => each.name !== name);
 }
 
-function keepLater(name: string, text: () => string): void {
+function keepLater(name: string, value: Signal<unknown>): void {
   let isFirst = true;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  let latest = '';
-  const flush = (): void => keep(name, latest);
+  const flush = (): void => keep(name, JSON.stringify(value.peek()));
   effect(() => {
-    latest = text();
+    void value.value;
     clearTimeout(timer);
     if (!isFirst) timer = setTimeout(flush, KEEP_MS);
     isFirst = false;

@@ -55,9 +55,14 @@ export const COMPLETIONS_MAX = 200;
 
 /**
  * @param offset the place of the cursor, in UTF-16 units
+ * @param context of that place, for those who know it already
  */
-export function complete(source: string, offset: number, catalogue: Catalogue): Completions {
-  const context = contextAt(source, offset);
+export function complete(
+  source: string,
+  offset: number,
+  catalogue: Catalogue,
+  context: Context = contextAt(source, offset),
+): Completions {
   const { from, to, prefix, call } = context;
   const all = candidates(context, catalogue).map((item, order) => ({
     item,

@@ -5,6 +5,7 @@ import { appendsText, measureAppends } from './append.js';
 import { benchClient, clientText, isGoodEnough } from './client.js';
 import { benchCluster, clusterText } from './cluster/cluster.js';
 import { benchIdle, idleText } from './cluster/idle.js';
+import type { ConsoleRow } from './console/console.js';
 import { rowsText } from './contest.js';
 import { benchPrograms, langText } from './lang.js';
 import { benchRequests } from './requests.js';
@@ -32,6 +33,7 @@ PARTS (default: append and http)
   cluster     three nodes, one node and three nodes of etcd in turns, and what clients notice when leaders are killed or hand over
   idle        processor time that three nodes take while nobody asks them anything, beside etcd and another build (--against)
   data        a node with a million orders: loading them, building indexes beside writes, look-ups in memory and after a restart, beside SQLite
+  console     the web console in the installed browser, beside its goals: first view, typing, large results, long lists, polling
   snapshot    a large state on its way to a follower that has nothing, and what other clients notice; of another build, too (--against)
 
   --seconds N       length of one measurement (default 1; for requests 0.4, for idle 5)
@@ -150,6 +152,13 @@ const PARTS: Readonly<Record<string, (values: Values) => Found | Promise<Found>>
       progress: (text) => console.error(text),
     });
     return { figures, text: dataText(figures) };
+  },
+  console: async ({ only, rounds = '5' }) => {
+    // Alone it needs a browser.
+    const { benchConsole, consoleText, isGoodConsole } = await import('./console/console.js');
+    const progress = (row: ConsoleRow) => console.error(consoleText([row]));
+    const figures = await benchConsole({ only, rounds: whole(rounds, '--rounds'), progress });
+    return { figures, text: consoleText(figures), isWrong: !isGoodConsole(figures) };
   },
   snapshot: async (values) => {
     const { against, storage, profile, rounds = '1' } = values;

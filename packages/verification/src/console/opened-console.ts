@@ -15,8 +15,9 @@ const REPORTED = 'althing-test:';
 /** What came is drawn by then, and what that asks for is asked. */
 const TWO_FRAMES = 'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))';
 
-export function startBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
+/** @param args for the browser, besides what it needs to run as root */
+export function startBrowser(args: readonly string[] = []): Promise<Browser> {
+  return chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', ...args] });
 }
 
 export interface Window {
