@@ -92,6 +92,7 @@ export const COMMANDS: readonly ShellCommand[] = [
   asking('dp', 'procedures', null, 'procedures_info();'),
   asking('dt', 'types', null, 'types_info();'),
   asking('de', 'enums', null, 'enums_info();'),
+  asking('di', 'indexes', null, 'indexes_info();'),
   asking('dr', 'rooms among the properties of the root', null, ROOMS_CODE),
   asking('du', 'users', '@thingsdb', 'users_info();'),
   asking('dn', 'nodes', '@node', 'nodes_info();'),
