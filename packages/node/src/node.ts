@@ -129,6 +129,8 @@ export class Node implements RunningNode {
       now: systemClock.now,
       wallClock: Date.now,
       scopeOf: (target) => this.side.engine.scope(target)?.name ?? null,
+      told: config.metricsProcedures,
+      ranTold: (place, isOk, ranMs) => this.figures.ranProcedure(place, isOk, ranMs),
     });
     this.history = new History(parts.metrics, Math.floor(Date.now() / 1000));
     this.sizes = new CollectionSizes(state, (error) => this.side.noteDefect(error));

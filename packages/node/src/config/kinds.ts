@@ -133,6 +133,20 @@ export function hosts(max: number): Kind<readonly string[]> {
   };
 }
 
+/** A list of procedures of collections, as `stuff.order`, separated by commas or blanks. */
+export function procedures(max: number): Kind<readonly string[]> {
+  return {
+    must: `a list of at most ${max} procedures such as "stuff.order", separated by commas`,
+    placeholder: 'LIST',
+    parse: (text) => {
+      const items = itemsOf(text);
+      const isName = (item: string): boolean => /^[A-Za-z_]\w{0,254}\.[A-Za-z_]\w{0,254}$/.test(item);
+      return items.length > max || !items.every(isName) ? bad : good(Object.freeze([...new Set(items)]));
+    },
+    format: (value) => value.join(','),
+  };
+}
+
 /** A list of origins of web pages, as `https://app.example.com:8443`, separated by commas or blanks. */
 export function origins(max: number): Kind<readonly string[]> {
   return {

@@ -9,6 +9,7 @@ import {
   integer,
   path,
   peers,
+  procedures,
   size,
   text,
 } from './kinds.js';
@@ -53,6 +54,11 @@ export const node = {
     duration(0, 600_000),
     1000,
     'Requests whose code runs longer are told in the log; 0 tells of none.',
+  ),
+  metrics_procedures: setting(
+    procedures(32),
+    [],
+    'Procedures that have calls and times of their own in `/metrics`, each as COLLECTION.PROCEDURE.',
   ),
   drain_delay_ms: derived(
     duration(0, 60_000),

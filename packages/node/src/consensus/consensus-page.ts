@@ -24,6 +24,8 @@ export interface PageOptions {
   readonly figures: GroupFigures;
   readonly version: string;
   readonly nodeName: string;
+  /** Procedures that have series of their own. */
+  readonly procedures: readonly string[];
   /** Wall clock in milliseconds. */
   readonly startedAt: number;
   /** A folder on the disk whose room is told. */
@@ -41,7 +43,7 @@ export async function metricsPage(options: PageOptions): Promise<string> {
   const info = [label('version', version), label('node', nodeName), label('node_version', process.version)];
   page.family({ name: 'althing_info', type: 'gauge', help: 'Always 1' }, [[info.join(','), 1]]);
   page.single('gauge', 'althing_ready', '1 while /ready answers 200', Number(options.isReady()));
-  page.addMetrics(metrics);
+  page.addMetrics(metrics, options.procedures);
   figures.addTo(page, options.groups());
   addPeers(page, options.peers());
   page.single('gauge', 'althing_log_bytes', 'Size of the log on disk', options.logBytes());

@@ -12,6 +12,7 @@ import {
   QueryShape,
   RunFigures,
   type RunNote,
+  type Scope,
   type Target,
 } from '@althing/engine';
 import type { PendingRequest, RequestEnd } from './request.js';
@@ -33,12 +34,19 @@ const EACH_MAX = 100;
 /** A run that takes so many milliseconds is never passed over: to find its shape is little beside that. */
 const LONG_RUN_MS = 10;
 
+/** What the names of the scopes of collections begin with. */
+const COLLECTION_PREFIX = '@collection:';
+
 export interface RequestFiguresOptions {
   /** Monotonic time, and the wall clock, in milliseconds. */
   readonly now: () => number;
   readonly wallClock: () => number;
   /** The scope of a target in words; null for a collection that is gone. */
   readonly scopeOf: (target: Target) => string | null;
+  /** Procedures that are told of one by one, as `COLLECTION.PROCEDURE`; none by default. */
+  readonly told?: readonly string[];
+  /** Called with the place among these of one that ran. */
+  readonly ranTold?: (place: number, isOk: boolean, ranMs: number) => void;
 }
 
 export class RequestFigures {
@@ -76,7 +84,17 @@ export class RequestFigures {
     const { scope, body } = ranCall;
     const target = scope.collectionId ?? (scope.kind === 'node' ? 'node' : 'thingsdb');
     if (body.kind === 'query') this.noteQuery(body.prepared, target, note);
-    else if (body.kind === 'run') this.figuresOfProcedure(target, body.procedure.name).note(note);
+    else if (body.kind === 'run') {
+      this.figuresOfProcedure(target, body.procedure.name).note(note);
+      this.tell(scope, body.procedure.name, isOk, ranMs);
+    }
+  }
+
+  private tell({ name: scope }: Scope, procedure: string, isOk: boolean, ranMs: number): void {
+    const { told = [], ranTold } = this.options;
+    if (told.length === 0) return;
+    const place = told.indexOf(`${scope.replace(COLLECTION_PREFIX, '')}.${procedure}`);
+    if (place >= 0) ranTold?.(place, isOk, ranMs);
   }
 
   /** Those that took the most time, the longest first. */

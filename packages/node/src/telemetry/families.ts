@@ -59,6 +59,10 @@ export const MODULE_CONDITIONS = ['running', 'starting', 'failed', 'off'] as con
 export const MODULE_OUTCOMES = ['ok', 'error', 'cancelled', 'refused'] as const;
 export const CHECKS = ['ok', 'mismatch', 'incomplete'] as const;
 
+/** Procedures that have series of their own at most: `metrics_procedures` names them, in the order of these places. */
+export const PROCEDURES_TOLD_MAX = 32;
+const PROCEDURE_PLACES: readonly string[] = Array.from({ length: PROCEDURES_TOLD_MAX }, (_, i) => String(i));
+
 export type Rejection = (typeof REJECTIONS)[number];
 
 /** Events that are sent to connections in rooms. */
@@ -125,6 +129,19 @@ export const FAMILIES = {
     ['kind', KINDS],
     ['scope', SCOPES],
   ]),
+  procedureCalls: {
+    ...counter('althing_procedure_calls_total', 'Requests that ran a procedure here', [
+      ['procedure', PROCEDURE_PLACES],
+      ['outcome', RUNS],
+    ]),
+    sparse: true,
+  },
+  procedureSeconds: {
+    ...counter('althing_procedure_run_seconds_total', 'Time that procedures ran', [
+      ['procedure', PROCEDURE_PLACES],
+    ]),
+    sparse: true,
+  },
   inFlight: gauge('althing_requests_in_flight', 'Requests that are not answered yet'),
   queues: gauge('althing_request_queue_length', 'Requests that wait', [['queue', QUEUES]]),
   rejected: counter('althing_requests_rejected_total', 'Requests refused for load', [['reason', REJECTIONS]]),
@@ -260,12 +277,17 @@ export function cellsOf({ type, bounds }: Family): number {
   return type === 'histogram' ? bounds.length + 2 : 1;
 }
 
-/** The labels of a series, as they are written. */
-export function labelsOf({ labels }: Family, series: number): string {
+/**
+ * The labels of a series, as they are written.
+ *
+ * @param procedures names of those that have series of their own, as `COLLECTION.PROCEDURE`
+ */
+export function labelsOf({ labels }: Family, series: number, procedures: readonly string[] = []): string {
   const texts: string[] = [];
   let rest = series;
   for (const [name, values] of [...labels].reverse()) {
-    texts.unshift(`${name}="${values[rest % values.length]}"`);
+    const value = values[rest % values.length];
+    texts.unshift(`${name}="${values === PROCEDURE_PLACES ? procedures[Number(value)] : value}"`);
     rest = Math.floor(rest / values.length);
   }
   return texts.join(',');

@@ -14,13 +14,17 @@ type Described = Pick<Family, 'name' | 'type' | 'help'>;
 export class Page {
   private readonly lines: string[] = [];
 
-  /** Everything that both threads count. */
-  addMetrics(metrics: Metrics): void {
+  /**
+   * Everything that both threads count.
+   *
+   * @param procedures names of those that have series of their own
+   */
+  addMetrics(metrics: Metrics, procedures: readonly string[] = []): void {
     for (const name of FAMILY_NAMES) {
       const family: Family = FAMILIES[name];
       this.begin(family);
       for (let series = 0; series < seriesOf(family); series++) {
-        const labels = labelsOf(family, series);
+        const labels = labelsOf(family, series, procedures);
         if (family.type === 'histogram') {
           this.histogram(family.name, labels, family.bounds, metrics.histogram(name, series));
         } else {

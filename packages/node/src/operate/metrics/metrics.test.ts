@@ -122,7 +122,7 @@ const ENDLESS = 'for (i in range(100000)) {for (j in range(100000)) {i + j}};';
 describe('a node', () => {
   let node: RealNode;
   beforeAll(async () => {
-    node = await RealNode.start({ query_duration_limit_ms: 300 });
+    node = await RealNode.start({ query_duration_limit_ms: 300, metrics_procedures: 'stuff.order' });
   });
   afterAll(() => node.stop());
 
@@ -162,6 +162,22 @@ describe('a node', () => {
     expect(samples.get('althing_ready')).toBe(1);
     expect(samples.get('althing_log_messages_total{level="info"}')).toBeGreaterThan(0);
     expect(samples.get('process_resident_memory_bytes')).toBeGreaterThan(10_000_000);
+  });
+
+  test('counts the procedures that are named, by themselves', async () => {
+    await node.value('//stuff', "new_procedure('order', |n| 1 / n); new_procedure('other', || 1); nil;");
+    const run = (name: string, args: readonly number[]): Promise<unknown> =>
+      node.post('//stuff', JSON.stringify({ type: 'run', name, args }));
+    for (const [name, ...args] of [['order', 1], ['order', 2], ['order', 0], ['other']] as const)
+      await run(name, args);
+    const samples = samplesOf(await page());
+    const calls = (outcome: string): number | undefined =>
+      samples.get(`althing_procedure_calls_total{procedure="stuff.order",outcome="${outcome}"}`);
+    expect([calls('ok'), calls('error')]).toEqual([2, 1]);
+    expect(samples.get('althing_procedure_run_seconds_total{procedure="stuff.order"}')).toBeGreaterThan(0);
+    expect(
+      [...samples.keys()].filter((name) => name.includes('other"') && name.includes('procedure')),
+    ).toEqual([]);
   });
 
   test('tells how far the logs of its groups are', async () => {

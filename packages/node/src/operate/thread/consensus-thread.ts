@@ -52,6 +52,8 @@ export interface WorkerOptions {
   readonly statusAddress: string;
   /** 0 for no status port. */
   readonly statusPort: number;
+  /** Procedures that have series of their own among the figures. */
+  readonly metricsProcedures: readonly string[];
   /** For the status port; null for plain HTTP. */
   readonly statusTls: StatusTls | null;
   /** Names by which the status port may be called. */
@@ -297,6 +299,7 @@ export class ConsensusThread {
           figures,
           version,
           nodeName,
+          procedures: options.metricsProcedures,
           startedAt,
           folder: logPath,
           groups: () => host.groupsNow,

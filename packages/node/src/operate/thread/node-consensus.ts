@@ -171,6 +171,7 @@ function workerOptions({
     rootAgeMaxMs: rootAgeMaxOf(config),
     statusAddress: config.bindClientAddr,
     statusPort: config.httpStatusPort,
+    metricsProcedures: config.metricsProcedures,
     statusTls: certificates.present,
     statusSites: sitesOptionsOf(config),
     cluster: {

@@ -65,6 +65,7 @@ class Running {
         rootAgeMaxMs: 60_000,
         statusAddress: '127.0.0.1',
         statusPort,
+        metricsProcedures: [],
         statusTls: null,
         statusSites: {
           bindAddress: '127.0.0.1',
