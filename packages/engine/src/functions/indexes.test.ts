@@ -256,6 +256,40 @@ describe('each_by', () => {
   });
 });
 
+describe('verify_index', () => {
+  test('looks through all instances in portions, and finds nothing where all is as it should be', () => {
+    db.run("set_type('N', {n: 'int'}); .ns = []; new_index('N', 'n', UNIQUE);");
+    for (let i = 0; i < 6; i++)
+      db.run(`range(${2000 * i}, ${2000 * (i + 1)}).each(|i| .ns.push(N{n: i})); nil;`);
+    const first = db.run("verify_index('N', 'n');");
+    expect(first).toEqual({ problems: [], checked: 10_000, next: db.run('.ns[9999].id();') });
+    const rest = "verify_index('N', 'n', verify_index('N', 'n').next);";
+    expect(db.run(rest)).toEqual({ problems: [], checked: 2000, next: null });
+    expect(db.error("verify_index('N', 'm');")).toBe('lookup_err');
+  });
+
+  test('tells of entries that are missing, not of their instance, or too many', () => {
+    db.run("new_index('User', 'email', UNIQUE);");
+    const id = Number(db.run('.users[0].id();'));
+    const [index] = db.collection.store.indexes.byId.values();
+    const key = index?.uniqueKeyOfValues(['ann@x.org']) ?? '';
+    index?.tree.remove(key, id);
+    const missing = `thing ${id} has no entry with its values`;
+    expect(db.run("verify_index('User', 'email').problems")).toEqual([
+      missing,
+      'there are 3 entries for 4 instances',
+    ]);
+    index?.tree.insert(index.uniqueKeyOfValues(['other']) ?? '', id);
+    expect(db.run("verify_index('User', 'email').problems")).toEqual([missing]);
+    index?.tree.insert(key, id);
+    expect(db.run("verify_index('User', 'email').problems")).toEqual(['there are 5 entries for 4 instances']);
+    index?.tree.insert(key, id + 1000);
+    expect(db.run("verify_index('User', 'email').problems")).toContain(
+      `the values of thing ${id} are those of others, too`,
+    );
+  });
+});
+
 describe('an index of odd values', () => {
   test('has ten thousand equal keys, in the order of ids, and lets go of each of them', () => {
     db.run("set_type('N', {n: 'int'}); .ns = []; new_index('N', 'n');");

@@ -21,11 +21,13 @@ import { inWords } from '../schema/rule.js';
 import type { FieldDef, Type } from '../schema/type.js';
 import { expiringIndex } from '../state/expiry.js';
 import { duplicatesIn } from '../state/index-build.js';
+import { problemsAbove } from '../state/index-rules.js';
 import { IndexEditor } from '../state/parts/indexes.js';
 import type { Store } from '../state/store.js';
 import { READY, type TypeIndex } from '../state/type-index.js';
-import { List } from '../value/containers.js';
+import { List, listOf } from '../value/containers.js';
 import { MpData } from '../value/scalars.js';
+import { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import { needCommit } from './history.js';
 import { defOf } from './types.js';
@@ -95,7 +97,28 @@ export const INDEXES: readonly Entry[] = [
       return new List(all.map((index) => indexInfo(rt, schema.type(index.def.type), index)));
     },
   }),
+  func('verify_index', {
+    doc: 'Looks whether an index has what it should of up to 10,000 instances, those with ids above one (0 by default): a thing with problems, a list of texts, checked, the number of instances, and next, the id to go on above, or nil at the end.',
+    in: In.COLLECTION,
+    readsState: true,
+    params: [p.str('type'), p.str('name'), p.optional(p.intBetween('above', 0, Number.MAX_SAFE_INTEGER))],
+    run: (rt, typeName, name, above = 0) => {
+      const type = typeNamed(rt, typeName);
+      const index = indexNamed(rt, type, name);
+      const { problems, checked, next } = problemsAbove(storeOf(rt), index, above, VERIFIED_MAX, () =>
+        rt.charge(UNITS_PER_READ),
+      );
+      const result = new Thing(0, rt.shapes.empty(), []);
+      rt.transaction.setProperty(result, 'problems', listOf(problems));
+      rt.transaction.setProperty(result, 'checked', checked);
+      rt.transaction.setProperty(result, 'next', next);
+      return result;
+    },
+  }),
 ];
+
+/** Instances that one call of verify_index looks at. */
+const VERIFIED_MAX = 10_000;
 
 /** Says by which property the instances of a type expire; nil: by none any more. */
 export function setExpiry(rt: Runtime, type: Type, property: string | null): void {

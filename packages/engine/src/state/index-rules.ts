@@ -50,6 +50,66 @@ function brokenEntries(store: Store, index: TypeIndex, type: Type): string[] {
   return broken;
 }
 
+/** What a look at a part of the instances of an index found. */
+export interface IndexProblems {
+  /** A line each. */
+  readonly problems: readonly string[];
+  /** Number of instances that were looked at. */
+  readonly checked: number;
+  /** The id of the last one, if there are more. */
+  readonly next: number | null;
+}
+
+/**
+ * The same for a part of the instances, which are brought into memory: each has its entry, and a unique one alone. At the end of all
+ * instances there are as many entries, so there are no others.
+ *
+ * @param above the instances with ids above this one
+ * @param max instances that are looked at
+ * @param onInstance called before each
+ */
+export function problemsAbove(
+  store: Store,
+  index: TypeIndex,
+  above: number,
+  max: number,
+  onInstance: () => void,
+): IndexProblems {
+  const { tree } = index;
+  const type = store.schema.type(index.def.type);
+  const problems: string[] = [];
+  let [checked, last, isWhole] = [0, above, true];
+  type.instances.eachAbove(above, (id) => {
+    if (checked === max || !index.covers(id)) {
+      isWhole = checked < max;
+      return false;
+    }
+    onInstance();
+    checked += 1;
+    last = id;
+    const thing = store.thingOfId(id);
+    store.load(thing);
+    const key = index.keyOf(thing);
+    const isUnique = index.isUnique && !isCutKey(key) && index.uniqueKeyOf(thing, NO_VALUES) !== null;
+    const ids = isUnique ? idsOf(index, key) : [id];
+    if (!hasEntry(index, key, id)) problems.push(`thing ${id} has no entry with its values`);
+    else if (ids.length > 1) problems.push(`the values of thing ${id} are those of others, too`);
+    return true;
+  });
+  if (isWhole && index.isReady && tree.count !== type.instances.size)
+    problems.push(`there are ${tree.count} entries for ${type.instances.size} instances`);
+  return { problems, checked, next: isWhole ? null : last };
+}
+
+function hasEntry({ tree }: TypeIndex, key: string, id: number): boolean {
+  let has = false;
+  tree.ascend({ key, id }, (otherKey, otherId) => {
+    has = otherKey === key && otherId === id;
+    return false;
+  });
+  return has;
+}
+
 function idsOf({ tree }: TypeIndex, wanted: string): number[] {
   const ids: number[] = [];
   tree.ascend({ key: wanted, id: 0 }, (key, id) => key === wanted && ids.push(id) < 2);
