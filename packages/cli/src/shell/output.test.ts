@@ -49,6 +49,15 @@ test('a table that is too wide shortens its widest columns', () => {
   expect(lines[2]).toBe(`${'x'.repeat(16)}…  1`);
 });
 
+test('things with more columns than a row has room for are a tree, unless a table is asked for', () => {
+  const many = [1n, 2n].map((n) =>
+    wireMap(Object.fromEntries(['first', 'second', 'third'].map((name) => [`${name}_one`, n]))),
+  );
+  expect(shown(many, 'auto', 21)).toMatch(/^\[/);
+  expect(shown(many, 'table', 21)).toMatch(/^first…/);
+  expect(shown(many, 'auto', 22)).toMatch(/^first…/);
+});
+
 test('one thing, or things among other values, are no table', () => {
   expect(shown([ann])).toBe('[{#: 1, name: "Ann", age: 31}]');
   expect(shown([ann, 1n], 'table')).toBe('[{#: 1, name: "Ann", age: 31}, 1]');

@@ -34,7 +34,7 @@ export function formatValue(value: WireValue, format: OutputFormat, layout: Layo
     case 'tree':
       return tree(value, layout, 0);
     case 'auto':
-      return (isTabular(value) ? table(value, layout) : null) ?? tree(value, layout, 0);
+      return (isTabular(value) ? table(value, layout, true) : null) ?? tree(value, layout, 0);
   }
 }
 
@@ -76,7 +76,8 @@ function columnsOf(rows: readonly Row[]): string[] {
   return [...new Set(rows.flatMap((row) => [...row.keys()]))];
 }
 
-function table(value: WireValue, { width, paint }: Layout): string | null {
+/** Null for what is no list of things, or, where it must, does not fit into a row. */
+function table(value: WireValue, { width, paint }: Layout, mustFit = false): string | null {
   const rows = rowsOf(value);
   if (rows === null) return null;
   const columns = columnsOf(rows);
@@ -90,6 +91,7 @@ function table(value: WireValue, { width, paint }: Layout): string | null {
     ),
     width,
   );
+  if (mustFit && widthOf(widths) > width) return null;
   const line = (texts: readonly string[], styles: readonly Style[], isRight: readonly boolean[]): string =>
     texts
       .map((text, i) => {
@@ -137,7 +139,7 @@ function cell(value: WireValue | undefined): Cell {
 /** Columns that fit into a row: the widest give way first. */
 function fitted(widths: readonly number[], width: number): number[] {
   const fits = [...widths];
-  let over = fits.reduce((sum, each) => sum + each + 2, -2) - width;
+  let over = widthOf(fits) - width;
   while (over > 0) {
     const widest = Math.max(...fits);
     if (widest <= COLUMN_WIDTH_MIN) break;
@@ -145,6 +147,11 @@ function fitted(widths: readonly number[], width: number): number[] {
     over -= 1;
   }
   return fits;
+}
+
+/** Of a row with columns of these widths. */
+function widthOf(columns: readonly number[]): number {
+  return columns.reduce((sum, each) => sum + each + 2, -2);
 }
 
 function tree(value: WireValue, layout: Layout, indent: number): string {
