@@ -253,6 +253,15 @@ onTerminals('sessions on a terminal', () => {
     await terminal.shows('998');
   });
 
+  test('a paste of 1 MB is there as a whole', async () => {
+    const terminal = start();
+    await terminal.shows('//stuff>');
+    terminal.paste(`${`  '${'x'.repeat(60)}',\n`.repeat(16_000)}  'the end'`);
+    await terminal.shows("'the end'");
+    terminal.press('C-c');
+    await terminal.shows('//stuff>');
+  });
+
   test('a resize draws the prompt anew', async () => {
     const terminal = start();
     await terminal.shows('//stuff>');
