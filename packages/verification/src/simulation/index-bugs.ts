@@ -15,6 +15,15 @@ export function plantInIndexes({ store }: CollectionGroup, on: ReadonlySet<NodeM
       if (!isBuilding) changed(thing, slot, old, value);
     };
   }
+  if (on.has('index_cursor_in_memory')) {
+    const build = indexes.build.bind(indexes);
+    const cursors = new Map<number, number>();
+    indexes.build = (index, type, upTo) => {
+      index.progress = { ...index.progress, cursor: cursors.get(index.def.id) ?? 0 };
+      cursors.set(index.def.id, upTo);
+      return build(index, type, upTo);
+    };
+  }
   if (on.has('index_ready_too_early')) {
     const build = indexes.build.bind(indexes);
     indexes.build = (index, type, upTo) => {

@@ -46,6 +46,7 @@ export const NODE_MUTANTS = {
   ended_sessions_stay: 'a session that its user ends goes on',
   index_not_checked: 'nobody checks whether the values of a unique index are there already',
   index_built_part_not_kept: 'what changes while an index is built does not change what it has already',
+  index_cursor_in_memory: 'how far an index is built is what the node remembers, and not what the state says',
   index_ready_too_early: 'an index counts as complete behind the first slice of its build',
   index_build_not_undone: 'a slice of a build that is taken back leaves its entries',
   index_entry_of_converted_stays: 'an instance that becomes a plain thing stays in the indexes of its type',
