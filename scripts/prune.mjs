@@ -7,8 +7,10 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const packages = readdirSync(join(root, 'packages')).map((name) => join(root, 'packages', name));
+const consolePackage = join(root, 'packages/console');
 const projects = [
   ...packages.map((folder) => ({ source: join(folder, 'src'), target: join(folder, 'dist') })),
+  { source: join(consolePackage, 'web'), target: join(consolePackage, 'dist/web') },
   { source: join(root, 'scripts'), target: join(root, 'scripts/dist') },
 ];
 
@@ -16,10 +18,10 @@ for (const { source, target } of projects) {
   if (!existsSync(target)) continue;
   for (const entry of readdirSync(target, { withFileTypes: true, recursive: true })) {
     const path = join(entry.parentPath ?? entry.path, entry.name);
-    // What the console's build wrote.
-    if (path.startsWith(join(target, 'files'))) continue;
+    // What the console's build wrote, and its page, which is a project of its own.
+    if (['files', 'web'].some((folder) => path.startsWith(`${join(target, folder)}/`))) continue;
     const name = relative(target, path).replace(/(?:\.d\.ts|\.js)(?:\.map)?$/, '');
     if (!entry.isFile() || name === relative(target, path)) continue;
-    if (!existsSync(join(source, `${name}.ts`))) rmSync(path);
+    if (!['ts', 'tsx'].some((extension) => existsSync(join(source, `${name}.${extension}`)))) rmSync(path);
   }
 }

@@ -1,4 +1,7 @@
-/** The fields of a procedure's form: from `@param NAME DEFINITION` in its documentation, else from its parameters alone. */
+/**
+ * The fields of a procedure's form: from the definitions of its parameters, else from `@param NAME DEFINITION` in its documentation, else from
+ * calls of `type_assert` in its source, else from the names alone.
+ */
 import type { VariableType } from '../query/variables.js';
 import type { ProcedureInfo } from '../state/names.js';
 
@@ -14,17 +17,30 @@ export interface Parameter {
 export function parametersOf({
   doc,
   arguments: names,
-}: Pick<ProcedureInfo, 'doc' | 'arguments'>): Parameter[] {
-  const definitions = new Map(
-    [...doc.matchAll(/^\s*@param\s+(\w+)\s+(.+?)\s*$/gm)].map(([, name = '', definition = '']) => [
-      name,
-      definition,
-    ]),
+  definitions,
+  definition: source,
+}: Pick<ProcedureInfo, 'doc' | 'arguments' | 'definitions' | 'definition'>): Parameter[] {
+  const described = new Map(
+    [...doc.matchAll(/^\s*@param\s+(\w+)\s+(.+?)\s*$/gm)].map(([, name = '', text = '']) => [name, text]),
   );
-  return names.map((name) => {
-    const definition = definitions.get(name) ?? '';
+  const asserted = assertedTypes(source);
+  return names.map((name, i) => {
+    const definition = definitions[i] || described.get(name) || asserted.get(name) || '';
     return { name, definition, type: typeFor(definition), isOptional: definition.endsWith('?') };
   });
+}
+
+/** Types by what they are asserted of: `type_assert(age, 'int')`, or a list of names, of which nil makes it optional. */
+function assertedTypes(source: string): ReadonlyMap<string, string> {
+  const calls = source.matchAll(/\btype_assert\(\s*(\w+)\s*,\s*(\[[^\]]*\]|'[^']*'|"[^"]*")/g);
+  return new Map(
+    [...calls].map(([, name = '', text = '']) => {
+      const types: readonly string[] = text.match(/\w+/g) ?? [];
+      const [first = '', ...others] = types.filter((type) => type !== 'nil');
+      const definition = others.length > 0 ? 'any' : first;
+      return [name, types.includes('nil') ? `${definition}?` : definition];
+    }),
+  );
 }
 
 /** What a procedure gives, as its documentation says; empty for nothing. */

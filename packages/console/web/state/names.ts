@@ -19,6 +19,8 @@ export interface ProcedureInfo {
   readonly doc: string;
   readonly definition: string;
   readonly arguments: readonly string[];
+  /** Of each argument, where they have definitions; empty for one without. */
+  readonly definitions: readonly string[];
   /** Whether a call may change something. */
   readonly changes: boolean;
 }
@@ -146,6 +148,7 @@ function procedureInfo(value: WireValue): ProcedureInfo {
     doc: textAt(value, 'doc'),
     definition: textAt(value, 'definition'),
     arguments: textsOf(at(value, 'arguments')),
+    definitions: listAt(value, 'definitions').map((each) => (typeof each === 'string' ? each : '')),
     changes: at(value, 'with_side_effects') === true,
   };
 }
