@@ -15,6 +15,7 @@ import { configCommand } from './config.js';
 import { copyCommand } from './copy.js';
 import { explainCommand } from './explain/explain-command.js';
 import { type Io, processIo, writeLast } from './io.js';
+import { dumpCommand } from './load/dump-command.js';
 import { loadCommand } from './load/load-command.js';
 import { migrateCommand } from './migrate/migrate-command.js';
 import { queryCommand } from './query.js';
@@ -39,6 +40,7 @@ const commands: readonly CommandDefinition[] = [
   importCommand,
   migrateCommand,
   loadCommand,
+  dumpCommand,
   checkCommand,
   recoverCommand,
   configCommand,

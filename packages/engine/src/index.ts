@@ -101,7 +101,7 @@ export type {
   RestoresView,
 } from './node-view.js';
 export { JsonReader, REQUEST_JSON } from './pack/json-reader.js';
-export { quote } from './pack/json-writer.js';
+export { JsonWriter, quote } from './pack/json-writer.js';
 export { isModulePath, ManifestError, type ModuleManifest, parseManifest } from './pack/manifest.js';
 export { MsgpackReader } from './pack/msgpack-reader.js';
 export { MsgpackWriter } from './pack/msgpack-writer.js';

@@ -167,3 +167,56 @@ test.each<[string, string | Uint8Array, readonly string[], number, RegExp]>([
   expect([code, errors]).toEqual([wanted, expect.stringMatching(why)]);
   expect(await query('.orders.len();')).toBe(0);
 });
+
+async function dump(...args: readonly string[]) {
+  const io = new FakeIo({ ALTHING_URL: node.url, ALTHING_USER: 'admin:pass' });
+  const code = await main(['dump', '//stuff', ...args], io);
+  return { code, output: io.output, errors: io.errors };
+}
+
+test('a dump has all instances of a type, with ids in the place of other things', async () => {
+  await load(fileOf('a.csv', CSV), MAP);
+  const { code, output, errors } = await dump('Order');
+  expect([code, errors]).toEqual([
+    0,
+    expect.stringMatching(/3 instances of Order, as of change \d+ of \/\/stuff\n$/),
+  ]);
+  const rows = output
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(rows).toMatchObject([
+    {
+      nr: 1,
+      customer: { '#': expect.any(Number) },
+      at: '2024-02-03T00:00:00Z',
+      amount: 1.5,
+      state: 'open',
+      tags: ['a', 'b'],
+    },
+    { nr: 2, state: 'paid', note: null },
+    { nr: 3, customer: null, note: '' },
+  ]);
+});
+
+test.each(['orders.jsonl', 'orders.csv', 'orders.tsv.gz'])(
+  'what is dumped as %s can be loaded again',
+  async (name) => {
+    await load(fileOf('a.csv', CSV), ['--map', 'nr=Number,at=datetime(Made,"%d.%m.%Y")']);
+    const rows = '.orders.map(|o| [o.nr, o.at, o.amount, o.state.name(), o.tags, o.note]);';
+    const before = await query(rows);
+    const file = join(folder, name);
+    expect((await dump('Order', file)).code).toBe(0);
+    await query('.orders = [];');
+    expect((await load(file)).code).toBe(0);
+    expect(await query(rows)).toEqual(before);
+  },
+);
+
+test.each([
+  [['Nothing'], 1, /there is no type 'Nothing'/],
+  [['Order', '/'], 2, /exists already/],
+])('a dump of %j is refused', async (args, wanted, why) => {
+  const { code, errors } = await dump(...args);
+  expect([code, errors]).toEqual([wanted, expect.stringMatching(why)]);
+});

@@ -196,6 +196,8 @@ export class Loader {
     const { fields, format } = this.options;
     const values = new Map<string, WireValue>();
     for (const [column, given] of columns) {
+      // The id that the thing had where it comes from.
+      if (column === '#') continue;
       for (const property of this.columns.get(column) ?? [column]) {
         const field = fields.get(property);
         if (format === 'jsonl') values.set(property, fittingJson(given, field));
