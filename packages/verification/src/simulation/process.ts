@@ -308,7 +308,7 @@ export class Process {
           reserveBytes: 0,
         },
         line: { send: (command) => this.bridge.send(command) },
-        hasher: simulatedHasher(this.engineThread),
+        hasher: simulatedHasher(this.engineThread, world.drawFor(machine, 'hasher')),
         reports: this.reports(),
         departs: () => Promise.resolve(),
         askModule: moduleOn(this.engineThread, world.drawFor(machine, 'modules')),
