@@ -18,6 +18,8 @@ import { RealNode } from '@althing/node/testing';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { firstOf, project, textOf } from './files.js';
 
+const PASSWORD = 'never-shown-password';
+
 describe('the scripts of the image', () => {
   let folder: string;
   beforeEach(() => {
@@ -83,12 +85,15 @@ describe('the scripts of the image', () => {
     });
 
     test('restores what it took from a real node, while that is being written to', async () => {
-      const node = await RealNode.start({ admin_password: 'secret' });
-      const asAdmin = { ALTHING_URL: node.url, ALTHING_USER: 'admin', ALTHING_PASSWORD: 'secret' };
+      const node = await RealNode.start({ admin_password: PASSWORD });
+      const asAdmin = { ALTHING_URL: node.url, ALTHING_USER: 'admin', ALTHING_PASSWORD: PASSWORD };
       const query = async (code: string): Promise<number> => {
         const { status } = await fetch(`${node.url}//stuff`, {
           method: 'POST',
-          headers: { 'Content-Type': 'application/json', Authorization: `Basic ${btoa('admin:secret')}` },
+          headers: {
+            'Content-Type': 'application/json',
+            Authorization: `Basic ${btoa(`admin:${PASSWORD}`)}`,
+          },
           body: JSON.stringify({ type: 'query', code }),
         });
         return status;
