@@ -1,12 +1,15 @@
 /** The first page: what is wrong, then who the cluster is, and what it holds. */
 import type { WireValue } from '@althing/client';
 import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { PAGE } from '../results/protocol.js';
 import { collectionScope, loadCollections, namesOf } from '../state/names.js';
 import { linkTo } from '../state/route.js';
 import { mayChange } from '../state/session.js';
 import { durationText } from '../state/texts.js';
 import { at, listAt, numberAt, textAt } from '../state/values.js';
 import { type Form, useForm } from '../ui/form.js';
+import { Pager } from '../ui/pager.js';
 import { Failure, Head, Mark, Part, RowButton, Scroll, useAnswer, useEvery } from '../ui/parts.js';
 import {
   addNode,
@@ -242,6 +245,7 @@ function StatusMark({ status }: { readonly status: string }): JSX.Element {
 }
 
 function Groups({ groups }: { readonly groups: readonly WireValue[] }): JSX.Element {
+  const [from, go] = useState(0);
   return (
     <Part title="Groups, as their leaders know them">
       <Scroll label="Groups">
@@ -259,7 +263,7 @@ function Groups({ groups }: { readonly groups: readonly WireValue[] }): JSX.Elem
             </tr>
           </thead>
           <tbody>
-            {groups.map((group) => (
+            {groups.slice(from, from + PAGE).map((group) => (
               <tr key={textAt(group, 'scope')}>
                 <td>{textAt(group, 'scope')}</td>
                 <td>
@@ -280,6 +284,7 @@ function Groups({ groups }: { readonly groups: readonly WireValue[] }): JSX.Elem
           </tbody>
         </table>
       </Scroll>
+      <Pager from={from} total={groups.length} go={go} />
     </Part>
   );
 }
@@ -293,10 +298,8 @@ function Collections({
   readonly groups: readonly WireValue[] | null;
   readonly open: Open | null;
 }): JSX.Element {
-  const leaderOf = (name: string): string => {
-    const group = (groups ?? []).find((each) => textAt(each, 'scope') === collectionScope(name));
-    return textAt(group, 'leader');
-  };
+  const [from, go] = useState(0);
+  const leaders = new Map((groups ?? []).map((each) => [textAt(each, 'scope'), textAt(each, 'leader')]));
   return (
     <Part
       title="Collections"
@@ -321,7 +324,7 @@ function Collections({
             </tr>
           </thead>
           <tbody>
-            {collections.map((each) => {
+            {collections.slice(from, from + PAGE).map((each) => {
               const name = textAt(each, 'name');
               return (
                 <tr key={name}>
@@ -329,7 +332,7 @@ function Collections({
                     <a href={linkTo(['c', name])}>{name}</a>
                   </td>
                   <td class="end">{textAt(each, 'things')}</td>
-                  <td class="end">{leaderOf(name)}</td>
+                  <td class="end">{leaders.get(collectionScope(name)) ?? ''}</td>
                   <td>{textAt(each, 'time_zone')}</td>
                   {open === null ? null : (
                     <td class="end">
@@ -354,6 +357,7 @@ function Collections({
           </tbody>
         </table>
       </Scroll>
+      <Pager from={from} total={collections.length} go={go} />
     </Part>
   );
 }

@@ -1,9 +1,10 @@
 /** The data browser: a thing and what it holds, a hundred entries at a time. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { Pager, ValueCell } from '../results/view.js';
+import { ValueCell } from '../results/view.js';
 import { linkTo, route } from '../state/route.js';
 import { ask, mayChange } from '../state/session.js';
+import { Pager } from '../ui/pager.js';
 import { Failure, Mark, Part, Scroll, useAnswer } from '../ui/parts.js';
 import { type Edit, EditDialog } from './edit.js';
 import { Graph } from './graph.js';

@@ -2,6 +2,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { bytesText, durationText } from '../state/texts.js';
+import { Pager } from '../ui/pager.js';
 import { Choice, Scroll } from '../ui/parts.js';
 import {
   type Failed,
@@ -279,39 +280,6 @@ function TableView({ result, linkToThing }: TreeProps): JSX.Element {
       </Scroll>
       <Pager from={from} total={page.total} go={go} />
     </>
-  );
-}
-
-/** Goes from hundred to hundred. */
-export function Pager({
-  from,
-  total,
-  go,
-}: {
-  readonly from: number;
-  readonly total: number;
-  readonly go: (from: number) => void;
-}): JSX.Element | null {
-  if (total <= PAGE) return null;
-  return (
-    <div class="row num">
-      <button type="button" disabled={from === 0} onClick={() => go(Math.max(0, from - PAGE))}>
-        Before
-      </button>
-      <span>
-        {from} to {Math.min(total, from + PAGE) - 1} of {total}
-      </span>
-      <button type="button" disabled={from + PAGE >= total} onClick={() => go(from + PAGE)}>
-        Next
-      </button>
-      <button
-        type="button"
-        disabled={from + PAGE >= total}
-        onClick={() => go(Math.floor((total - 1) / PAGE) * PAGE)}
-      >
-        Last
-      </button>
-    </div>
   );
 }
 

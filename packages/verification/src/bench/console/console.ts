@@ -90,6 +90,7 @@ export async function benchConsole({ only, rounds, progress }: ConsoleOptions): 
 
 /** Room for what the lists hold. */
 const ROOMY = {
+  max_collections: 1100,
   result_size_limit: 32 * 1024 ** 2,
   query_duration_limit_ms: 20_000,
   query_memory_limit_mb: 1024,
