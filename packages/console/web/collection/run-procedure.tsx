@@ -47,7 +47,7 @@ export function RunProcedure({ collection, scope, procedure }: Props): JSX.Eleme
         code: '',
         vars: args,
         procedure: name,
-        isDry: false,
+        dry: null,
       });
       end((before) => ({ run: (before?.run ?? 0) + 1, ended: next }));
     } finally {

@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Failed, Ran } from '../results/protocol.js';
+import type { DryRunKind, Failed, Ran } from '../results/protocol.js';
 import { askWorker } from '../results/remote.js';
 import { FailedView, ResultView } from '../results/view.js';
 import { collectionScope, collections, loadNames, type Names, namesOf } from '../state/names.js';
@@ -22,7 +22,12 @@ import { VariablesForm } from './variables-form.js';
 type Outcome =
   | { readonly kind: 'running' }
   | { readonly kind: 'refused'; readonly message: string }
-  | { readonly kind: 'ended'; readonly run: number; readonly ended: Ran | Failed; readonly isDry: boolean };
+  | {
+      readonly kind: 'ended';
+      readonly run: number;
+      readonly ended: Ran | Failed;
+      readonly dry: DryRunKind | null;
+    };
 
 const outcomes = signal<ReadonlyMap<string, Outcome>>(new Map());
 let runs = 0;
@@ -100,10 +105,10 @@ function TabPage({ tab }: { readonly tab: Tab }): JSX.Element {
   const names = namesOf(scope);
   const verdict = useVerdict(tab.code, scope, names.functions);
   const outcome = outcomes.value.get(tab.id);
-  const run = async (selected: string | null, isDry = false): Promise<void> => {
+  const run = async (selected: string | null, dry: DryRunKind | null = null): Promise<void> => {
     const code = selected ?? tab.code;
     if (code.trim() === '' || outcome?.kind === 'running') return;
-    const ended = await runIn(tab, scope, code, verdictOn(code, scope, names.functions), isDry);
+    const ended = await runIn(tab, scope, code, verdictOn(code, scope, names.functions), dry);
     if (ended !== null) show('result');
     if (ended?.ok === false && ended.at !== null && ended.procedure === null && selected === null)
       editor.current?.mark(ended.at.offset, ended.at.length, `${ended.name}: ${ended.message}`);
@@ -125,11 +130,21 @@ function TabPage({ tab }: { readonly tab: Tab }): JSX.Element {
             type="button"
             class="plain"
             title="Counts what it would change, and takes it back"
-            onClick={() => void run(null, true)}
+            onClick={() => void run(null, 'true')}
           >
             Dry run
           </button>
         ) : null}
+        {verdict.kind === 'empty' || scope.startsWith('@node') ? null : (
+          <button
+            type="button"
+            class="plain"
+            title="Counts what each statement takes, and takes back what it changes"
+            onClick={() => void run(null, 'explain')}
+          >
+            Explain
+          </button>
+        )}
         {outcome?.kind === 'running' ? (
           <button type="button" onClick={() => void askWorker({ kind: 'cancel', result: tab.id })}>
             Stop
@@ -202,7 +217,7 @@ async function runIn(
   scope: string,
   code: string,
   verdict: Verdict,
-  isDry: boolean,
+  dry: DryRunKind | null,
 ): Promise<Ran | Failed | null> {
   const tell = (outcome: Outcome): void => {
     outcomes.value = new Map(outcomes.value).set(tab.id, outcome);
@@ -218,12 +233,12 @@ async function runIn(
     const vars = valuesOf(tab.variables);
     tell({ kind: 'running' });
     remember(scope, code);
-    const ended = await askWorker({ kind: 'run', result: tab.id, scope, code, vars, procedure: null, isDry });
-    tell({ kind: 'ended', run: ++runs, ended, isDry });
+    const ended = await askWorker({ kind: 'run', result: tab.id, scope, code, vars, procedure: null, dry });
+    tell({ kind: 'ended', run: ++runs, ended, dry });
     if (!ended.ok && ended.name === 'auth_err')
       logOut('The login is not valid any more. Log in again: your text is kept.');
     // Types, procedures and collections may have come with it.
-    if (ended.ok && !isDry && verdict.kind === 'changes') void loadNames(scope);
+    if (ended.ok && dry === null && verdict.kind === 'changes') void loadNames(scope);
     return ended;
   } catch (error) {
     tell({ kind: 'refused', message: error instanceof Error ? error.message : String(error) });
@@ -249,15 +264,19 @@ function OutcomeView({
   }
   if (outcome.kind === 'running') return <p class="quiet busy">Running …</p>;
   if (outcome.kind === 'refused') return <p class="notice warn">{outcome.message}</p>;
-  const { ended, run, isDry } = outcome;
+  const { ended, run, dry } = outcome;
   if (!ended.ok) return <FailedView failed={ended} />;
   const name = /^@collection:(.*)$/.exec(scope)?.[1];
   const linkToThing = name === undefined ? null : (id: bigint) => linkTo(['c', name, 'data', id]);
   return (
     <>
-      {isDry ? (
-        <p class="notice warn">A dry run: this is what it would give and change. Nothing was changed.</p>
-      ) : null}
+      {dry === null ? null : (
+        <p class="notice warn">
+          {dry === 'explain'
+            ? 'A dry run: this is what each statement takes, reads and would change. Nothing was changed.'
+            : 'A dry run: this is what it would give and change. Nothing was changed.'}
+        </p>
+      )}
       <ResultView result={tab.id} run={run} ran={ended} linkToThing={linkToThing} />
     </>
   );

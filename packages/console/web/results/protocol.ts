@@ -7,6 +7,9 @@ export const PAGE = 100;
 /** Characters of a text that are shown before somebody asks for all. */
 export const PREVIEW = 200;
 
+/** How the node takes all changes back: it tells what they would be, or what each statement took. */
+export type DryRunKind = 'true' | 'explain';
+
 export type Question =
   /** The worker asks by itself, so that no answer, however large, keeps the page waiting. */
   | { readonly kind: 'login'; readonly credentials: Credentials | null; readonly readOnly: boolean }
@@ -18,8 +21,7 @@ export type Question =
       readonly vars: ReadonlyMap<string, WireValue>;
       /** The name of a procedure to run by its arguments, in place of code. */
       readonly procedure: string | null;
-      /** Whether the node takes all changes back, and tells what they would be. */
-      readonly isDry: boolean;
+      readonly dry: DryRunKind | null;
     }
   | { readonly kind: 'cancel'; readonly result: string }
   | {

@@ -166,3 +166,11 @@ function cut(text: string): string {
   const last = text.charCodeAt(PREVIEW - 1);
   return text.slice(0, last >= 0xd800 && last < 0xdc00 ? PREVIEW - 1 : PREVIEW);
 }
+
+/** The statements of an answer that explains a run, as rows; all of the answer where there are none, or where the run failed. */
+export function explainedTable(answer: WireValue): WireValue {
+  if (!isWireMap(answer) || answer.has('error')) return answer;
+  const explain = answer.get('explain');
+  const statements = isWireMap(explain) ? explain.get('statements') : undefined;
+  return statements ?? answer;
+}

@@ -13,8 +13,8 @@ import {
   showValue,
   type WireValue,
 } from '@althing/client';
-import type { Answered, Answers, Asked, Failed, Question, Ran, RawPage } from './protocol.js';
-import { fileOf, itemsAt, scalarText, shown, tableOf, valueAt } from './show.js';
+import type { Answered, Answers, Asked, DryRunKind, Failed, Question, Ran, RawPage } from './protocol.js';
+import { explainedTable, fileOf, itemsAt, scalarText, shown, tableOf, valueAt } from './show.js';
 
 /** The part of a worker's global scope that is used; the types of the page do not have it. */
 interface WorkerScope {
@@ -30,7 +30,7 @@ const TIMEOUT_MS = 10 * 60_000;
 class Results {
   private db: Database | null = null;
   /** The same, for requests of which nothing stays: no other one can be taken for one. */
-  private dryDb: Database | null = null;
+  private readonly dryDbs = new Map<DryRunKind, Database>();
   private readonly values = new Map<string, WireValue>();
   private readonly raw = new Map<string, string>();
   private readonly running = new Map<string, AbortController>();
@@ -65,12 +65,14 @@ class Results {
   }
 
   private async login({ credentials, readOnly }: Question & { kind: 'login' }): Promise<null> {
-    await Promise.all([this.db?.$close(), this.dryDb?.$close()]);
-    const connected = (headers: Readonly<Record<string, string>>): Database | null =>
-      credentials === null ? null : this.connected(credentials, headers);
+    await Promise.all([this.db, ...this.dryDbs.values()].map((db) => db?.$close()));
+    this.db = null;
+    this.dryDbs.clear();
+    if (credentials === null) return null;
     const readsOnly = readOnly ? { 'Althing-Read-Only': 'true' } : undefined;
-    this.db = connected({ ...readsOnly });
-    this.dryDb = connected({ ...readsOnly, 'Althing-Dry-Run': 'true' });
+    this.db = this.connected(credentials, { ...readsOnly });
+    for (const kind of ['true', 'explain'] as const)
+      this.dryDbs.set(kind, this.connected(credentials, { ...readsOnly, 'Althing-Dry-Run': kind }));
     return null;
   }
 
@@ -95,9 +97,9 @@ class Results {
     code,
     vars,
     procedure,
-    isDry,
+    dry,
   }: Question & { kind: 'run' }): Promise<Ran | Failed> {
-    const db = isDry ? this.dryDb : this.db;
+    const db = dry === null ? this.db : (this.dryDbs.get(dry) ?? null);
     if (db === null) throw new Error('the worker was not told who asks');
     const controller = new AbortController();
     this.running.set(result, controller);
@@ -111,7 +113,8 @@ class Results {
     // The hook was told of it within the call.
     const { call } = this;
     try {
-      const value = await asked;
+      const answer = await asked;
+      const value = dry === 'explain' ? explainedTable(answer) : answer;
       this.values.set(result, value);
       this.raw.delete(result);
       const { bytes = 0, node = null, attempts = 1 } = this.answerTo(call) ?? {};

@@ -117,6 +117,9 @@ describe('in a browser', () => {
     await page.getByRole('button', { name: 'Dry run' }).click();
     await page.getByText('Nothing was changed.').waitFor();
     expect(await node.value('//stuff', 'str(.exact.int);')).toBe('9007199254740993');
+    await page.getByRole('button', { name: 'Explain' }).click();
+    await page.getByText('what each statement takes').waitFor();
+    expect(await node.value('//stuff', 'str(.exact.int);')).toBe('9007199254740993');
     await opened.run('.nobody;');
     await page.getByRole('alert').getByText('lookup_err').waitFor();
   });
