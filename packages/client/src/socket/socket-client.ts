@@ -17,7 +17,7 @@ export interface SocketOptions {
   readonly key?: string;
   readonly minIndex?: bigint;
   readonly readOnly?: boolean;
-  readonly dryRun?: boolean;
+  readonly dryRun?: boolean | 'explain';
   readonly consistency?: 'linearizable' | 'stale';
   readonly timeoutMs?: bigint;
 }

@@ -46,8 +46,8 @@ export interface ClientsOptions {
 /** Kinds of actions that release 0.1.0 does not know. */
 const NEW_KINDS: ReadonlySet<Action['kind']> = new Set(['task', 'recalled_task', 'future', 'dry_run']);
 
-function headersOf({ kind }: Action, key: string | null): Record<string, string> {
-  if (kind === 'dry_run') return { 'Althing-Dry-Run': 'true' };
+function headersOf(action: Action, key: string | null): Record<string, string> {
+  if (action.kind === 'dry_run') return { 'Althing-Dry-Run': action.explains ? 'explain' : 'true' };
   return key === null ? {} : { 'Idempotency-Key': key };
 }
 

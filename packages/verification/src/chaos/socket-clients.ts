@@ -271,11 +271,13 @@ export class SocketClients {
       index: 0,
       error: '',
     };
-    const isDryRun = action.kind === 'dry_run';
-    const options: SocketOptions = {
-      ...(draw.chance(0.5) && !isDryRun ? { key: `socket ${id}` } : {}),
-      ...(isDryRun ? { dryRun: true } : {}),
-    };
+    const isNamed = draw.chance(0.5);
+    const options: SocketOptions =
+      action.kind === 'dry_run'
+        ? { dryRun: action.explains ? 'explain' : true }
+        : isNamed
+          ? { key: `socket ${id}` }
+          : {};
     await this.attempt(session, { operation, options, attempts: 0 }, open);
   }
 

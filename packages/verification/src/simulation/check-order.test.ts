@@ -27,8 +27,19 @@ function ended(operation: Operation, outcome: 'failed' | 'unknown'): Operation {
 
 const append = (value: string, ...lists: string[]): Action => ({ kind: 'append', lists, value });
 const read = (...lists: string[]): Action => ({ kind: 'read', lists });
-const tried = (value: string, list: string): Action => ({ kind: 'dry_run', list, value });
+const tried = (value: string, list: string, explains = false): Action => ({
+  kind: 'dry_run',
+  list,
+  value,
+  explains,
+});
 const told = (...result: string[]) => ({ result, changes: { items: 1 } });
+/** The answer of a dry run that was explained: what its statements changed. */
+const explained = (result: readonly string[], items: number) => ({
+  result,
+  changes: { items: 1 },
+  explain: { statements: [{}, { changes: { items } }] },
+});
 
 describe('lists', () => {
   const history = [
@@ -37,6 +48,8 @@ describe('lists', () => {
     done(read('l'), 3, 5, [['a']]),
     done(read('l'), 5, 6, [['a', 'b']]),
     done(tried('t', 'l'), 5, 6, told('a', 'b', 't')),
+    done(tried('u', 'l', true), 5, 6, explained(['a', 'b', 'u'], 1)),
+    done(tried('v', 'l', true), 5, 6, { error: {}, changes: {}, explain: { statements: [] } }),
   ];
 
   test('a history that can have happened', () => {
@@ -76,6 +89,12 @@ describe('lists', () => {
     [
       'a dry run that counted nothing',
       [...history, done(tried('d', 'l'), 6, 7, { result: ['a', 'b', 'd'], changes: {} })],
+      ['a', 'b'],
+      /was told/,
+    ],
+    [
+      'an explained run whose statements changed something else',
+      [...history, done(tried('d', 'l', true), 6, 7, explained(['a', 'b', 'd'], 2))],
       ['a', 'b'],
       /was told/,
     ],

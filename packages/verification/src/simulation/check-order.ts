@@ -60,8 +60,8 @@ export function checkList(list: string, operations: readonly Operation[], final:
         throw new Anomaly(name, `${action.value} of failed operation ${id} is there`);
     } else if (action.kind === 'dry_run' && action.list === list) {
       if (places.has(action.value)) throw new Anomaly(name, `${action.value} of dry run ${id} is there`);
-      if (outcome !== 'ok') continue;
-      const seen = triedListOf(operation, action.value);
+      if (outcome !== 'ok' || (action.explains && isExplainedFailure(answer))) continue;
+      const seen = triedListOf(operation, action.value, action.explains);
       checkSeen(name, operation, seen, final);
       points.push({ operation, at: seen.length, isChange: false });
     } else if (action.kind === 'append' && action.lists.includes(list)) {
@@ -101,17 +101,36 @@ function checkSeen(name: string, { id }: Operation, seen: readonly string[], fin
 }
 
 /** The list that a dry run found, without the value that it appended. */
-function triedListOf({ id, answer }: Operation, value: string): readonly string[] {
-  const { result = null, changes = null } =
-    typeof answer === 'object' && answer !== null ? { ...EMPTY, ...answer } : EMPTY;
+function triedListOf({ id, answer }: Operation, value: string, isExplained: boolean): readonly string[] {
+  const { result = null, changes, explain } = triedIn(answer);
   const [list = []] = listsOf([result]);
-  const items =
-    typeof changes === 'object' && changes !== null && 'items' in changes ? Number(changes.items) : 0;
-  if (list.at(-1) === value && items >= 1) return list.slice(0, -1);
+  const items = changes?.items ?? 0;
+  const isCounted = !isExplained || itemsOf(explain) === items;
+  if (list.at(-1) === value && items >= 1 && isCounted) return list.slice(0, -1);
   throw new Anomaly('dry runs', `operation ${id} appended ${value}, and was told ${JSON.stringify(answer)}`);
 }
 
-const EMPTY: { readonly result?: unknown; readonly changes?: unknown } = {};
+/** How many items all statements added to lists. */
+function itemsOf(explain: Tried['explain']): number {
+  return (explain?.statements ?? []).reduce((sum, { changes }) => sum + (changes?.items ?? 0), 0);
+}
+
+function isExplainedFailure(answer: unknown): boolean {
+  const { error, explain } = triedIn(answer);
+  return error !== undefined && explain !== undefined;
+}
+
+/** The answer of a dry run. */
+interface Tried {
+  readonly result?: unknown;
+  readonly changes?: { readonly items?: number };
+  readonly explain?: { readonly statements?: readonly { readonly changes?: { readonly items?: number } }[] };
+  readonly error?: unknown;
+}
+
+function triedIn(answer: unknown): Tried {
+  return typeof answer === 'object' && answer !== null ? answer : {};
+}
 
 /**
  * Transactions on two lists: what both have in common has the same order in both, and a read sees both or neither.

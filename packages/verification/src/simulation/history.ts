@@ -17,9 +17,9 @@ export type Action =
   | { readonly kind: 'append_and_fail'; readonly list: string; readonly value: string }
   /**
    * Tries out an append, behind something that no check looks at: it must have no effect, and answers the list as it would be, with the
-   * number of its changes.
+   * number of its changes. One that is explained answers besides which statement changed what, also where it fails.
    */
-  | { readonly kind: 'dry_run'; readonly list: string; readonly value: string }
+  | { readonly kind: 'dry_run'; readonly list: string; readonly value: string; readonly explains: boolean }
   /** Reads lists, at one moment. */
   | { readonly kind: 'read'; readonly lists: readonly string[] }
   /** Adds one to the counter, and tells its room the number that comes out, under a tag that no other event has. */

@@ -61,7 +61,7 @@ export function handle(
 ): void {
   const { root, side } = process;
   const { collection, code, key, name, action, user: userName = ADMIN } = question;
-  const dryRun = action?.kind === 'dry_run';
+  const dryRun = action?.kind === 'dry_run' && (action.explains ? 'explain' : true);
   // A user whose making is not committed may be another one in the end: the guest logs in when that is certain.
   const isCertain = userName === ADMIN || process.session(ROOT_GROUP)?.hasUncommitted === false;
   const user = isCertain ? root?.usersByName.get(userName) : undefined;

@@ -92,8 +92,9 @@ export function drawAction(draw: Draw, nextValue: () => string, now: number, has
       return { kind, lists, value: nextValue() };
     }
     case 'append_and_fail':
-    case 'dry_run':
       return { kind, list: draw.pick(LISTS), value: nextValue() };
+    case 'dry_run':
+      return { kind, list: draw.pick(LISTS), value: nextValue(), explains: draw.chance(0.5) };
     case 'read':
       return { kind, lists: draw.chance(0.5) ? ['l0', 'l1'] : [draw.pick(LISTS)] };
     case 'increment':

@@ -41,6 +41,9 @@ const ROUND = 20;
 
 const LIMIT_MS = 250;
 
+/** One in so many programs is explained before it runs. */
+const EXPLAINED_PART = 4;
+
 /** CPU time that one program may take: the limit, and a slack for a check that comes late. */
 const CPU_MAX_MS = LIMIT_MS + 1000;
 
@@ -75,9 +78,13 @@ export class World {
     const { harness } = this;
     const code = statements.join(';\n');
     const before = this.leaderLines();
-    const began = process.cpuUsage();
+    let began = process.cpuUsage();
     let outcome: Outcome;
     try {
+      // By the text, so that the same program is explained when a finding is played again.
+      const wrong = code.length % EXPLAINED_PART === 0 ? this.wrongExplained(code, scope, before) : null;
+      if (wrong !== null) return { wrong, outcome: null };
+      began = process.cpuUsage();
       outcome = harness.outcome(code, { scope });
     } catch (error) {
       return { wrong: `it threw ${error instanceof Error ? error.stack : String(error)}`, outcome: null };
@@ -91,6 +98,16 @@ export class World {
         outcome,
       };
     }
+  }
+
+  /** What is wrong after a program was explained, which must leave nothing; null for nothing. */
+  private wrongExplained(code: string, scope: FuzzProgram['scope'], before: string): string | null {
+    const { harness } = this;
+    const outcome = harness.outcome(code, { scope, dryRun: 'explain' });
+    if (outcome.kind === 'error' && outcome.error.code === ErrorCode.INTERNAL) return outcome.error.message;
+    if (harness.changes.length > 0) return 'an explained run made a change';
+    if (harness.engine.runtime.symbols.values().length > 0) return 'a variable outlived an explained run';
+    return differenceOf('an explained run changed the state', before, this.leaderLines());
   }
 
   private wrongAfter(

@@ -70,7 +70,8 @@ export class LibraryProgram {
   ): void {
     const { scheduler } = this.#world;
     const scope = collection === null ? this.#db.$root : this.#db.$collection(collection);
-    const options = { timeoutMs: this.#timeoutMs, idempotencyKey, dryRun: action.kind === 'dry_run' };
+    const dryRun = action.kind === 'dry_run' && (action.explains ? 'explain' : true);
+    const options = { timeoutMs: this.#timeoutMs, idempotencyKey, dryRun };
     this.#open += 1;
     const settled = scheduler.after(this.#timeoutMs + 1, () =>
       this.#world.violate(new Violation('I21', `operation ${id} of the library does not settle`)),

@@ -303,7 +303,7 @@ export class SocketClient {
     const operation = clients.begun(agent.client, this.process?.machine.name ?? '', collection, action);
     const options = new Map<string, WireValue>();
     let release = (): void => {};
-    if (action.kind === 'dry_run') options.set('dry_run', true);
+    if (action.kind === 'dry_run') options.set('dry_run', action.explains ? 'explain' : true);
     // One half of those that may be repeated have keys, the other half numbers.
     if (isNamed && operation.id % 2 === 0) options.set('key', `request ${this.name} ${operation.id}`);
     else if (isNamed) {
