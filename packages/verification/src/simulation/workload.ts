@@ -180,9 +180,10 @@ export function codeOf(action: Action, number: number): string {
       return `${query} future(|| { ${future} ${end} });`;
     }
     case 'allow':
-      return `grant('@:${VISITED}', '${GUEST}', QUERY); nil;`;
+      // What a user may take is a part of the root scope as rights are. Limits are refused while the level is low, and high enough here.
+      return `grant('@:${VISITED}', '${GUEST}', QUERY); try(set_limit('${GUEST}', {duration: 900, share: 1, rate: 100000})); nil;`;
     case 'forbid':
-      return `revoke('@:${VISITED}', '${GUEST}', QUERY); nil;`;
+      return `revoke('@:${VISITED}', '${GUEST}', QUERY); try(set_limit('${GUEST}', nil)); nil;`;
     case 'admit':
       return `grant('@:${action.collection}', '${GUEST}', JOIN); nil;`;
     case 'expel':
@@ -292,6 +293,7 @@ const OTHERS: readonly ((number: number) => string)[] = [
   (n) => `if (!has_procedure('p${n}')) new_procedure('p${n}', || ${n}); nil;`,
   // Definitions of parameters are refused while the level is low, as types are.
   (n) => `try(set_procedure('p${n}', |a: '${n % 2 === 0 ? 'int' : `T${n % 3}?`}'| a)); nil;`,
+  (n) => `try(set_procedure('p${n}', || ${n}, {duration: ${100 + n}})); nil;`,
   (n) => `if (has_procedure('p${n}')) del_procedure('p${n}'); nil;`,
   (n) => `if (.has('big') && .big.len() > ${n}) .big.splice(${n}, 3); nil;`,
   (n) =>
