@@ -27,7 +27,7 @@ import { lagText, summed } from './sums.js';
 import { troublesOf } from './troubles.js';
 
 /** How often the page asks, in milliseconds. */
-const REFRESH_MS = 5000;
+const REFRESH_MS = 8000;
 
 type Open = (form: Form) => void;
 
