@@ -130,6 +130,56 @@ describe('a read with nothing to wait for', () => {
   });
 });
 
+describe('a read at the leader of three', () => {
+  test('runs at once, and is answered when what it saw is committed', async () => {
+    const cluster = await knowing(['.x = 7;', '.x += 1;', '.x;'], 3);
+    const { engine } = cluster.node(1);
+    let runs = 0;
+    const run = engine.run.bind(engine);
+    engine.run = (call) => {
+      runs += 1;
+      return run(call);
+    };
+    cluster.commits = false;
+    const write = ask(cluster.node(1), query('.x += 1;'));
+    const read = ask(cluster.node(1), query('.x;'));
+    expect(runs).toBe(2);
+    let isAnswered = false;
+    void read.later.then(() => {
+      isAnswered = true;
+    });
+    await cluster.pass(50);
+    expect(isAnswered).toBe(false);
+    cluster.commits = true;
+    await cluster.settle();
+    expect([outcome(await write.later), outcome(await read.later), runs]).toEqual([9, 9, 2]);
+  });
+
+  test('is not answered with what it saw where another node leads by then', async () => {
+    const cluster = await knowing(['.x = 7;', '.x;'], 3);
+    const former = cluster.node(1);
+    former.lags = true;
+    cluster.log(cluster.stuff).lead(2);
+    await cluster.settle();
+    const write = cluster.node(2).query('stuff', '.x = 8;');
+    await cluster.settle();
+    expect(outcome(await write)).toBe(8);
+    const read = ask(former, query('.x;'));
+    expect(former.session(cluster.stuff).leading).toBe(true);
+    former.catchUp();
+    await cluster.pass(50);
+    expect(outcome(await read.later)).toBe(8);
+  });
+
+  test('with futures is confirmed before they run', async () => {
+    const text = 'future(|| .x + 1);';
+    const cluster = await knowing(['.x = 7;', text], 3);
+    const { later } = ask(cluster.node(1), query(text));
+    await cluster.pass(50);
+    expect(outcome(await later)).toBe(8);
+  });
+});
+
 describe('the index of an answer of the leader that might have changed something, and has not', () => {
   test('counts entries without a change that came before it was confirmed, and none behind the next change', async () => {
     // Given a query that ran, and is not confirmed yet,

@@ -122,10 +122,10 @@ export class Leader implements FuturesStarter {
   }
 
   /**
-   * Answers what changed nothing, though it might have. That is a read: right only if this node led when it
-   * ran, and what it saw is committed.
+   * Answers what ran here and changed nothing: right only if this node led when it ran, and what it saw is
+   * committed.
    */
-  private answerUnchanged(pending: PendingRequest, session: GroupSession, outcome: Answer): void {
+  answerUnchanged(pending: PendingRequest, session: GroupSession, outcome: Answer): void {
     const { roleVersion } = session;
     let reply: Reply | null = null;
     let standing: { readonly index: number } = { index: 0 };
@@ -137,7 +137,7 @@ export class Leader implements FuturesStarter {
         this.retryLater(pending, session);
         return;
       }
-      // The leader had looked for earlier attempts before it ran this one.
+      // Where a change could have been made, earlier attempts were looked for before it ran.
       pending.noteNothingFound();
       // A client may have heard elsewhere of an entry that holds no change, and that came to this state only now.
       reply.index = standing.index;

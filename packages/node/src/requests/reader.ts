@@ -109,6 +109,28 @@ export class Reader implements FuturesStarter {
   }
 
   /**
+   * Runs a call on the node that leads its group, without waiting for anybody: its answer leaves when a majority has confirmed since then
+   * that this node leads, and what the call saw is committed. Both are on their way together.
+   */
+  readAsLeader(pending: PendingRequest, call: Call, session: GroupSession): void {
+    const { driver, engine, leader } = this.options;
+    const isBehind = session.appliedIndex < (pending.request.terms?.minIndex ?? 0);
+    if (isBehind || this.mayRestore(pending, call)) {
+      this.confirm(pending, session, call);
+      return;
+    }
+    const outcome = driver.run(pending, call);
+    if (outcome === null) return;
+    if (outcome.kind !== 'more') {
+      leader.answerUnchanged(pending, session, outcome);
+      return;
+    }
+    // Futures may do what can't be taken back.
+    engine.drop(outcome.rest);
+    this.confirm(pending, session, call);
+  }
+
+  /**
    * Answers a call that changed nothing, as soon as what it saw is committed.
    *
    * @param now the time, where somebody has just looked at the clock

@@ -2,8 +2,8 @@ import { ErrorCode, QueryError } from '@althing/engine';
 import { describe, expect, test } from '@jest/globals';
 import { type RoutedCall, type RoutedGroup, routeCall, routeToLeader, routeToState } from './route.js';
 
-const LED: RoutedGroup = { leading: true, leader: 0, readable: true, outage: null };
-const FOLLOWED: RoutedGroup = { leading: false, leader: 2, readable: true, outage: null };
+const LED: RoutedGroup = { leading: true, proposes: true, leader: 0, readable: true, outage: null };
+const FOLLOWED: RoutedGroup = { leading: false, proposes: false, leader: 2, readable: true, outage: null };
 const ELECTING: RoutedGroup = { ...FOLLOWED, leader: 0 };
 const NODE = { nodeId: 1, down: new Set([3]) };
 
@@ -16,7 +16,19 @@ describe('a call is routed', () => {
   test.each([
     ['to this node, whatever it is about, where there is no state', CHANGE, null, { kind: 'run' }],
     ['to this node, where its answer depends on none', { ...READ, usesState: false }, LED, { kind: 'run' }],
-    ['behind a confirmation, where it reads a state that may lag behind', READ, LED, { kind: 'confirm' }],
+    [
+      'behind a confirmation, where it reads a state that may lag behind',
+      READ,
+      FOLLOWED,
+      { kind: 'confirm' },
+    ],
+    ['to this node at once, where it reads and this node leads', READ, LED, { kind: 'read_as_leader' }],
+    [
+      'behind a confirmation, where this node leads and its state lacks what it has proposed',
+      READ,
+      { ...LED, proposes: false },
+      { kind: 'confirm' },
+    ],
     ['to this node, where it reads a state that is fresh', FRESH, FOLLOWED, { kind: 'read' }],
     ['to this node, where it makes a change and this node leads', CHANGE, LED, { kind: 'lead' }],
     ['to the leader, where it makes a change', CHANGE, FOLLOWED, { kind: 'forward', to: 2 }],

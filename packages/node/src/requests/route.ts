@@ -9,6 +9,8 @@ export type Route =
   | { readonly kind: 'read' }
   /** Runs here once a majority has confirmed that the state has all that was acknowledged. */
   | { readonly kind: 'confirm' }
+  /** Runs here at once, on the node that leads its group; meanwhile a majority confirms that it does. */
+  | { readonly kind: 'read_as_leader' }
   /** Runs here, on the node that leads its group. */
   | { readonly kind: 'lead' }
   | { readonly kind: 'forward'; readonly to: NodeId }
@@ -22,6 +24,7 @@ export type Route =
 const RUN: Route = { kind: 'run' };
 const READ: Route = { kind: 'read' };
 const CONFIRM: Route = { kind: 'confirm' };
+const READ_AS_LEADER: Route = { kind: 'read_as_leader' };
 const LEAD: Route = { kind: 'lead' };
 const WAIT: Route = { kind: 'wait' };
 
@@ -29,6 +32,8 @@ const WAIT: Route = { kind: 'wait' };
 export interface RoutedGroup {
   /** Whether this node leads it: it may run calls. */
   readonly leading: boolean;
+  /** Whether it leads it, and the state holds everything that was proposed before. */
+  readonly proposes: boolean;
   /** The node that leads, as far as this one knows; 0 for none. */
   readonly leader: NodeId;
   /** Whether the state can be read now. */
@@ -97,5 +102,6 @@ export interface RoutedCall {
 export function routeCall(call: RoutedCall, group: RoutedGroup | null, node: RoutingNode): Route {
   if (group === null || !call.usesState) return RUN;
   if (call.needsLeader) return routeToLeader(group, call.isForwarded, node);
-  return call.isFresh ? READ : CONFIRM;
+  if (call.isFresh) return READ;
+  return group.proposes ? READ_AS_LEADER : CONFIRM;
 }

@@ -306,7 +306,6 @@ export class Router implements RequestOwner {
     if (isLong(pending.request)) this.driver.charge(pending);
   }
 
-  /** Takes a request as far as it gets now. */
   private step(pending: PendingRequest): void {
     const { request, doubt } = pending;
     if (request.client.gone && doubt === 'none') {
@@ -365,6 +364,7 @@ export class Router implements RequestOwner {
     if (session === null || route.kind === 'run') this.reader.runHere(pending, call);
     else if (route.kind === 'read') this.reader.read(pending, call, session);
     else if (route.kind === 'lead') this.leader.lead(pending, call, session);
+    else if (route.kind === 'read_as_leader') this.reader.readAsLeader(pending, call, session);
     else if (route.kind === 'confirm') this.reader.confirm(pending, session, call);
     else this.toLeader(pending, session);
   }
