@@ -26,7 +26,8 @@ export class Listeners {
   private readonly options: ListenersOptions;
   private readonly all = new Set<Connection>();
   private lastId = 0;
-  private working = true;
+  private working = false;
+  private stopped = false;
 
   constructor(options: ListenersOptions) {
     this.options = options;
@@ -35,8 +36,8 @@ export class Listeners {
   /** Lets a process have listeners, as long as it lives. */
   attend(process: Process, collections: readonly string[]): void {
     const look = (): void => {
-      if (!this.working || !process.alive) return;
-      for (const collection of collections) {
+      if (this.stopped || !process.alive) return;
+      for (const collection of this.working ? collections : []) {
         this.ensure(process, collection, ADMIN);
         this.ensure(process, collection, GUEST);
       }
@@ -45,9 +46,14 @@ export class Listeners {
     look();
   }
 
+  /** They join from now on. There are no rooms before clients make some, and a start is over when no request waits anywhere. */
+  start(): void {
+    this.working = true;
+  }
+
   /** Nobody joins any more. */
   stop(): void {
-    this.working = false;
+    this.stopped = true;
   }
 
   /**

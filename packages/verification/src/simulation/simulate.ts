@@ -73,6 +73,7 @@ async function live(world: World): Promise<void> {
   demandSettled(world, 'after the start');
   clients.start();
   sockets.start();
+  world.listeners.start();
   nemesis.start();
   await world.run(() => false, swarm.faultsMs);
   nemesis.stop();
