@@ -29,9 +29,11 @@ function crowded(seed: number): Swarm {
 describe('a node that is called and comes', () => {
   test('leaves no invitation behind, in whatever order that happens', async () => {
     const reached = new Set<string>();
-    for (let seed = 1; seed <= 3; seed++)
+    const wanted = ['a node accepts an invitation', 'new_node is ok'];
+    // Three runs at least, and more until both have happened.
+    for (let seed = 1; seed <= 3 || (seed <= 20 && !wanted.every((place) => reached.has(place))); seed++)
       for (const place of (await simulate({ seed, swarm: crowded(seed) })).reached) reached.add(place);
-    expect([...reached]).toEqual(expect.arrayContaining(['a node accepts an invitation', 'new_node is ok']));
+    expect([...reached]).toEqual(expect.arrayContaining(wanted));
   });
 
   test('is missed where nobody notices that it came by another way', async () => {
