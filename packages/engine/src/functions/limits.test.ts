@@ -102,7 +102,7 @@ describe('the time limit of a procedure', () => {
   test.each([
     ["new_procedure('r', || 1, {duration: 0});", 'value_err'],
     ["new_procedure('r', || 1, {time: 5});", 'value_err'],
-    ["new_procedure('r', || 1, 5);", 'type_err'],
+    ["new_procedure('r', || 1, 5);", 'num_arguments_err'],
   ])('%s is refused as %s', (code, name) => {
     expect(db.error(code)).toBe(name);
   });
