@@ -30,6 +30,8 @@ export default class LeakEnvironment extends TestEnvironment {
     super(config, context);
     /** Where each timer was armed that has not come, and was not called off. */
     this.timers = new Map();
+    // These pipes are opened when they are first asked for: by a worker thread that starts, say.
+    void [process.stdout, process.stderr];
     this.before = { resources: openResources(), files: openFiles() };
     this.watchTimers();
   }

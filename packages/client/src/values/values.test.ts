@@ -131,8 +131,11 @@ function anyValue(): fc.Arbitrary<unknown> {
       fc.boolean(),
       fc.maxSafeInteger(),
       fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).filter((n) => !Number.isSafeInteger(Number(n))),
-      // Whole numbers beyond the safe ones are sent as ints, and come back as bigints.
-      fc.double().filter((n) => !Number.isInteger(n) || Number.isSafeInteger(n) || Math.abs(n) > 2 ** 63),
+      // Whole numbers beyond the safe ones are sent as ints, and come back as bigints; -0 is sent as the int 0.
+      fc
+        .double()
+        .filter((n) => !Number.isInteger(n) || Number.isSafeInteger(n) || Math.abs(n) > 2 ** 63)
+        .map((n) => (n === 0 ? 0 : n)),
       fc.string({ unit: 'grapheme' }),
       fc.uint8Array({ maxLength: 300 }),
       fc.array(tie('value'), { maxLength: 20 }),
