@@ -21,7 +21,14 @@ describe('a table of numbers', () => {
         isSame &&= table.get(key) === map.get(key) && table.size === map.size;
         // An expectation for each step would take most of the time.
         if (!isSame) throw new Error(`step ${step} with ${key} of ${spread} differs from a map`);
-        if (step % 1000 === 0) expect(sorted(table.entries())).toEqual(sorted([...map]));
+        if (step % 1000 !== 0) continue;
+        expect(sorted(table.entries())).toEqual(sorted([...map]));
+        for (const width of [3, spread / 2]) {
+          const [from, below] = [Math.max(0, key - width), key + width];
+          expect(table.keysBetween(from, below).sort((a, b) => a - b)).toEqual(
+            sorted([...map].filter(([each]) => each >= from && each < below)).map(([each]) => each),
+          );
+        }
       }
       expect(sorted(table.copy().entries())).toEqual(sorted([...map]));
     }

@@ -57,6 +57,20 @@ export class NumberTable<T> {
     return all;
   }
 
+  /**
+   * The keys from one number on and below another one, in no order. A few numbers are looked up one by one: a low watermark that rises by
+   * one does not go through the whole table.
+   */
+  keysBetween(from: number, below: number): number[] {
+    const keys: number[] = [];
+    if (below - from <= this.count) {
+      for (let key = from; key < below; key++) if (this.keys[this.find(key)] === key) keys.push(key);
+    } else {
+      for (const key of this.keys) if (key >= from && key < below) keys.push(key);
+    }
+    return keys;
+  }
+
   copy(): NumberTable<T> {
     const copy = new NumberTable<T>();
     copy.keys = this.keys.slice();

@@ -229,7 +229,7 @@ export class ClientRequests {
   }
 
   private forgetBelow(client: Client, low: number): void {
-    for (const [sequence] of client.kept.entries()) if (sequence < low) this.forget(client, sequence);
+    for (const sequence of client.kept.keysBetween(client.low, low)) this.forget(client, sequence);
     client.low = low;
   }
 

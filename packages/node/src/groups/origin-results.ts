@@ -141,12 +141,7 @@ function forget(origin: Origin, sequence: number): void {
 }
 
 function forgetBelow(origin: Origin, low: number): void {
-  const { replies } = origin;
-  if (low - origin.low <= replies.size) {
-    for (let sequence = origin.low; sequence < low; sequence++) forget(origin, sequence);
-  } else {
-    for (const [sequence] of replies.entries()) if (sequence < low) forget(origin, sequence);
-  }
+  for (const sequence of origin.replies.keysBetween(origin.low, low)) forget(origin, sequence);
   origin.low = low;
 }
 

@@ -23,6 +23,9 @@ export interface RequestsOptions extends ContestOptions {
 
 const ADMIN: Credentials = { basic: ['admin', 'pass'] };
 
+/** Named requests that are made at least, even before the rate is known: a name that comes again much later is refused. */
+const NAMED_MIN = 100_000;
+
 /** Longest wait for a query that prepares something, in milliseconds. */
 const SETUP_MS = 60_000;
 
@@ -112,9 +115,10 @@ function loader(target: Target, token: string): Contender<Scenario>['load'] {
   let taken = 0;
   return async (scenario, count) => {
     const as = scenario.auth === 'token' ? { token } : ADMIN;
+    const length = scenario.isNamed === true ? Math.max(count, NAMED_MIN) : count;
     const requests =
       scenario.isNew === true
-        ? Array.from({ length: count }, () => requestOf(scenario, as, ++taken))
+        ? Array.from({ length }, () => requestOf(scenario, as, ++taken))
         : requestsOf(scenario, as);
     return { targets: [target], requests };
   };

@@ -19,8 +19,10 @@ export interface Scenario {
   readonly setup: readonly string[];
   /** The body of the nth request. What does not come again and again in practice differs from one to the next. */
   readonly body: (n: number) => WireValue;
-  /** Whether no body may come twice. */
+  /** Whether no request may come twice. */
   readonly isNew?: boolean;
+  /** Whether each request has a name by which it takes effect once, as those of the client library have. */
+  readonly isNamed?: boolean;
   readonly format: Format;
   readonly auth: 'token' | 'basic';
 }
@@ -55,6 +57,8 @@ const counter = {
   setup: ['.counter = 0;'],
   body: query('.counter += 1;'),
 } as const;
+
+const namedCounter = { ...counter, name: 'counter += 1, named', isNew: true, isNamed: true } as const;
 
 const push = {
   name: 'procedure that pushes',
@@ -130,6 +134,7 @@ export const scenarios: readonly Scenario[] = [
   ),
   { ...counter, ...JSON_TOKEN },
   { ...counter, ...MSGPACK_TOKEN },
+  { ...namedCounter, ...MSGPACK_TOKEN },
   { ...push, ...JSON_TOKEN },
   ...newTexts.map((scenario): Scenario => ({ ...scenario, ...JSON_TOKEN })),
 ];
@@ -138,6 +143,10 @@ export const scenarios: readonly Scenario[] = [
 export function titleOf(scenario: Scenario): string {
   return `${scenario.name}, ${scenario.format}, ${scenario.auth}`;
 }
+
+/** The client that names requests, and how far behind its newest one an answer may be missing. */
+const CLIENT = '0123456789abcdef01234567';
+const UNANSWERED_MAX = 100;
 
 /** Bodies of a scenario that differ at most. */
 const BODIES = 100;
@@ -161,6 +170,9 @@ export function requestOf(scenario: Scenario, as: Credentials, n = 0): Buffer {
     `Authorization: ${authorization(as)}`,
     `Content-Type: ${contentTypes[format]}`,
     `Content-Length: ${content.length}`,
+    ...(scenario.isNamed === true
+      ? [`Althing-Request: ${CLIENT}.${n}.${Math.max(1, n - UNANSWERED_MAX)}`]
+      : []),
     '\r\n',
   ].join('\r\n');
   return Buffer.concat([Buffer.from(head), content]);
