@@ -1,10 +1,11 @@
 /** `althing types`: the types of a collection, for programs that ask it. */
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
+import { nameOf } from './collection-files.js';
 import type { CommandDefinition } from './command.js';
 import { addConnectionOptions, runQuery, withConnection } from './connection.js';
 import { exitHelp } from './exit-codes.js';
-import { textOption, UsageError } from './input.js';
+import { textOption } from './input.js';
 import { type Io, write } from './io.js';
 import { SCHEMA_CODE, schemaOf } from './typings/schema.js';
 import { writeTypes } from './typings/write-types.js';
@@ -42,9 +43,7 @@ function isOutOfDate(error: unknown): boolean {
 }
 
 async function types(scope: string, command: Command, io: Io): Promise<void> {
-  const [, name] = /^(?:\/\/|@:|@collection:)?([A-Za-z_]\w*)$/.exec(scope) ?? [];
-  if (name === undefined)
-    throw new UsageError(`${JSON.stringify(scope)} is no collection; write it like //stuff`);
+  const name = nameOf(scope);
   const answer = await withConnection(command, io, (connection) =>
     runQuery(connection, `//${name}`, SCHEMA_CODE),
   );

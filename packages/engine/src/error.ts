@@ -86,7 +86,7 @@ export interface ToldPlace {
   readonly in: string | null;
 }
 
-/** What a duplicate_err is about, for programs. */
+/** The subject of a duplicate_err, for programs. */
 export interface DuplicateDetail {
   readonly type: string;
   readonly index: string;
@@ -116,7 +116,7 @@ export class QueryError {
   readonly places: readonly ErrorPlace[];
   /** The same in words, where another node told of them; null elsewhere. */
   readonly told: readonly ToldPlace[] | null = null;
-  /** What it is about, for programs; null for most errors. */
+  /** The subject, for programs; null for most errors. */
   readonly detail: DuplicateDetail | null;
 
   constructor(

@@ -3,7 +3,7 @@ import { closureDoc, LanguageError, parse, positionOf } from '@althing/language'
 
 /** One statement, as code that stands in the line and column of the file in which it stands there. */
 export interface CheckStatement {
-  /** What the check says; null for a statement that is none. */
+  /** The text of the check; null for a statement that is none. */
   readonly name: string | null;
   readonly code: string;
 }

@@ -1,4 +1,4 @@
-/** What an explained run came to, as a table for people. */
+/** The document of an explained run as a table for people. */
 import type { DryRun, ExplainedStatement, Explanation } from '@althing/client';
 import { sizeText } from '../progress.js';
 import { textWidth, visible } from '../shell/text-width.js';
@@ -55,7 +55,7 @@ function placeOf({ in: name, line, column }: ExplainedStatement): string {
   return `${name === null ? '' : `${visible(name)}:`}${line}:${column}`;
 }
 
-/** What a statement changed and looked up, and what would help it. */
+/** The changes, index look-ups and hints of a statement, one line each. */
 function notesOf(statement: ExplainedStatement): readonly string[] {
   const { changes = {}, indexes = [], hints = [] } = statement;
   const counts = Object.entries(changes).map(([name, count]) => `${name} ${count}`);

@@ -17,7 +17,7 @@ const QUOTE = 0x22;
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
-/** What can't be read, and the line. */
+/** The error for text that is no CSV, with its line. */
 export class FormatError extends Error {
   constructor(line: number, why: string) {
     super(`line ${line}: ${why}`);
@@ -25,7 +25,7 @@ export class FormatError extends Error {
 }
 
 export class CsvParser {
-  /** What is left of a record whose end has not come, and how much of it was looked at. */
+  /** The beginning of a record whose end has not come, and how much of it was looked at. */
   private rest = '';
   private scanned = 0;
   /** Whether a value in quotes goes on there. */

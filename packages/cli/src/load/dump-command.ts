@@ -9,6 +9,7 @@ import { createGzip } from 'node:zlib';
 import { isWireMap, parseJson, stringifyJson, type WireValue } from '@althing/client';
 import { type Command, Option } from 'commander';
 import { writeDurably } from '../backup.js';
+import { nameOf } from '../collection-files.js';
 import type { CommandDefinition } from '../command.js';
 import { addConnectionOptions, withConnection } from '../connection.js';
 import { exitHelp } from '../exit-codes.js';
@@ -77,9 +78,7 @@ async function dump(
   command: Command,
   io: Io,
 ): Promise<void> {
-  const name = /^(?:\/\/|@:|@collection:)?([A-Za-z_][A-Za-z0-9_]{0,254})$/.exec(scope)?.[1];
-  if (name === undefined)
-    throw new UsageError(`${JSON.stringify(scope)} is no collection: write it like //stuff`);
+  const name = nameOf(scope);
   if (file !== undefined && existsSync(file))
     throw new UsageError(`${file} exists already; give it another name, or remove it`);
   const format = options.format ?? formatOf(file ?? '');

@@ -23,14 +23,14 @@ export interface LoaderOptions {
   readonly format: RowFormat;
   readonly fields: ReadonlyMap<string, Field>;
   readonly name: string;
-  /** What tells the source and the plan from others. */
+  /** The digest that tells the source and the plan from others. */
   readonly source: string;
   /** Rows that may be refused. */
   readonly errorsMax: number;
   /** Rows in a second at most; null for as many as come. */
   readonly rate: number | null;
   readonly isTrial: boolean;
-  /** Told of each row that is refused; of the last ones again by the run behind the one that may not have been told. */
+  /** Called with each row that is refused. The next run calls it with the last ones again, since the one before may have ended in between. */
   readonly refused: (row: SourceRow, why: string, isAgain: boolean) => Promise<void>;
   readonly signal: AbortSignal;
 }
@@ -38,7 +38,7 @@ export interface LoaderOptions {
 /** A row is refused, and no more may be. */
 export class RefusedError extends Error {}
 
-/** What a load did. */
+/** The result of a load. */
 export interface LoadSummary {
   readonly made: number;
   readonly refused: number;

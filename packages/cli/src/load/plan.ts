@@ -24,7 +24,7 @@ export type Mapping =
 
 export type OnDuplicate = 'fail' | 'skip' | 'replace';
 
-/** What a load is to do. */
+/** The plan of a load: where rows go, and how they become things. */
 export interface LoadPlan {
   /** Null for plain things. */
   readonly type: string | null;

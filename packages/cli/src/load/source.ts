@@ -70,7 +70,7 @@ export async function openRows(
 
 async function* noRows(): AsyncGenerator<readonly SourceRow[], void, undefined> {}
 
-/** What gzip compressed, as it was; all else as it is. */
+/** The bytes of a source, unpacked where gzip compressed them. */
 async function* unpacked(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
   const source = bytes[Symbol.asyncIterator]();
   const first = await source.next();

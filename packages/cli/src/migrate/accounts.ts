@@ -7,7 +7,7 @@ import { NODE_SCOPE, THINGSDB_SCOPE } from './source.js';
 
 const ROOT = '@thingsdb';
 
-/** What is known of a user of the cluster. */
+/** A user of the cluster, as far as a migration must know it. */
 export interface ClusterUser {
   readonly id: number;
   readonly hasPassword: boolean;

@@ -1,4 +1,4 @@
-/** What became of each part of a migration, for people and, as lines of JSON, for programs. */
+/** The report of a migration, part by part: for people, and as lines of JSON for programs. */
 import { type Io, write } from '../io.js';
 
 /**

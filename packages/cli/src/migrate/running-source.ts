@@ -12,7 +12,7 @@ import type * as Node from '../node.js';
 import { messageOf } from '../system-error.js';
 import { type MigrationSource, NODE_SCOPE, THINGSDB_SCOPE } from './source.js';
 
-/** Who asks: a token, or a name with a password. */
+/** The login: a token, or a name with a password. */
 export type SourceCredentials = string | { readonly user: string; readonly password: string };
 
 /** The ThingsDB can't be reached, refuses something, or answers what can't be understood. */

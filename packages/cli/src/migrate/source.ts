@@ -4,7 +4,7 @@ import type { ThingsdbCollection, ThingsdbCollectionInfo, ThingsdbRoot } from '.
 export interface MigrationSource {
   /** Users and settings. */
   readonly root: ThingsdbRoot;
-  /** What can't be read from such a source, in words. */
+  /** The parts that such a source does not give, in words. */
   readonly gaps: readonly string[];
   /** Reads a collection into memory. */
   read(collection: ThingsdbCollectionInfo): Promise<ThingsdbCollection>;

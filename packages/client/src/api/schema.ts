@@ -52,13 +52,13 @@ export interface DryRun<T> {
   readonly changes: Readonly<Record<string, number>>;
   /** How many futures it would start; nothing for none. They were not. */
   readonly futures?: number;
-  /** What it took, where `dryRun` is `explain`. */
+  /** The cost of the call, where `dryRun` is `explain`. */
   readonly explain?: Explanation;
   /** The error that ended it, where it was to be explained: there is no result then. */
   readonly error?: ExplainedError;
 }
 
-/** What some code took. */
+/** The cost of some code. */
 export interface CodeUsage {
   readonly ms: number;
   /** Work, in the units that limits of time go by: calls, rounds of loops, and what built-in functions count. */
@@ -70,11 +70,11 @@ export interface CodeUsage {
   readonly records: number;
 }
 
-/** What a call that was explained took. */
+/** The cost of a call that was explained. */
 export interface Explanation extends CodeUsage {
   /** Bytes that the heap grew by. */
   readonly memory: number;
-  /** What it took to pack the result. */
+  /** The cost of packing the result. */
   readonly packing: CodeUsage;
   /** The costliest first; nothing for a user who may not read the sources of procedures. */
   readonly statements?: readonly ExplainedStatement[];
@@ -82,7 +82,7 @@ export interface Explanation extends CodeUsage {
   readonly left_off?: number;
 }
 
-/** What a statement took, without the statements in it. */
+/** The cost of a statement, without the statements in it. */
 export interface ExplainedStatement extends CodeUsage {
   /** The procedure or method that it is in; null for the text of the query. */
   readonly in: string | null;
@@ -97,14 +97,14 @@ export interface ExplainedStatement extends CodeUsage {
   /** About how many bytes the heap grew by in all its runs, with the statements in it. */
   readonly memory: number;
   readonly changes?: Readonly<Record<string, number>>;
-  /** What went over indexes; the index `#` has all instances of a type. */
+  /** Look-ups in indexes; the index `#` has all instances of a type. */
   readonly indexes?: readonly {
     readonly type: string;
     readonly index: string;
     readonly look_ups: number;
     readonly entries: number;
   }[];
-  /** What would be faster. */
+  /** Hints at a faster way. */
   readonly hints?: readonly string[];
 }
 

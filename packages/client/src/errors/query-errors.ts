@@ -24,7 +24,7 @@ export interface CodeCall {
 export interface ErrorOrigin extends CodeCall {
   /** Where the code around it was called, the innermost first. */
   readonly calls: readonly CodeCall[];
-  /** What it is about, for programs; null for most errors. */
+  /** The subject of the error, for programs; null for most errors. */
   readonly detail: ErrorDetail | null;
 }
 
@@ -52,7 +52,7 @@ export class QueryError extends AlthingError {
   declare readonly procedure: string | null;
   /** Where the code around `at` was called, the innermost first. */
   declare readonly calls: readonly CodeCall[];
-  /** What the error is about, for programs; null for most. See {@link DuplicateErr}. */
+  /** The subject of the error, for programs; null for most. See {@link DuplicateErr}. */
   declare readonly detail: ErrorDetail | null;
   /** The name of the request in the node's log. */
   declare readonly requestId: string | null;

@@ -44,7 +44,7 @@ export class Login {
 
   /** Credentials whose secret must not show in any message. */
   hide(credentials: Credentials): void {
-    // Who sends headers back tells a password in the form that it has in them.
+    // A server that sends headers back shows a password in the form that it has in them.
     const texts = authorizationOf(credentials).split(' ').slice(1);
     if ('password' in credentials) texts.push(credentials.password);
     // One of a few letters would take whole words out of messages, and is no secret.

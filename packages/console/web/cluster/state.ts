@@ -1,4 +1,4 @@
-/** What the pages about the cluster know: what each node says of itself, and of each group what its leader says. */
+/** The state behind the pages about the cluster: each node by its own words, each group by those of its leader. */
 import { AlthingError, type WireValue } from '@althing/client';
 import { askNodes, type NodeAnswer } from '../state/other-nodes.js';
 import { ask } from '../state/session.js';
@@ -11,7 +11,7 @@ export interface ClusterState {
   readonly groups: readonly WireValue[] | null;
   readonly level: WireValue;
   readonly collections: readonly WireValue[] | null;
-  /** What each node says of itself. */
+  /** Each node by its own words. */
   readonly own: readonly NodeAnswer<OwnWords>[];
 }
 

@@ -1,4 +1,4 @@
-/** What nodes say of themselves, put together. */
+/** Sums over the figures of all nodes. */
 import type { WireValue } from '@althing/client';
 import type { NodeAnswer } from '../state/other-nodes.js';
 import { listAt, numberAt, textAt } from '../state/values.js';
@@ -16,7 +16,7 @@ export function groupsOf(own: readonly NodeAnswer<Pick<OwnWords, 'groups'>>[]): 
   return [...groups.values()];
 }
 
-/** What nodes counted, added up; a node that does not answer is left out. */
+/** Counts of nodes, added up; a node that does not answer is left out. */
 export function summed(own: readonly NodeAnswer<Pick<OwnWords, 'counters'>>[], key: string): number {
   return own.reduce(
     (sum, { answer }) => sum + (answer === null ? 0 : (numberAt(answer.counters, key) ?? 0)),

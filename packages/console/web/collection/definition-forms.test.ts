@@ -5,7 +5,7 @@ import { DefinitionForms } from './definition-forms.js';
 const forms = new DefinitionForms('@collection:stuff');
 const BOOK = { name: 'Book', flags: [], fields: [], methods: [], relations: [] };
 
-/** What a form makes of texts. */
+/** The code that a form makes of texts. */
 const made = (form: Form, texts: Readonly<Record<string, string>>) =>
   form.deed({ text: (key) => texts[key] ?? '', value: (key) => texts[key] });
 

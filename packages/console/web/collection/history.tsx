@@ -1,4 +1,4 @@
-/** Who changed which definition of a collection, and why. */
+/** The commit history of a collection: definitions, by whom they were changed, and why. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { collectionScope, collections, hasHistory, loadCollections } from '../state/names.js';

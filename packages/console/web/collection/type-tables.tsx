@@ -203,7 +203,7 @@ export function IndexTable({
 
 interface ActionsProps {
   readonly editing: Editing | null;
-  /** What the buttons are about, for those who don't see the row. */
+  /** The subject of the buttons, for users who don't see the row. */
   readonly about: string;
   readonly of: (forms: DefinitionForms) => readonly (readonly [text: string, form: Form])[];
 }

@@ -1,4 +1,4 @@
-/** What the frame says while the node does not answer: nothing is lost, and where else the cluster can be reached. */
+/** The message of the frame while the node does not answer: nothing is lost, and where else the cluster can be reached. */
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { currentTab, tabs } from '../query/tabs.js';

@@ -11,7 +11,7 @@ export const otherConsoles = signal<readonly OtherConsole[]>([]);
 /** How long a node is waited for that is asked through another one, in milliseconds. */
 const WAIT_MS = 5000;
 
-/** What each node of the cluster answers to code in its own scope. */
+/** The answer of each node of the cluster to code in its own scope. */
 export async function askNodes<T>(code: string, read: (value: WireValue) => T): Promise<NodeAnswer<T>[]> {
   const nodes = itemsOf(await ask('@node', 'nodes_info();'));
   return Promise.all(

@@ -23,7 +23,7 @@ export function withReason(deed: Deed, why: string): Deed {
   return { ...deed, code: `commit(why);\n${deed.code}`, vars: { ...deed.vars, why } };
 }
 
-/** What a dry run counted, for people: `2 properties, 1 thing removed`. */
+/** The counts of a dry run, for people: `2 properties, 1 thing removed`. */
 export function changesText(changes: Readonly<Record<string, number>>): string {
   const parts = Object.entries(changes).map(([what, count]) => `${count} ${what.replaceAll('_', ' ')}`);
   return parts.length === 0 ? 'nothing' : parts.join(', ');

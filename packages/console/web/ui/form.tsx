@@ -14,7 +14,7 @@ export interface FormField {
   readonly label: string;
   /** A line of text unless it says otherwise. A value has a type; code is checked while it is typed. */
   readonly kind?: 'secret' | 'lines' | 'value' | 'code' | 'choice';
-  /** What stands there at first. */
+  /** The first content. */
   readonly start?: string | ValueText;
   /** Of a choice: what is given, and what is shown. */
   readonly options?: readonly (readonly [given: string, shown: string])[];
@@ -22,7 +22,7 @@ export interface FormField {
   readonly isOptional?: boolean;
 }
 
-/** What was given in the fields of a form. */
+/** The content of the fields of a form. */
 export interface Given {
   text(key: string): string;
   /** Undefined for a text that is no value of the chosen type. */
@@ -40,7 +40,7 @@ export interface Form {
   readonly typed?: string;
   /** Shows what the query gave. */
   readonly show?: (value: WireValue) => ComponentChildren;
-  /** What to do when it is done, besides what the page does. */
+  /** Called when it is done, besides what the page does. */
   readonly done?: (given: Given) => void;
 }
 

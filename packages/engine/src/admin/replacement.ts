@@ -77,7 +77,7 @@ function writeLimits(out: ByteWriter, { userLimits }: RootGroup, { id }: User): 
   if (limit !== undefined) writeEffect(out, UserLimitEffect.SET, id, limit);
 }
 
-/** What somebody may not ask for stays forbidden, and limits stay: neither are privileges. */
+/** Whitelists and limits stay: neither are privileges. */
 function writeHeir(out: ByteWriter, live: RootGroup, heir: User, collections: readonly number[]): void {
   writeEffect(out, RootEffect.PUT_USER, heir);
   writeLimits(out, live, heir);

@@ -1,5 +1,5 @@
 /**
- * What each user may take of a node, as a part of the root scope. Time limits hold where code runs; shares and rates are kept by each node
+ * Limits of each user on a node, as a part of the root scope. Time limits hold where code runs; shares and rates are kept by each node
  * for itself (`requests/user-budgets.ts` in the package `node`).
  *
  *   effect := 53 user:varint limits            the limits of a user from now on
@@ -26,7 +26,7 @@ export interface UserLimit {
 
 export const NO_LIMIT: UserLimit = { durationMs: null, share: null, rate: null };
 
-/** What shares and rates are counted in. */
+/** The units of shares and rates. */
 const PARTS = 1000;
 
 /** The least share and rate that can be kept. */

@@ -132,7 +132,7 @@ export class Executor {
   }
 
   /**
-   * What a call of a user may use: no more than the node allows, and no more time than its procedure, or else the user, is given.
+   * The limits of a call of a user: no more than the node allows, and no more time than its procedure, or else the user, is given.
    *
    * @param procedure that is called; null for other calls
    */

@@ -1,5 +1,5 @@
 /**
- * What an explained run tells: what it took as a whole, and by statement, the costliest first.
+ * The document of an explained run: its cost as a whole, and by statement, the costliest first.
  *
  *   explain   := {ms, steps, from_memory, from_disk, records, memory, packing, statements?, left_off?}
  *   packing   := {ms, steps, from_memory, from_disk, records}
@@ -55,7 +55,7 @@ export function writeExplanation(sink: Sink, rt: Runtime, profile: Profile): voi
   sink.endMap();
 }
 
-/** What failed, as answers over HTTP tell it. */
+/** The error of a run that failed, as answers over HTTP tell it. */
 export function writeError(sink: Sink, error: QueryError): void {
   const [place] = toldPlaces(error);
   sink.key('error');

@@ -42,7 +42,7 @@ export class Futures {
     }
   }
 
-  /** What the rest of a call may use. */
+  /** The limits of the rest of a call. */
   private limitsOf({ scope, procedureName }: Continuation, user: User): QueryLimits {
     const procedure = procedureName === null ? undefined : scope.procedure(procedureName);
     return this.executor.limitsOf(user, procedure ?? null);
@@ -125,15 +125,7 @@ export class Futures {
     const { scope } = rest;
     if (!options.mayChange && scope.group !== null && rest.hasClosures) return { kind: 'needs_change' };
     const { runtime: rt } = this.executor;
-    const start = { ...options, ...partOf(rest, user) };
-    const transaction = this.executor.begin(
-      start,
-      rest.target,
-      false,
-      rest.deep,
-      null,
-      this.limitsOf(rest, user),
-    );
+    const transaction = this.beginReading(rest, user, options);
     try {
       const data = this.executor.packRequest(request, scope);
       return { kind: 'asks', ask: { number: rest.ask(), module: request.module.id, data }, rest };
@@ -147,6 +139,12 @@ export class Futures {
     }
   }
 
+  /** Begins a part of a call that changes nothing. */
+  private beginReading(rest: Continuation, user: User, options: ResumeOptions): Transaction {
+    const start = { ...options, ...partOf(rest, user) };
+    return this.executor.begin(start, rest.target, false, rest.deep, null, this.limitsOf(rest, user));
+  }
+
   /** Reads what a module answered. */
   private receive(rest: Continuation, future: Future, user: User, options: ResumeOptions): Outcome | null {
     const { answer, request } = future;
@@ -156,15 +154,7 @@ export class Futures {
       future.answered = answer;
       return null;
     }
-    const start = { ...options, ...partOf(rest, user) };
-    const transaction = this.executor.begin(
-      start,
-      rest.target,
-      false,
-      rest.deep,
-      null,
-      this.limitsOf(rest, user),
-    );
+    const transaction = this.beginReading(rest, user, options);
     try {
       this.executor.charge(answer.data.length);
       future.answered = { ok: true, value: readAnswer(answer.data, request.load, this.executor.wire) };

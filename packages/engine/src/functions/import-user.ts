@@ -52,7 +52,7 @@ export const IMPORT_USER: readonly Entry[] = [
   }),
 ];
 
-/** What is known of a user of ThingsDB. */
+/** A user of ThingsDB, as the argument describes it. */
 interface Wanted {
   readonly createdAt: number | null;
   readonly passwordHash: string | null;

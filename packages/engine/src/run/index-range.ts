@@ -66,7 +66,7 @@ export interface IndexRange {
   readonly low: EntryPlace;
   readonly high: EntryPlace;
   readonly reverse: boolean;
-  /** What the index goes by of the texts that instances must have, by their place among the properties: those of which a key has the beginning only. */
+  /** The form in which the index keeps the texts that instances must have, by their place among the properties: those of which a key has the beginning only. */
   readonly texts: ReadonlyMap<number, string>;
 }
 

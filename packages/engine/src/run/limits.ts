@@ -4,7 +4,7 @@ import type { AnyNodeColumn, Node, NodeColumn } from '@althing/language';
 export interface QueryLimits {
   /** Time that a query may run, in milliseconds. */
   readonly durationMs: number;
-  /** What sets that time, for the error that says so. */
+  /** The name of the setting of that time, for the error. */
   readonly durationSource: string;
   /** Growth of the heap while a query runs, in bytes. */
   readonly memoryBytes: number;

@@ -1,5 +1,5 @@
 /**
- * What an explained run comes to, statement by statement. Its code is compiled for that one run, in the first tier, with a counter
+ * The cost of an explained run, statement by statement. Its code is compiled for that one run, in the first tier, with a counter
  * around each statement: other runs pay nothing for it.
  */
 import type { Environment } from '../environment.js';
@@ -43,7 +43,7 @@ export class Usage {
   records = 0;
 }
 
-/** What went over an index, or over all instances of a type. */
+/** Look-ups in an index, or in all instances of a type. */
 export interface IndexUse {
   readonly type: string;
   readonly index: string;
@@ -108,7 +108,7 @@ export class StatementFigures {
 export class Profile {
   /** By the text that they are in and where they begin there. */
   readonly statements = new Map<string, Map<number, StatementFigures>>();
-  /** What runs outside of all statements, and what packing the result takes. */
+  /** The cost outside of all statements, and that of packing the result. */
   readonly rest = new StatementFigures(NOWHERE);
   readonly packing = new StatementFigures(NOWHERE);
   /** How many statements are not counted by themselves. */
@@ -130,7 +130,7 @@ export class Profile {
     this.rest.begin(this.seen, this.heapUsed);
   }
 
-  /** What the whole run came to. */
+  /** The cost of the whole run. */
   total(): Usage & { readonly memoryBytes: number } {
     this.settle();
     this.rest.end(this.seen, this.heapUsed);

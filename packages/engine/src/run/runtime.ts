@@ -109,7 +109,7 @@ export class Runtime extends Meter {
   /** What may be said of secrets that the query made, instead of keeping its result. */
   readonly secrets: string[] = [];
 
-  /** What is counted of a run that is explained; null for any other run. */
+  /** The counters of a run that is explained; null for any other run. */
   profile: Profile | null = null;
 
   /** Set by a jump in statement position. */

@@ -26,7 +26,7 @@ export const TypeFlag = {
   HIDE_ID: 4,
   /** Kept for those who ask; every type has an index. */
   INDEX: 8,
-  /** What an instance is made of has no keys beside the properties of the type. */
+  /** Making an instance with a key that is no property of the type is an error. */
   STRICT: 16,
 } as const;
 

@@ -105,7 +105,7 @@ export class Expiry {
 
   private endRound(now: number): void {
     this.cursor = 0;
-    // What went, or was given more time, is held no longer.
+    // Instances that went, or were given more time, are held no longer.
     for (const id of this.held) if (!this.isStillExpired(id, now)) this.held.delete(id);
     if (!this.isToGoOn) this.restsUntil = now + PAUSE_MS;
     this.isToGoOn = false;
@@ -216,7 +216,7 @@ function hasAny(tuple: List, goes: (thing: Thing) => boolean): boolean {
   return tuple.items.some((item) => (item instanceof List ? hasAny(item, goes) : refersTo(item, goes)));
 }
 
-/** What a tuple has beside what goes. */
+/** A tuple without the things that go. */
 function without(tuple: List, goes: (thing: Thing) => boolean): List {
   const items = tuple.items.filter((item) => !refersTo(item, goes));
   return listOf(

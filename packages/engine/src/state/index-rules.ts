@@ -50,7 +50,7 @@ function brokenEntries(store: Store, index: TypeIndex, type: Type): string[] {
   return broken;
 }
 
-/** What a look at a part of the instances of an index found. */
+/** The findings of a look at a part of the instances of an index. */
 export interface IndexProblems {
   /** A line each. */
   readonly problems: readonly string[];

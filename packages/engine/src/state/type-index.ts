@@ -64,12 +64,12 @@ export class TypeIndex {
     return ignoresCase(this.def);
   }
 
-  /** What it goes by of a text. */
+  /** The form in which it keeps a text. */
   textOf(text: string): string {
     return this.ignoresCase ? foldCase(text) : text;
   }
 
-  /** What it goes by of all texts among the values of its fields, as one text: keys have the beginning of long ones only. */
+  /** The form in which it keeps all texts among the values of its fields, as one text: keys have the beginning of long ones only. */
   textsIn(values: readonly Value[]): string {
     const texts = values.filter((value) => typeof value === 'string');
     return JSON.stringify(texts.map((text) => this.textOf(text)));

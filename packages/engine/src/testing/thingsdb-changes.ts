@@ -53,7 +53,7 @@ export function instance(type: number, id: number, values: readonly Written[]): 
   return { '.': [type, id, values] };
 }
 
-/** What happened to one thing: its id, and records, each a number with its payload. */
+/** The changes of one thing: its id, and records, each a number with its payload. */
 export type ThingChange = readonly [id: number, ...records: (readonly [number, Written])[]];
 
 /** A file of changes of one scope. */

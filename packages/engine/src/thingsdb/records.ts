@@ -45,7 +45,7 @@ export function readRecordHead(input: DataInput): number {
 
 export class CollectionRecords {
   private readonly rows: ReadonlyMap<number, () => void>;
-  /** What records do to a thing. */
+  /** The effect of records on a thing. */
   private readonly ofThings: ReadonlyMap<number, (thing: Thing) => void>;
   private readonly values: ValueReader;
   private readonly schema: SchemaBuilder;

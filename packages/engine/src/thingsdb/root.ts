@@ -1,4 +1,4 @@
-/** What the scope @thingsdb of a ThingsDB holds: users with their rights, collections, procedures, tasks, and modules. */
+/** The content of the scope @thingsdb of a ThingsDB: users with their rights, collections, procedures, tasks, and modules. */
 import { List } from '../value/containers.js';
 import { Bytes, Float } from '../value/scalars.js';
 import type { Value } from '../value/value.js';
@@ -57,7 +57,7 @@ export interface ThingsdbTask {
   readonly args: readonly PlainArgument[] | null;
 }
 
-/** Who may do what where, by the ids of users: bits as those of `Privilege`. */
+/** Rights on a scope by the ids of users: bits as those of `Privilege`. */
 export type ThingsdbAccess = Map<number, number>;
 
 export interface ThingsdbRoot {

@@ -9,7 +9,7 @@ import { NoThingsdbDumpError, readDumpInto } from './dump.js';
 import type { DataInput } from './input.js';
 import { CollectionRecords, readRecordHead } from './records.js';
 
-/** What came of a collection of ThingsDB. */
+/** The result of reading a collection of ThingsDB. */
 export interface ThingsdbCollection {
   /** Its tasks have no owners here. */
   readonly group: CollectionGroup;

@@ -97,7 +97,7 @@ export class TypeChanges {
     else {
       const field = this.fieldOf(def, name, offset);
       if (field.relation !== null) input.fail(`the property ${name} is in a relation`, offset);
-      // What refers to it counts on it no more.
+      // Things that refer to it count on it no more.
       this.eachInstance(def, (thing) =>
         builder.change((transaction) => transaction.placeUnchecked(thing, name, null)),
       );

@@ -1,4 +1,4 @@
-/** What is in an export, for comparing a collection with another that should be the same. */
+/** The content of an export as a digest, for comparing a collection with another that should be the same. */
 import { isRestored, RecordKind } from '@althing/engine';
 import { StateDigest } from '../state/state-digest.js';
 import { backupContents } from './contents.js';

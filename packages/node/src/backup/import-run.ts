@@ -40,7 +40,7 @@ export const NOTHING = new Uint8Array(0);
 /** Gives the form in which a record goes into the collection; null: it does not. */
 export type TakeRecord = (record: StateRecord) => BackupRecord | null;
 
-/** Which tasks an import takes, and whom they belong to then: who imports, or where there is one, the user that they belong to. */
+/** The tasks that an import takes, and their owner then: the user that imports, or, where there is one, the user that they had. */
 export type ImportedTasks = 'none' | 'of importer' | 'of owners';
 
 /**

@@ -36,7 +36,7 @@ export class SettingRefusal {
   ) {}
 }
 
-/** What a configuration that was read again changed, and what it would have. */
+/** The settings that differ in a configuration that was read again: those that changed, and those that take a restart. */
 export interface Reloaded {
   readonly changed: readonly SettingKey[];
   /** Keys of settings that take a restart. */

@@ -1,5 +1,5 @@
 /**
- * What an error is about, on its way between nodes.
+ * The subject of an error, on its way between nodes.
  *
  *   detail := type:text index:text fields:text* id:varint hasKey:u8 value*      `id` 0 for none; a value for each field, if there is a key
  *   value  := 0 text | 1 int:text | 2 float:f64 | 3 | 4                         3 false, 4 true

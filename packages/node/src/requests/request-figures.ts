@@ -34,7 +34,7 @@ const EACH_MAX = 100;
 /** A run that takes so many milliseconds is never passed over: to find its shape is little beside that. */
 const LONG_RUN_MS = 10;
 
-/** What the names of the scopes of collections begin with. */
+/** The beginning of the names of the scopes of collections. */
 const COLLECTION_PREFIX = '@collection:';
 
 export interface RequestFiguresOptions {

@@ -1,5 +1,5 @@
 /**
- * What is left to users whose share of this node's time, or whose rate of requests, is limited (`set_limit`): a bucket of each, which fills
+ * Budgets of users whose share of this node's time, or whose rate of requests, is limited (`set_limit`): a bucket of each, which fills
  * with time up to what a second brings, or for slow ones one request, and is emptied by requests. A run is charged when it has ended, so a bucket of time may
  * fall below zero; until it has filled again its user is refused.
  */
@@ -15,7 +15,7 @@ interface Spent {
 type Budgeted = Pick<Spent, 'request'> & Pick<PendingRequest, 'forwarded' | 'doubt'>;
 
 interface Bucket {
-  /** What is left, as of `at`: milliseconds, and requests. */
+  /** The rest, as of `at`: milliseconds, and requests. */
   ms: number;
   requests: number;
   at: number;
@@ -39,7 +39,7 @@ export class UserBudgets {
     if (all.size === 0) return null;
     const { user } = request;
     const limit = all.get(user.id);
-    // What an attempt before may have done has to be found out.
+    // An earlier attempt may have done something, which has to be found out.
     if (limit === undefined || doubt !== 'none') return null;
     const { share, rate } = limit;
     const bucket = this.filled(user.id, limit);

@@ -8,7 +8,7 @@ export function workOf(pending: PendingRequest, program: object | null, knownMs?
   return {
     userId: request.user.id,
     program,
-    // What a second attempt finds in memory was read from disk by the first one, which nobody would see.
+    // A second attempt finds in memory what the first one read from disk, so those reads would not be counted.
     canStop: !pending.isExplained,
     ...(knownMs === undefined ? {} : { knownMs }),
     gone: () => pending.isAnswered || (request.client.gone && pending.doubt === 'none'),

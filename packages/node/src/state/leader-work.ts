@@ -2,7 +2,7 @@ import type { Change } from '@althing/engine';
 import type { Clock } from '../base/clock.js';
 import type { GroupSession } from '../groups/group-session.js';
 
-/** What a leader does in its collections by itself. How far it is must be a part of the state, so that another leader can go on. */
+/** Work that a leader does in its collections by itself. How far it is must be a part of the state, so that another leader can go on. */
 export interface LeaderTask {
   readonly isDue: (collection: number) => boolean;
   /**

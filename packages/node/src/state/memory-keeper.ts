@@ -4,7 +4,7 @@ import type { Engine } from '@althing/engine';
 const SLICE_MS = 2;
 const SLICE_MAX_MS = 32;
 
-/** What things may take in memory. */
+/** The limit of memory for things. */
 interface MemorySettings {
   readonly cacheBytes: number;
 }

@@ -1,4 +1,4 @@
-/** What the log has of `log()` in code, and of settings that change. */
+/** The lines of the log for `log()` in code, and for settings that change. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { RealNode, until } from '../testing/index.js';
 

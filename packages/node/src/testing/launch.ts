@@ -46,7 +46,7 @@ export class Launched {
    * @throws {Error} when it printed a secret, see `secrets`
    */
   readonly ended: Promise<End>;
-  /** What it may not print: those of its environment, and those that are added. */
+  /** Secrets that it may not print: those of its environment, and those that are added. */
   readonly secrets: Secrets;
   private readonly child: ChildProcess;
   private readonly keptMax: number;

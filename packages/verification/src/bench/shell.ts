@@ -123,7 +123,7 @@ class TerminalShell {
   readonly #process: ChildProcessWithoutNullStreams;
   /** Of the times in `/proc`. */
   readonly #ticksPerS = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
-  /** What came since something was typed. */
+  /** The output since something was typed. */
   #output = '';
   #typedAt = performance.now();
   #lastAt = 0;

@@ -1,4 +1,4 @@
-/** What the console changes: every button of its pages about users, tasks, backups, definitions, nodes, clicked in a real browser. */
+/** The console's changes: buttons of its pages about users, tasks, backups and definitions, clicked in a real browser. */
 import { RealNode } from '@althing/node/testing';
 import { testThatNeeds } from '@althing/node/testing/needs';
 import { afterAll, afterEach, beforeAll, expect } from '@jest/globals';
@@ -128,7 +128,7 @@ testInBrowser('a type is made, changed after a dry run, related, indexed, and de
     'Value of instances': '3',
   });
 
-  // What values may not fit takes a closure; a dry run says what it would do, and does not.
+  // A definition that present values may not fit takes a closure; a dry run says what it would do, and does not.
   await page.getByRole('button', { name: 'change Book.year' }).click();
   await dialog.getByLabel('Definition').fill('str');
   await dialog.getByRole('button', { name: 'Dry run' }).click();

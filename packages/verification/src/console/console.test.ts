@@ -257,7 +257,7 @@ describe('what is stored', () => {
   });
 });
 
-/** What every page says of failures to a user who has one privilege. */
+/** The failures that every page shows to a user who has one privilege. */
 async function failuresWith(scope: string, privilege: string): Promise<string[]> {
   if (browser === null) return [];
   const name = `only_${privilege}_${scope.replaceAll('/', '')}`.toLowerCase();

@@ -1,4 +1,4 @@
-/** What somebody at the console sees when its node is killed, and what there is of a console that is off or read-only. */
+/** A console whose node is killed, and one that is off or read-only. */
 import { RealCluster, RealNode } from '@althing/node/testing';
 import { testThatNeeds } from '@althing/node/testing/needs';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
@@ -76,7 +76,7 @@ testInBrowser(
     await opened.go('#/q');
     await opened.run('.x = 1;');
     await page.getByText('it was not sent').waitFor();
-    // Whatever the page takes a text for, the node refuses the change.
+    // The node refuses the change, even if the page takes the text for a read.
     const refused = await page.evaluate(`fetch('../thingsdb', { method: 'POST', headers: {
     Authorization: 'Bearer ' + sessionStorage.getItem('althing.console.session'), 'Althing-Read-Only': 'true',
     'Content-Type': 'application/json' }, body: '{"type":"query","code":"new_user(\\'x\\');"}' }).then(({ status }) => status)`);

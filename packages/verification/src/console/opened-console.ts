@@ -113,7 +113,7 @@ export class OpenedConsole {
   }
 
   /**
-   * What axe finds wrong in light and in dark, one line each. In dark it looks at contrasts alone: nothing else differs.
+   * The findings of axe in light and in dark, one line each. In dark it looks at contrasts alone: nothing else differs.
    */
   async barriers(): Promise<string[]> {
     await this.page.evaluate(`window.axe === undefined && (() => { ${axe.source} })()`);

@@ -62,7 +62,7 @@ export class Clients {
   private readonly draw: Draw;
   /** Which node is asked: what is asked does not depend on it. */
   private readonly nodeDraw: Draw;
-  /** What the clients of the library share. */
+  /** The parts that clients of the library share. */
   private readonly library: LibraryProgram;
   private readonly pending = new Set<{ readonly process: Process; readonly lose: () => void }>();
   private working = true;

@@ -180,7 +180,7 @@ export function codeOf(action: Action, number: number): string {
       return `${query} future(|| { ${future} ${end} });`;
     }
     case 'allow':
-      // What a user may take is a part of the root scope as rights are. Limits are refused while the level is low, and high enough here.
+      // Limits of users are a part of the root scope as rights are. Limits are refused while the level is low, and high enough here.
       return `grant('@:${VISITED}', '${GUEST}', QUERY); try(set_limit('${GUEST}', {duration: 900, share: 1, rate: 100000})); nil;`;
     case 'forbid':
       return `revoke('@:${VISITED}', '${GUEST}', QUERY); try(set_limit('${GUEST}', nil)); nil;`;

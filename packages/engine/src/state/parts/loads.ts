@@ -20,7 +20,7 @@ export const LOADS_MAX = 100;
 
 export interface Load {
   readonly name: string;
-  /** What tells its source and plan from others. */
+  /** The digest that tells its source and plan from others. */
   readonly source: string;
   /** Rows that are done, those that were refused included. */
   readonly rows: number;
@@ -74,7 +74,7 @@ export class Loads implements GroupPart {
     this.bySlot.clear();
   }
 
-  /** What is known of loads is no data that would be in the way of an import. */
+  /** Positions of loads are no data that would be in the way of an import. */
   contents(): string | null {
     return null;
   }

@@ -100,7 +100,7 @@ export class World {
     }
   }
 
-  /** What is wrong after a program was explained, which must leave nothing; null for nothing. */
+  /** The rule that is broken after a program was explained, which must leave nothing; null for none. */
   private wrongExplained(code: string, scope: FuzzProgram['scope'], before: string): string | null {
     const { harness } = this;
     const outcome = harness.outcome(code, { scope, dryRun: 'explain' });

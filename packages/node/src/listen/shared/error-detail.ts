@@ -1,5 +1,5 @@
 /**
- * What an error is about, for programs, as answers tell it: `detail`, of a duplicate_err `{type, index, fields, key, id}`. Most errors
+ * The subject of an error, for programs, as answers tell it: `detail`, of a duplicate_err `{type, index, fields, key, id}`. Most errors
  * have none.
  */
 import {

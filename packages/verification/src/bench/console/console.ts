@@ -19,7 +19,7 @@ export interface ConsoleRow {
 }
 
 export interface ConsoleOptions {
-  /** What to measure: all whose title has this text. */
+  /** A text of the titles that are measured. */
   readonly only: string;
   readonly rounds: number;
   readonly progress: (row: ConsoleRow) => void;

@@ -42,7 +42,7 @@ export async function firstViewMs(
   return median(times);
 }
 
-/** What comes over the line up to the login, as it is sent. */
+/** The bytes that are sent up to the login. */
 export async function bytesBeforeLogin(url: string): Promise<ConsoleRow[]> {
   const page = await (await fetch(`${url}/@console/`)).text();
   const seen = new Set<string>();
@@ -53,7 +53,7 @@ export async function bytesBeforeLogin(url: string): Promise<ConsoleRow[]> {
     seen.add(name);
     const file = await sizeOf(`${url}/@console/${name}`);
     bytes += file.bytes;
-    // What is imported statically comes with it; import(...) waits until a page wants it.
+    // Static imports come with it; import(...) waits until a page wants it.
     for (const [, next = ''] of file.text.matchAll(/(?:from|import)\s*"\.\/([^"]+\.js)"/g))
       waiting.push(next);
   }

@@ -1,4 +1,4 @@
-/** What an overview that somebody watches costs the nodes. */
+/** The cost of an open overview to the nodes. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { RealCluster } from '@althing/node/testing';
 import type { Browser } from 'playwright-core';

@@ -48,7 +48,7 @@ export async function largeAnswer(
       for (const { duration } of list.getEntries()) window.longest = Math.max(window.longest, duration);
     }).observe({ type: 'longtask' });
   })()`);
-  // What the node itself takes for it, and the way, is none of the page's.
+  // The time of the node itself, and of the way, is not the page's.
   const begun = performance.now();
   const answer = await node.query('//stuff', code, {}, { headers: { accept: 'application/msgpack' } });
   if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text.slice(0, 300)}`);

@@ -237,7 +237,7 @@ class Measures {
   }
 }
 
-/** What is looked up, so many times in a query. */
+/** The look-ups, so many times in a query. */
 interface LookUp {
   readonly name: string;
   readonly times: number;

@@ -44,7 +44,7 @@ export function addressAt(count: number, salt: number): string {
   return `\`customer{${numberAt(count, salt)}}@example.org\``;
 }
 
-/** What is asked of the one node there is. */
+/** A query to the one node there is. */
 export class Shop {
   readonly #db: Database;
 

@@ -99,7 +99,7 @@ export class LibraryProgram {
   }
 }
 
-/** What an error says of its call. A change without an answer has taken effect at some time. */
+/** The outcome of a call by its error. A change without an answer has taken effect at some time. */
 function toldBy(error: AlthingError): Told {
   const text = `${error.name}: ${error.message}`;
   const code = error instanceof QueryError ? error.code : null;

@@ -113,7 +113,7 @@ export class SimulatedHttp implements Transport {
   }
 }
 
-/** What becomes of a request and its connection. */
+/** The fate of a request and its connection. */
 const FATES = [
   ['answered', 100],
   ['lost', 2],
