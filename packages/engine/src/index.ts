@@ -100,6 +100,7 @@ export type {
   RestoreOrder,
   RestoresView,
 } from './node-view.js';
+export { ChangeJsonWriter, packChange } from './pack/changes.js';
 export { JsonReader, REQUEST_JSON } from './pack/json-reader.js';
 export { JsonWriter, quote } from './pack/json-writer.js';
 export { isModulePath, ManifestError, type ModuleManifest, parseManifest } from './pack/manifest.js';
@@ -125,6 +126,9 @@ export { CollectionGroup } from './state/collection-group.js';
 export { groupLines, stateLines } from './state/describe.js';
 export { Dirty, type SmallRecord } from './state/dirty.js';
 export { type EmitEvent, EVENTS_BYTES_MAX, type RoomEvent, type Sender } from './state/events.js';
+export { type FeedChange, WholeReplacedError } from './state/feed/change.js';
+export { ChangeReader } from './state/feed/read-changes.js';
+export { SchemaView } from './state/feed/schema-view.js';
 export { Group } from './state/group.js';
 export type { Marking } from './state/marking.js';
 export type { Procedure } from './state/parts/procedures.js';

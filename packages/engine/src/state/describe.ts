@@ -91,7 +91,7 @@ export function allThings({ store }: CollectionGroup): Thing[] {
   return things;
 }
 
-function valueText(value: Value): string {
+export function valueText(value: Value): string {
   if (value instanceof Thing) return `#${value.id}`;
   if (value instanceof List) {
     const items = value.items.map(valueText).join(', ');

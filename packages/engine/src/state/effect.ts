@@ -36,6 +36,8 @@ export interface Effect<State> {
   readonly code: number;
   /** Reads one effect and applies it. */
   repeat(input: ByteReader, state: State): void;
+  /** Reads one effect and does nothing. */
+  pass(input: ByteReader, state: State): void;
 }
 
 /** The row of an effect that queries make. */
@@ -54,6 +56,9 @@ export function committedEffect<State, Args extends readonly unknown[], Result =
     repeat: (input, state) => {
       row.apply(state, ...row.read(input, state));
     },
+    pass: (input, state) => {
+      row.read(input, state);
+    },
   };
 }
 
@@ -61,6 +66,7 @@ export function committedEffect<State, Args extends readonly unknown[], Result =
 export interface BoundEffect {
   readonly code: number;
   repeat(input: ByteReader): void;
+  pass(input: ByteReader): void;
 }
 
 /** The effects of a state, for its group to apply. */
@@ -71,6 +77,7 @@ export function effectsOn<State>(
   return Object.values(rows).map((row) => ({
     code: row.code,
     repeat: (input) => row.repeat(input, state),
+    pass: (input) => row.pass(input, state),
   }));
 }
 

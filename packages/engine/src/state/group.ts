@@ -6,6 +6,7 @@
  *            | 10 to 14: types and enums, see `parts/schema.ts`
  *            | 15 to 19: indexes, see `parts/indexes.ts`
  *            | 1a and 1b: loads, see `parts/loads.ts`
+ *            | 1c: a definition as it was, see `parts/former-definitions.ts`
  *            | 20 to 22: procedures, see `parts/procedures.ts`
  *            | 23 and 24: commit history, see `parts/commits.ts`
  *            | 25 to 27: tasks, see `parts/tasks.ts`
@@ -89,14 +90,20 @@ export abstract class Group {
   /** Applies the effects of one committed change. */
   apply(effects: Uint8Array): void {
     const input = new ByteReader(effects);
-    while (input.remaining > 0) {
-      const code = input.u8();
-      const effect = this.effects.get(code);
-      // A node that skipped it would have another state than the leader from then on.
-      if (effect === undefined) throw new FormatError(`unknown effect ${code}`);
-      effect.repeat(input);
-    }
+    while (input.remaining > 0) this.effect(input.u8()).repeat(input);
     this.changeCount += 1;
+  }
+
+  /** Reads past an effect whose code was read already. */
+  pass(code: number, input: ByteReader): void {
+    this.effect(code).pass(input);
+  }
+
+  private effect(code: number): BoundEffect {
+    const effect = this.effects.get(code);
+    // A node that skipped it would have another state than the leader from then on.
+    if (effect === undefined) throw new FormatError(`unknown effect ${code}`);
+    return effect;
   }
 
   /** What clients are to be told of, by changes that were applied since the last call. */

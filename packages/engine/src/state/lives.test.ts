@@ -45,7 +45,9 @@ const step: fc.Arbitrary<Step> = fc.record({
 
 test(`a collection holds what its log says, whatever it lives through (seed ${seed})`, () => {
   fc.assert(
-    fc.property(fc.array(step, { minLength: 5, maxLength: 40, size: 'max' }), (steps) => live(steps)),
+    fc.property(fc.array(step, { minLength: 5, maxLength: 40, size: 'max' }), (steps) => {
+      live(steps);
+    }),
     { numRuns: 4, seed },
   );
 });

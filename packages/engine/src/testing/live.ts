@@ -20,7 +20,8 @@ export interface Step {
   readonly choices: readonly number[];
 }
 
-export function live(steps: readonly Step[]): void {
+/** @throws Error where anything is wrong on the way, with the steps */
+export function live(steps: readonly Step[]): Life {
   const life = new Life();
   life.query(SETUP, true);
   life.commit();
@@ -64,6 +65,7 @@ export function live(steps: readonly Step[]): void {
     life.finish(true);
     life.restart();
     life.look();
+    return life;
   } catch (error) {
     throw new Error(`${done.join('\n')}\n${(error as Error).stack}`);
   }

@@ -80,10 +80,11 @@ export class Task {
     return this.stored ? `task:${this.id}` : EMPTY;
   }
 
-  /** What a client gets: `<task:ID owner:NAME run_at:TIME status:S>`, or `task:nil`. */
+  /** What a client gets: `<task:ID owner:NAME run_at:TIME status:S>`, or `task:nil`; `task:ID` where no more is known of it. */
   get clientText(): string {
     const { state, book } = this;
-    if (state === undefined || book === null) return EMPTY;
+    if (book === null) return this.id === 0 ? EMPTY : `task:${this.id}`;
+    if (state === undefined) return EMPTY;
     const { id, owner, startAt, status } = state;
     const time = startAt === 0 ? 'nil' : toClientText(fromMoment('datetime', startAt, UTC));
     return `<task:${id} owner:${book.nameOf(owner)} run_at:${time} status:${status}>`;

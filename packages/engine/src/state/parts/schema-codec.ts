@@ -3,9 +3,8 @@ import { type ByteReader, type ByteWriter, FormatError } from '../../bytes.js';
 import type { EnumState, TypeState } from '../../schema/catalog.js';
 import type { MemberDef } from '../../schema/enum.js';
 import { readDefinition, readMethods, writeDefinition, writeMethods } from '../../schema/structure.js';
-import type { FieldDef, RelationEnd } from '../../schema/type.js';
-import type { Store } from '../store.js';
-import { readValue, writeValue } from '../value-codec.js';
+import type { FieldDef, RelationEnd, TypeDef } from '../../schema/type.js';
+import { type References, readValue, writeValue } from '../value-codec.js';
 
 /** Stands in the place of the flags of a type, or of the time when an enum was made, for one that is gone. */
 const GONE = 0x80;
@@ -36,9 +35,14 @@ export function writeType(out: ByteWriter, id: number, state: NonNullable<TypeSt
   writeMethods(out, state.methods);
 }
 
+/** Finds what definitions mention, and what a type was before. */
+export interface KnownTypes extends References {
+  readonly schema: { type(id: number): { readonly def: TypeDef | null } };
+}
+
 export function readType(
   input: ByteReader,
-  store: Store,
+  known: KnownTypes,
 ): { readonly id: number; readonly state: NonNullable<TypeState> } {
   const id = input.varint();
   const name = input.text();
@@ -49,7 +53,7 @@ export function readType(
   const modifiedAt = input.varint();
   const idName = input.text();
   const nextField = input.varint();
-  const before = store.schema.type(id).def?.fields ?? [];
+  const before = known.schema.type(id).def?.fields ?? [];
   const fields: FieldDef[] = [];
   for (let count = input.varint(); count > 0; count--) {
     const fieldId = input.varint();
@@ -60,7 +64,7 @@ export function readType(
       name: input.text(),
       definition: readDefinition(input),
       relation: readRelation(input),
-      initial: readValue(input, store),
+      initial: readValue(input, known),
       mark,
     });
   }
@@ -113,7 +117,7 @@ export function writeEnum(out: ByteWriter, id: number, state: NonNullable<EnumSt
 
 export function readEnum(
   input: ByteReader,
-  store: Store,
+  known: References,
 ): { readonly id: number; readonly state: NonNullable<EnumState> } {
   const id = input.varint();
   const name = input.text();
@@ -125,7 +129,7 @@ export function readEnum(
   const nextMember = input.varint();
   const members: MemberDef[] = [];
   for (let count = input.varint(); count > 0; count--) {
-    members.push({ id: input.varint(), name: input.text(), value: readValue(input, store) });
+    members.push({ id: input.varint(), name: input.text(), value: readValue(input, known) });
   }
   const def = {
     id,

@@ -6,6 +6,7 @@
  *           | 12 enum                         new or changed enum; `enum` as in `schema/enum.ts`
  *           | 13 id:varint name:text          the enum is deleted
  *           | 14 thing:varint type:varint     a plain thing becomes an instance of type - 1; 0: an instance becomes plain
+ *           | 1c                              a definition as it was, see `former-definitions.ts`
  *
  * Records: TYPE (id) holds `type`, ENUM (id) `enum`, INSTANCES (type, chunk) a part of the index of a type, see `schema/id-set.ts`,
  * and MEMBER_REFS (enum) `refs`.
@@ -30,6 +31,7 @@ import type { Store } from '../store.js';
 import { one } from '../tally.js';
 import { NS_PER_PROPERTY, NS_PER_THING } from '../transaction/undo-costs.js';
 import type { Charge, Transaction } from '../transaction.js';
+import { FormerEffect, writeFormerEnum, writeFormerType } from './former-definitions.js';
 import { IndexEditor } from './indexes.js';
 import type { GroupPart } from './part.js';
 import { readEnum, readType, writeEnum, writeType } from './schema-codec.js';
@@ -42,7 +44,7 @@ export class Schema implements GroupPart {
   readonly kinds = KINDS;
 
   constructor(private readonly store: Store) {
-    this.effects = effectsOn(store, SchemaEffect);
+    this.effects = [...effectsOn(store, SchemaEffect), ...effectsOn(store, FormerEffect)];
   }
 
   load(kind: RecordKind, id: number, part: number, value: Uint8Array): void {
@@ -320,6 +322,7 @@ export class SchemaEditor {
   putType(def: TypeDef): void {
     const { store, transaction } = this;
     transaction.chargeUnits(UNITS_PER_TYPE + UNITS_PER_FIELD * (def.fields.length + def.methods.size));
+    writeFormerType(transaction.effects, store, def.id);
     perform(transaction, SchemaEffect.PUT_TYPE, store, { id: def.id, state: def });
   }
 
@@ -329,6 +332,7 @@ export class SchemaEditor {
     const { id } = type;
     const indexes = new IndexEditor(store, transaction);
     for (const index of store.indexes.of(type)) indexes.drop(index);
+    writeFormerType(transaction.effects, store, id);
     perform(transaction, SchemaEffect.DROP_TYPE, store, id, name, (units) => transaction.chargeUnits(units));
   }
 
@@ -337,11 +341,13 @@ export class SchemaEditor {
     transaction.chargeUnits(UNITS_PER_MEMBER * def.members.length);
     transaction.storeValues(def.members.map(({ value }) => value));
     this.noteMembers(def.id);
+    writeFormerEnum(transaction.effects, store, def.id);
     perform(transaction, SchemaEffect.PUT_ENUM, store, { id: def.id, state: def });
   }
 
   dropEnum(id: number, name: string): void {
     this.noteMembers(id);
+    writeFormerEnum(this.transaction.effects, this.store, id);
     perform(this.transaction, SchemaEffect.DROP_ENUM, this.store, id, name);
   }
 
