@@ -44,7 +44,14 @@ export interface ClientsOptions {
 }
 
 /** Kinds of actions that release 0.1.0 does not know. */
-const NEW_KINDS: ReadonlySet<Action['kind']> = new Set(['task', 'recalled_task', 'future', 'dry_run']);
+const NEW_KINDS: ReadonlySet<Action['kind']> = new Set([
+  'task',
+  'recalled_task',
+  'future',
+  'dry_run',
+  'mortal',
+  'reprieve',
+]);
 
 function headersOf(action: Action, key: string | null): Record<string, string> {
   if (action.kind === 'dry_run') return { 'Althing-Dry-Run': action.explains ? 'explain' : 'true' };

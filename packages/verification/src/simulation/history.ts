@@ -52,6 +52,10 @@ export type Action =
     }
   /** Appends a value, and another one in a future, which may fail behind that. */
   | { readonly kind: 'future'; readonly value: string; readonly fails: boolean; readonly asks: boolean }
+  /** Makes a thing that expires at a moment in Unix seconds, or never; answers whether it did. */
+  | { readonly kind: 'mortal'; readonly value: string; readonly until: number | null }
+  /** Has something that would expire never do so; answers the value it was made with, null where there is none. */
+  | { readonly kind: 'reprieve' }
   /** Lets a user in, and takes that back. */
   | { readonly kind: 'allow' }
   | { readonly kind: 'forbid' }

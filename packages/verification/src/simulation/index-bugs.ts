@@ -15,6 +15,14 @@ export function plantInIndexes({ store }: CollectionGroup, on: ReadonlySet<NodeM
       if (!isBuilding) changed(thing, slot, old, value);
     };
   }
+  if (on.has('expiry_by_first_moment')) {
+    indexes.changed = (thing, slot, old, value) => {
+      const { type } = thing.shape;
+      const isSpared =
+        value === null && type !== null && indexes.of(type).some(({ def }) => def.name === 'ttl');
+      if (!isSpared) changed(thing, slot, old, value);
+    };
+  }
   if (on.has('index_cursor_in_memory')) {
     const build = indexes.build.bind(indexes);
     const cursors = new Map<number, number>();

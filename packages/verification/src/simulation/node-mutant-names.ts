@@ -52,6 +52,10 @@ export const NODE_MUTANTS = {
   index_entry_of_converted_stays: 'an instance that becomes a plain thing stays in the indexes of its type',
   index_entry_of_removed_stays: 'an instance that goes, or never came, stays in the indexes of its type',
   index_pages_not_written: 'checkpoints lack the pages of indexes',
+  expiry_not_taken_up: 'only one node sees to what expires, whoever leads',
+  expiry_not_proposed: 'what expires goes at its leader, and is not replicated',
+  expiry_not_undone: 'a leader that is deposed does not take back what it let go of as expired',
+  expiry_by_first_moment: 'what is given more time expires when it would have before',
   wiped_node_keeps_id: 'a node that lost its data comes back as who it was',
 } as const;
 

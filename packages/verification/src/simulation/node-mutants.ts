@@ -31,6 +31,7 @@ import {
   type ResultsCapture,
   ROOT_GROUP,
 } from '@althing/node/parts';
+import { plantInExpiry } from './expiry-bugs.js';
 import { plantInIndexes } from './index-bugs.js';
 import type { NodeMutant } from './node-mutant-names.js';
 
@@ -159,8 +160,9 @@ export class NodeBugs {
     this.changeSession(session);
   }
 
-  /** Changes how tasks run. */
+  /** Changes how tasks run, and things expire. */
   engine(engine: Engine): void {
+    plantInExpiry(engine, this.on, this.nodeId);
     if (!this.on.has('task_ended_apart')) return;
     const runTask = engine.runTask.bind(engine);
     engine.runTask = (target, id, options) => {

@@ -12,7 +12,7 @@ import type { Process } from './process.js';
 import { Draw } from './random.js';
 import { compareStates } from './same-state.js';
 import { Violation } from './watcher.js';
-import { READ_ALL } from './workload.js';
+import { COUNT_MORTALS, READ_ALL } from './workload.js';
 import { World } from './world.js';
 import type { WorldOptions } from './world-options.js';
 
@@ -30,6 +30,9 @@ export interface SimulationReport {
 const START_MS = 240_000;
 /** How long a healed cluster may take until everything is as it should be. */
 const HEAL_MS = 120_000;
+
+/** How long things may be there that have expired, where others are given their moment by the same time, in milliseconds. */
+const EXPIRY_MS = 30_000;
 
 /** How long a majority may take until it takes changes again, in milliseconds. */
 const CORE_MS = 60_000;
@@ -85,6 +88,7 @@ async function live(world: World): Promise<void> {
   world.listeners.stop();
   await world.run(() => isQuiet(world), HEAL_MS);
   demandSettled(world, 'after healing');
+  await expires(world);
   await checkEverything(world);
   if (restarts) {
     for (const machine of world.present) world.crash(machine, starts.chance(0.5));
@@ -94,6 +98,17 @@ async function live(world: World): Promise<void> {
     demandSettled(world, 'after a restart of all');
     await checkEverything(world);
   }
+}
+
+/** What is to expire goes in time. */
+async function expires(world: World): Promise<void> {
+  const { clients, processes, scheduler } = world;
+  const isOver = (): boolean =>
+    clients.collections.every((collection) =>
+      processes.every((process) => readLocally(process, collection, COUNT_MORTALS) === 0),
+    );
+  await world.run(() => scheduler.turns % 50 === 0 && isOver(), EXPIRY_MS);
+  if (!isOver()) throw new Violation('I16', 'things that expired are still there');
 }
 
 /** A majority that is whole must work, whatever the others do: here they are dead. */
@@ -256,14 +271,14 @@ function checkCollection(world: World, collection: string): void {
 }
 
 /** What a node holds by itself. */
-function readLocally({ engine, machine }: Process, collection: string): unknown {
+function readLocally({ engine, machine }: Process, collection: string, code = READ_ALL): unknown {
   if (engine === null) throw new Violation('I16', `${machine.name} is not open`);
   const id = engine.root.collectionsByName.get(collection)?.id;
   const user = engine.root.usersByName.get('admin');
   const scope = id === undefined ? undefined : engine.scope(id);
   if (user === undefined || scope === undefined)
     throw new Violation('I7', `${machine.name} lacks ${collection}`);
-  const prepared = engine.prepare(READ_ALL);
+  const prepared = engine.prepare(code);
   const outcome = engine.run({ scope, user, format: 'json', body: { kind: 'query', prepared, vars: null } });
   if (outcome.kind !== 'value')
     throw new Violation('I7', `${machine.name} can not read ${collection}`, outcome);

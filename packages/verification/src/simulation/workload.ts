@@ -51,6 +51,7 @@ export const SET_UP = [
   ".set('runs', []);",
   ".set('boxes', {});",
   ".set('steps', []);",
+  ".set('vault', {});",
   `.set('tiles', range(${TILES}).map(|| {n: 0, text: '${TILE_TEXT}'}));`,
   "new_procedure('add', |v| { .l3.push(v); [.l3.len()]; });",
   '};',
@@ -60,7 +61,15 @@ export const SET_UP = [
 /** Everything that the checks look at, read at once. */
 export const READ_ALL = `[[${LISTS.map((list) => `.${list}`).join(', ')}], .n, [${ACCOUNTS.map(
   (account) => `.bank.${account}`,
-).join(', ')}], .runs, .steps];`;
+).join(', ')}], .runs, .steps, ${inVault('is_nil(box.m.until)')}.map(|box| box.name)];`;
+
+/** How many things there are that are to expire. */
+export const COUNT_MORTALS = `${inVault('!is_nil(box.m.until)')}.len();`;
+
+/** Boxes whose things are still there. Each thing is in one of its own, so that it has to be searched for. */
+function inVault(condition: string): string {
+  return `.vault.values().filter(|box| box.has('m') && ${condition})`;
+}
 
 /**
  * Draws the next thing that a client does.
@@ -83,6 +92,8 @@ export function drawAction(draw: Draw, nextValue: () => string, now: number, has
     ['task', 1],
     ['recalled_task', 0.3],
     ['future', 1],
+    ['mortal', 0.7],
+    ['reprieve', 0.3],
     ['other', 2.5],
     ['dry_run', 1],
   ] as const);
@@ -113,9 +124,12 @@ export function drawAction(draw: Draw, nextValue: () => string, now: number, has
       return { kind, value: nextValue(), startAt: now + draw.int(0, 2), deletes: draw.chance(0.5) };
     case 'future':
       return { kind, value: nextValue(), fails: draw.chance(0.3), asks: draw.chance(0.4) && hasModules };
+    case 'mortal':
+      return { kind, value: nextValue(), until: draw.chance(0.3) ? null : now + draw.int(0, 3) };
     case 'balances':
     case 'sweep':
     case 'look':
+    case 'reprieve':
       return { kind };
     default:
       return { kind: 'other' };
@@ -179,6 +193,14 @@ export function codeOf(action: Action, number: number): string {
         return `${query} box = {n: 1}; .boxes.set('${value}', box); ${MODULE}({}, box).then(|_, held| { ${held} });`;
       return `${query} future(|| { ${future} ${end} });`;
     }
+    case 'mortal': {
+      const { value, until } = action;
+      // While the level of a new cluster is low, there are no types.
+      const type = "try({ set_type('M', {until: 'int?'}); mod_type('M', 'ttl', 'until'); })";
+      return `if (!has_type('M')) ${type}; made = has_type('M'); if (made) .vault.set('${value}', {name: '${value}', m: new('M', {until: ${until ?? 'nil'}})}); made;`;
+    }
+    case 'reprieve':
+      return `found = ${inVault('!is_nil(box.m.until)')}; if (found.len() > 0) { found[0].m.until = nil; found[0].name; } else nil;`;
     case 'allow':
       // Limits of users are a part of the root scope as rights are. Limits are refused while the level is low, and high enough here.
       return `grant('@:${VISITED}', '${GUEST}', QUERY); try(set_limit('${GUEST}', {duration: 900, share: 1, rate: 100000})); nil;`;

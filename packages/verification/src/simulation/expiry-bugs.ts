@@ -1,0 +1,23 @@
+/** Planted bugs of things that expire, put where the node asks the engine for what is to go. */
+import type { Engine } from '@althing/engine';
+import type { NodeId } from '@althing/node/parts';
+import type { NodeMutant } from './node-mutant-names.js';
+
+export function plantInExpiry(engine: Engine, on: ReadonlySet<NodeMutant>, nodeId: NodeId): void {
+  const expire = engine.expire.bind(engine);
+  if (on.has('expiry_not_taken_up') && nodeId !== FIRST_NODE) engine.hasExpired = () => false;
+  if (on.has('expiry_not_proposed')) {
+    engine.expire = (collection, isOver) => {
+      expire(collection, isOver);
+      return null;
+    };
+  }
+  if (on.has('expiry_not_undone')) {
+    engine.expire = (collection, isOver) => {
+      const change = expire(collection, isOver);
+      return change === null ? null : { ...change, undo: [] };
+    };
+  }
+}
+
+const FIRST_NODE = 1;
