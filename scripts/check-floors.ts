@@ -39,9 +39,10 @@ export const FLOORS: Readonly<Record<string, readonly string[]>> = {
   requests: BACKUP,
   events: REQUESTS,
   'engine-side': EVENTS,
+  readers: REQUESTS,
   listen: EVENTS,
   // Sees both sides.
-  operate: [...new Set([...LISTEN, 'engine-side', 'modules', ...CONSENSUS])],
+  operate: [...new Set([...LISTEN, 'engine-side', 'modules', 'readers', ...CONSENSUS])],
 };
 
 /** First lines of the page of a folder. */

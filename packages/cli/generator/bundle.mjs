@@ -36,6 +36,7 @@ if (!isBundleCurrent()) {
       // Threads, each loaded by its name, beside the file that starts it.
       worker: `${home}../node/dist/operate/thread/worker.js`,
       'level-read-ahead-thread': `${home}../storage/dist/kv/level-read-ahead-thread.js`,
+      'reader-thread': `${home}../node/dist/readers/reader-thread.js`,
     },
     outdir: made,
     bundle: true,

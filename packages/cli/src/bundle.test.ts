@@ -10,6 +10,6 @@ test('the bundle holds the program of each thread that its code starts', () => {
       ([, program = '']) => program,
     );
   });
-  expect(programs.sort()).toEqual(['level-read-ahead-thread.js', 'worker.js']);
+  expect(programs.sort()).toEqual(['level-read-ahead-thread.js', 'reader-thread.js', 'worker.js']);
   for (const program of programs) expect(existsSync(new URL(program, bundle))).toBe(true);
 });

@@ -71,6 +71,8 @@ export interface EngineOptions {
   readonly quotas: Quotas;
   /** Memory for compiled programs. */
   readonly programCacheBytes: number;
+  /** Whether all that it runs are snapshot reads: beside those who change the state, on one that is older. Default: no. */
+  readonly readsSnapshots?: boolean;
   /** The highest level of a cluster that the node takes, for tests of upgrades; default: that of the software. */
   readonly knownLevel?: number | undefined;
   /** Reports a defect of the engine itself. */
@@ -111,6 +113,7 @@ export class Engine {
       options.quotas,
       { compileStored, compileText },
     );
+    this.runtime.isSnapshot = options.readsSnapshots ?? false;
     this.executor = new Executor({
       root: this.root,
       runtime: this.runtime,

@@ -39,6 +39,7 @@ export { changeRoot } from './admin/root-change.js';
 export type { RootEditor } from './admin/root-editor.js';
 export type { RootEvent } from './admin/root-event.js';
 export { type CollectionEvent, RootGroup } from './admin/root-group.js';
+export { type RootPart, rootPartOf, takeRootPart } from './admin/root-part.js';
 export { invalidScope, parseScope, parseScopePath, type ScopeName } from './admin/scope-name.js';
 export {
   type FoundSession,
@@ -70,7 +71,9 @@ export {
   ErrorCode,
   errorName,
   type KeyValue,
+  operationError,
   QueryError,
+  quotaError,
   type ToldPlace,
 } from './error.js';
 export type { EmitBody, FindRoomsBody, RoomKey } from './functions/room-requests.js';

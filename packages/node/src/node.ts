@@ -5,7 +5,7 @@
  */
 
 import { NodeBackups } from './backup/node-backups.js';
-import { systemClock } from './base/clock.js';
+import { backgroundClock, systemClock } from './base/clock.js';
 import { systemEnvironment } from './base/environment.js';
 import { describe, isDamage } from './base/failures.js';
 import { type JoinedClock, joinedClock } from './base/joined-clock.js';
@@ -25,7 +25,7 @@ import { Publisher } from './operate/metrics/publisher.js';
 import { REJECTION_OF } from './operate/metrics/rejections.js';
 import { engineReports } from './operate/reports/engine-reports.js';
 import { slowReports } from './operate/reports/slow-requests.js';
-import { engineSettings, stateDisk } from './operate/start/engine-settings.js';
+import { engineSettings, poolSettings, stateDisk } from './operate/start/engine-settings.js';
 import { withStoredSecret } from './operate/start/first-start.js';
 import { Opening } from './operate/start/opening.js';
 import { type RunningNode, STALE, type StopReason } from './operate/start/running-node.js';
@@ -36,6 +36,8 @@ import type { Ending } from './operate/stop/ending.js';
 import { Leaving } from './operate/stop/leaving.js';
 import { Shutdown } from './operate/stop/shutdown.js';
 import { type NodeConsensus, rootAgeMaxOf } from './operate/thread/node-consensus.js';
+import { Pool } from './readers/pool.js';
+import { startReader } from './readers/reader.js';
 import { Counters } from './requests/counters.js';
 import { PasswordHasher } from './requests/password.js';
 import { RequestFigures } from './requests/request-figures.js';
@@ -79,6 +81,7 @@ export class Node implements RunningNode {
   private readonly local: LocalNode;
   private readonly side: EngineSide;
   private readonly modules: ModuleManager;
+  private readonly readers: Pool;
   private readonly backups: NodeBackups;
   private readonly publisher: Publisher;
   private readonly localRead: LocalRead;
@@ -138,6 +141,7 @@ export class Node implements RunningNode {
     const onDefect = (error: unknown): void => this.side.noteDefect(error);
     const { figures, audit } = this;
     this.modules = this.makeModules();
+    this.readers = this.makeReaders();
     this.side = new EngineSide(
       engineSettings(config, level, { nodeId: identity.nodeId, incarnation, cluster }),
       {
@@ -163,6 +167,7 @@ export class Node implements RunningNode {
         changed: (request, events, isKnown) => audit.changed(request, events, isKnown),
         askModule: (ask, answer) => this.modules.ask(ask, answer),
         restore: (request) => this.backups.transfers.replace(request),
+        readers: this.readers,
       },
     );
     const { engine, router, scopes, members, calls } = this.side;
@@ -225,6 +230,7 @@ export class Node implements RunningNode {
       side: this.side,
       backups: this.backups,
       modules: this.modules,
+      readers: this.readers,
       leaving: this.leaving,
       doors: () => this.doors,
       stopTimers: () => this.stopTimers(),
@@ -348,6 +354,20 @@ export class Node implements RunningNode {
       clock: engineClock,
       counted: (outcome) => this.figures.moduleAnswered(outcome),
     });
+  }
+
+  private makeReaders(): Pool {
+    const { config, folder, log, state } = this.parts;
+    const readers = new Pool({
+      settings: poolSettings(config),
+      location: folder.levelPath,
+      start: startReader,
+      clock: backgroundClock,
+      log: (fields, message) => log.warn(fields, message),
+      onDefect: (error) => this.side.noteDefect(error),
+    });
+    state.otherReaders = readers;
+    return readers;
   }
 
   private openDoors(): Promise<Doors> {

@@ -34,6 +34,8 @@ export type DataFolder = {
   /** For `StateStore.open`, which closes the store. */
   readonly stateDisk: Disk;
   readonly stateStore: KeyValueStore;
+  /** The folder of LevelDB, by which another thread opens it, too: see `LevelStore.share`. */
+  readonly levelPath: string;
   /**
    * Free bytes that closing the store and opening it again takes, less what that gives back before; so it may
    * be negative. Exact only while the store does nothing.
@@ -97,6 +99,7 @@ export async function openFolder(folder: string, options: FolderOptions = {}): P
     logPath,
     logDisk: new NodeDisk(logPath),
     stateDisk,
+    levelPath,
     get stateStore() {
       return stateStore;
     },

@@ -69,6 +69,7 @@ export type { RecordName } from './state/keys.js';
 export type { SnapshotChunk, SnapshotHeader } from './state/snapshot-format.js';
 export type { SnapshotInstaller } from './state/snapshot-install.js';
 export { SnapshotReader } from './state/snapshot-reader.js';
+export { SnapshotReads, type StateView } from './state/snapshot-reads.js';
 export type { SnapshotSource } from './state/snapshot-source.js';
 export { CHUNK_BYTES_DEFAULT } from './state/snapshot-source.js';
 export {

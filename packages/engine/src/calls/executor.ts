@@ -138,6 +138,8 @@ export class Executor {
    */
   limitsOf({ id }: User, procedure: Procedure | null): QueryLimits {
     const { limits, root } = this;
+    // Those bound what others have to wait for.
+    if (this.runtime.isSnapshot) return limits;
     const own = procedure?.durationMs ?? null;
     const durationMs = own ?? root.userLimits.of(id).durationMs;
     if (durationMs === null || durationMs >= limits.durationMs) return limits;

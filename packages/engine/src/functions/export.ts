@@ -21,6 +21,7 @@ export const EXPORT: readonly Entry[] = [
     readsState: true,
     params: [p.optional(p.thing('options'))],
     run: (rt, options) => {
+      rt.assertNoSnapshot('exports are made');
       const isDump = options !== undefined && readOptions(rt, options);
       if (rt.transaction.writable) throw operationError('export() works in queries without a change only');
       if (rt.futures.length > 0)

@@ -129,6 +129,7 @@ export interface Emit {
  */
 export function emit(rt: Runtime, { room, deep, ids, event, args, except }: Emit): void {
   if (rt.store === null || !room.stored) return;
+  rt.assertNoSnapshot('events are sent');
   const { transaction } = rt;
   transaction.outbox ??= new Outbox();
   const { outbox } = transaction;

@@ -8,6 +8,8 @@ export interface QueryLimits {
   readonly durationSource: string;
   /** Growth of the heap while a query runs, in bytes. */
   readonly memoryBytes: number;
+  /** The name of the setting of that memory, for the error. */
+  readonly memorySource: string;
   /** Length of one str or bytes value, in bytes (a str counts its UTF-16 units). */
   readonly valueBytes: number;
   /** Size of a packed result, in bytes. */
@@ -20,6 +22,7 @@ export const DEFAULT_LIMITS: QueryLimits = {
   durationMs: 1000,
   durationSource: 'query_duration_limit_ms',
   memoryBytes: 512 * 1024 * 1024,
+  memorySource: 'query_memory_limit_mb',
   valueBytes: 64 * 1024 * 1024,
   resultBytes: 20_971_520,
   codeLength: 1024 * 1024,

@@ -116,7 +116,7 @@ export class Meter {
     if (this.environment.heapUsed() > this.heapMax) {
       throw new QueryError(
         ErrorCode.MAX_QUOTA,
-        `the query used more than ${this.limits.memoryBytes / 1048576} MB (query_memory_limit_mb) and was ended`,
+        `the query used more than ${this.limits.memoryBytes / 1048576} MB (${this.limits.memorySource}) and was ended`,
         true,
       );
     }

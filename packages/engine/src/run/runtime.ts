@@ -109,6 +109,9 @@ export class Runtime extends Meter {
   /** What may be said of secrets that the query made, instead of keeping its result. */
   readonly secrets: string[] = [];
 
+  /** Whether queries run beside those who change the state, on one that is older: nothing may come of them but their answers. */
+  isSnapshot = false;
+
   /** The counters of a run that is explained; null for any other run. */
   profile: Profile | null = null;
 
@@ -218,8 +221,19 @@ export class Runtime extends Meter {
     return future;
   }
 
+  /**
+   * Throws operation_err in a snapshot read.
+   *
+   * @param what what is not done there, as in "futures are made"
+   */
+  assertNoSnapshot(what: string): void {
+    if (this.isSnapshot)
+      throw operationError(`no ${what} in a snapshot read: use the consistency linearizable or stale`);
+  }
+
   /** Throws max_quota_err while as many futures wait as may, and operation_err while a node may not know what they are. */
   assertFutures(): void {
+    this.assertNoSnapshot('futures are made');
     this.assertUpgraded('futures');
     if (this.futures.length + this.waitingFutures < FUTURES_MAX) return;
     throw quotaError(`${FUTURES_MAX} futures wait on this node, the most that there may be`);

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
 import type { Environment, NodeView } from '@althing/engine';
-import type { Logger } from '../telemetry/logger.js';
 
 /** Milliseconds that the two clocks may drift apart before the finer one is set again. */
 const DRIFT_MAX_MS = 2;
@@ -16,7 +15,7 @@ const HEAP_FULL = 0.85;
  * @param node what functions see of the node
  */
 export function systemEnvironment(
-  log: Logger,
+  log: { readonly warn: (fields: object, message: string) => void },
   node: NodeView | null,
 ): Omit<Environment, 'voters' | 'isCommittedUser'> {
   let offset = Date.now() - performance.now();

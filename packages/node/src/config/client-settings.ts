@@ -106,6 +106,31 @@ export const queries = {
   ),
 };
 
+export const snapshots = {
+  snapshot_threads: derived(
+    integer(0, 64),
+    '1 on up to 4 processors, else 2',
+    ({ processors }) => (processors > 4 ? 2 : 1),
+    'Queries with the consistency `snapshot` that run at a time, each in a thread of its own; one of a user at a time, and 16 wait. 0: there are none.',
+  ),
+  snapshot_duration_limit_ms: setting(
+    duration(1000, 86_400_000),
+    600_000,
+    'Longest time that a query with the consistency `snapshot` may run.',
+  ),
+  snapshot_memory_limit_mb: derived(
+    size('MB', 64, 65_536),
+    '1024, or a quarter of the memory of the process if that is less',
+    ({ memory }) => Math.min(1024, Math.max(64, Math.floor(memory.totalMb / 4))),
+    'Memory of each such thread, beside that of the node; a query that takes more is a `max_quota_err`.',
+  ),
+  snapshot_kept_mb: setting(
+    size('MB', 64, 16_777_216),
+    8192,
+    'What may be written to the disk while such a query runs, which keeps all that is overwritten; beyond it the query ends with a `max_quota_err`.',
+  ),
+};
+
 export const http = {
   request_size_limit: setting(
     size('bytes', 1024, 256 * MiB),

@@ -4,7 +4,7 @@
  * way, also where another one wins, and all problems are reported at once.
  */
 import { readFileSync, statSync } from 'node:fs';
-import { hostname } from 'node:os';
+import { availableParallelism, hostname } from 'node:os';
 import { nearest } from '@althing/language';
 import { isLoopback } from './address.js';
 import { parseFile } from './file.js';
@@ -94,6 +94,7 @@ export function loadConfig(input: ConfigurationInput): LoadedConfig {
     hostName: input.hostName ?? hostname(),
     clustered: isNonEmptyList(found.get('cluster')?.value),
     memory: input.memory ?? processMemory(),
+    processors: availableParallelism(),
   };
   const sources = new Map<SettingKey, string>();
   const fields: Record<string, unknown> = {};

@@ -24,6 +24,8 @@ export interface DefaultContext {
   /** Whether other nodes are named in `cluster`. */
   readonly clustered: boolean;
   readonly memory: ProcessMemory;
+  /** Processors that the process may use. */
+  readonly processors: number;
 }
 
 export interface WithDefault<T> extends Setting<T> {

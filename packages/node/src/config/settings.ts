@@ -7,7 +7,7 @@
  * `Config`. A secret has no flag (a command line can be seen by others) and instead a second spelling,
  * `KEY_file`, which names a file that holds it.
  */
-import { http, listeners, queries, sockets, users } from './client-settings.js';
+import { http, listeners, queries, snapshots, sockets, users } from './client-settings.js';
 import { cluster, modules, node, storage } from './node-settings.js';
 import type { WithDefault, WithoutDefault } from './setting.js';
 
@@ -16,6 +16,7 @@ export const settings = {
   ...listeners,
   ...node,
   ...queries,
+  ...snapshots,
   ...http,
   ...sockets,
   ...modules,
@@ -29,6 +30,7 @@ export const sections: readonly { readonly title: string; readonly keys: readonl
   { title: 'Listeners', keys: keysOf(listeners) },
   { title: 'Node', keys: keysOf(node) },
   { title: 'Queries', keys: keysOf(queries) },
+  { title: 'Snapshot reads', keys: keysOf(snapshots) },
   { title: 'HTTP', keys: keysOf(http) },
   { title: 'Native protocol', keys: keysOf(sockets) },
   { title: 'Modules', keys: keysOf(modules) },

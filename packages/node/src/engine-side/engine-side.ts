@@ -37,7 +37,10 @@ export class EngineSide {
     this.reports = reports;
     this.disk = new DiskKeeper({
       ...disk,
-      setLevel: (level) => this.scopes.sessions.setDisk(level),
+      setLevel: (level) => {
+        if (level !== 'ok') ports.readers?.noteDiskFull();
+        this.scopes.sessions.setDisk(level);
+      },
       reopenState: (makeRoom) => this.scopes.reopenState(makeRoom),
       report: reports.disk,
       onFailure: (error) => reports.failed('the data can not be kept', error),
@@ -121,7 +124,7 @@ export class EngineSide {
   }
 
   private makeRouter(settings: EngineSettings, ports: EnginePorts): Router {
-    const { clock, hasher, figures, runs, slow, changed, askModule, restore } = ports;
+    const { clock, hasher, figures, runs, slow, changed, askModule, restore, readers } = ports;
     return new Router({
       engine: this.engine,
       hasher,
@@ -139,6 +142,11 @@ export class EngineSide {
       changed,
       askModule,
       restore,
+      snapshots: {
+        readers,
+        stored: () => this.scopes.checkpointer,
+        onDefect: (error) => this.noteDefect(error),
+      },
     });
   }
 

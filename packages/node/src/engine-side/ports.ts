@@ -96,6 +96,8 @@ export interface EnginePorts {
   readonly askModule?: NonNullable<RouterOptions['askModule']>;
   /** Restores backups that this node has; without it there are none. */
   readonly restore?: NonNullable<RouterOptions['restore']>;
+  /** Runs queries over snapshots; without it nobody does. */
+  readonly readers?: NonNullable<RouterOptions['snapshots']['readers']>;
   /** Counts requests, and notes what they did to the root scope. */
   readonly figures?: EngineMetrics;
   /** Counts what ran, by what it was; without it nobody does. */

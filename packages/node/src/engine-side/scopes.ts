@@ -108,7 +108,10 @@ export class Scopes {
       consensus: line,
       calls,
       ensureStored: (session) => this.checkpointer.ensureStored(session),
-      replace: (session, applied, store) => this.sessions.replace(session, applied, store),
+      replace: (session, applied, store) => {
+        this.ports.readers?.endGroup(session.id);
+        return this.sessions.replace(session, applied, store);
+      },
       session: (group) => this.sessions.ofGroup(group),
       level: () => engine.root.level,
       clock,
@@ -168,6 +171,7 @@ export class Scopes {
       onFailure: (session, error) => this.checkpointFailed(session, error),
       onDone: (session, report) => {
         this.ports.reports.checkpointed(session, report);
+        this.ports.readers?.noteWritten(report.bytes);
         this.sessions.checkpointed(session);
         this.memory.consider();
       },
@@ -223,6 +227,7 @@ export class Scopes {
 
   /** Ends the work for a session whose collection is gone, and waits for work that can't be ended. */
   private async forget(session: GroupSession): Promise<void> {
+    this.ports.readers?.endGroup(session.id);
     // It would find things missing.
     this.garbage.forget(session);
     this.indexes.forget(session);

@@ -95,6 +95,8 @@ export class LogTexts implements Outlet {
 export interface Terms {
   /** Whether an answer from the state of this node will do, which may lag behind. */
   readonly stale: boolean;
+  /** That it runs over a snapshot of what the disk has, and how new that must be; null or nothing for all others. */
+  readonly snapshot?: SnapshotTerms | null;
   /** Index that the state must hold at least. */
   readonly minIndex: number;
   /** The client's own name for the request, and the hash of its body. */
@@ -107,6 +109,11 @@ export interface Terms {
   readonly dryRun: boolean | 'explain';
   /** Whether its answer says how long it took. */
   readonly timing?: boolean;
+}
+
+export interface SnapshotTerms {
+  /** How old the state may be, in milliseconds; null: as old as it happens to be. */
+  readonly maxAgeMs: number | null;
 }
 
 /** How long a request took, in milliseconds. */
@@ -158,6 +165,8 @@ export type Reply = (
       index?: number;
       /** Whether it comes from a state that may lag behind. */
       readonly stale?: boolean;
+      /** Of a snapshot read: how old the state was when it was taken, in milliseconds. */
+      readonly snapshotAgeMs?: number;
       /** The outcome to be told in case that the answer can't be sent; `none` when it is not there. */
       readonly outcome?: ChangeOutcome;
     }

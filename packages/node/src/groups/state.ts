@@ -1,5 +1,12 @@
 import type { StateStore } from '@althing/storage';
 
+/** Threads of their own that have the store open, which stays locked until they let it go. */
+export interface OtherReaders {
+  close(): Promise<void>;
+  /** The store is open again. */
+  reopen(): void;
+}
+
 /**
  * The state on disk as the node works with it. A store that had no room for a write takes no further ones,
  * though it can be read; it takes them again after it was closed and opened once more.
@@ -10,6 +17,8 @@ import type { StateStore } from '@althing/storage';
 export class State {
   private readonly open: () => Promise<StateStore>;
   private current: StateStore;
+  /** Others who have the store open. */
+  otherReaders: OtherReaders = { close: async () => {}, reopen: () => {} };
   private isShut = false;
   private isHeld = false;
   private users = 0;
@@ -79,13 +88,16 @@ export class State {
   async reopen(): Promise<void> {
     if (!this.isHeld || this.users > 0) throw new Error('the state is opened again while something uses it');
     this.isShut = true;
+    await this.otherReaders.close();
     await this.current.close();
     this.current = await this.open();
     this.isShut = false;
+    this.otherReaders.reopen();
   }
 
   async close(): Promise<void> {
     await this.hold();
+    await this.otherReaders.close();
     await this.current.close();
   }
 

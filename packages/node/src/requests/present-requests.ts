@@ -91,6 +91,7 @@ const WAITS_FOR: Readonly<Record<RequestStateKind, string | null>> = {
   running: 'futures',
   committing: 'commit',
   restoring: 'restore',
+  reading: 'snapshot',
   late: null,
   ended: null,
 };

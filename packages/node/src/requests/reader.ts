@@ -13,6 +13,7 @@ import { staleReply } from './replies.js';
 import { APPLYING, BEHIND_OTHERS, CONFIRMING, type PendingRequest, RESTORING } from './request.js';
 import { type Restore, restored } from './restoring.js';
 import type { RootReports } from './root-reports.js';
+import { SnapshotQueries, type SnapshotQueriesPorts } from './snapshot-queries.js';
 
 export interface ReaderOptions {
   readonly engine: Engine;
@@ -26,13 +27,21 @@ export interface ReaderOptions {
   readonly alone: () => boolean;
   /** Restores backups that this node has; by default there are none. */
   readonly restore: Restore | undefined;
+  readonly rootSession: () => GroupSession;
+  readonly snapshots: SnapshotQueriesPorts;
 }
 
 export class Reader implements FuturesStarter {
   readonly options: ReaderOptions;
+  private readonly snapshotQueries: SnapshotQueries;
 
   constructor(options: ReaderOptions) {
     this.options = options;
+    this.snapshotQueries = new SnapshotQueries({
+      ...options,
+      ...options.snapshots,
+      confirm: (pending, session, call) => this.confirm(pending, session, call),
+    });
   }
 
   /** Whether a call may order here that a backup is restored, and seems to do so. */
@@ -88,6 +97,11 @@ export class Reader implements FuturesStarter {
     if (outcome.kind === 'more')
       this.options.driver.start(outcome, new ClientFutures(pending, call, null, false, this));
     else pending.end({ kind: 'reply', reply: replyOf(outcome) }, this.options.driver.ranAt);
+  }
+
+  /** Has a call run over a snapshot of its collection, or refuses it. */
+  readSnapshot(pending: PendingRequest, call: Call, session: GroupSession | null): void {
+    this.snapshotQueries.read(pending, call, session);
   }
 
   read(pending: PendingRequest, call: Call, session: GroupSession): void {

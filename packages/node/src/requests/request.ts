@@ -12,6 +12,7 @@
  *      |    --> running     its futures
  *      +--- --> committing  the commit of what the call changed, or saw
  *           --> restoring   a backup
+ *           --> reading     what its call is over a snapshot, which somebody else runs
  *
  *   any      --> ended      answered
  *   running, committing --> late --> ended     answered, while a change of it may yet be committed
@@ -34,6 +35,7 @@ export type RequestStateKind =
   | 'running'
   | 'committing'
   | 'restoring'
+  | 'reading'
   | 'late'
   | 'ended';
 
@@ -71,7 +73,7 @@ const NEXT: Readonly<Record<RequestStateKind, ReadonlySet<RequestStateKind>>> = 
   deciding: new Set([
     ...GOES_ON,
     ...(['queued', 'waiting', 'following', 'confirming', 'applying', 'hashing'] as const),
-    ...(['sent', 'running', 'committing', 'restoring'] as const),
+    ...(['sent', 'running', 'committing', 'restoring', 'reading'] as const),
   ]),
   queued: GOES_ON,
   waiting: GOES_ON,
@@ -81,6 +83,7 @@ const NEXT: Readonly<Record<RequestStateKind, ReadonlySet<RequestStateKind>>> = 
   hashing: GOES_ON,
   sent: GOES_ON,
   restoring: GOES_ON,
+  reading: GOES_ON,
   running: MAY_BE_LATE,
   committing: MAY_BE_LATE,
   late: new Set(['ended']),
@@ -95,6 +98,7 @@ export const APPLYING: RequestState = { kind: 'applying' };
 export const HASHING: RequestState = { kind: 'hashing' };
 export const SENT: RequestState = { kind: 'sent' };
 export const RESTORING: RequestState = { kind: 'restoring' };
+export const READING_SNAPSHOT: RequestState = { kind: 'reading' };
 export const READING_ON: RequestState = { kind: 'running', onLeader: false, hasProposed: false };
 export const WRITING_ON: RequestState = { kind: 'running', onLeader: true, hasProposed: false };
 export const WRITTEN_IN_PART: RequestState = { kind: 'running', onLeader: true, hasProposed: true };

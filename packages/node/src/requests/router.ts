@@ -25,6 +25,7 @@ import { routeCall, routeToLeader, routeToState, versionOf } from './route.js';
 import { Scheduler } from './scheduler.js';
 import { Sequences } from './sequences.js';
 import { reportSlow, type SlowReports } from './slow-reports.js';
+import type { SnapshotQueriesPorts } from './snapshot-queries.js';
 import { timed } from './timing.js';
 import { UserBudgets } from './user-budgets.js';
 
@@ -40,10 +41,7 @@ export interface RouterOptions {
   readonly alone: () => boolean;
   /** The session of a target's group; undefined for a collection that is not open on this node. */
   readonly session: (target: Target) => GroupSession | undefined;
-  /**
-   * How long a request may wait for a leader, for other nodes, or for its turn among slow queries, in
-   * milliseconds.
-   */
+  /** How long a request may wait for a leader, for other nodes, or for its turn among slow queries, in milliseconds. */
   readonly waitMs: number;
   /** Counts what happens. */
   readonly figures?: Pick<EngineMetrics, 'ran' | 'forwarded'> | undefined;
@@ -59,6 +57,7 @@ export interface RouterOptions {
   readonly askModule?: AskModule | undefined;
   /** Restores backups that this node has; by default there are none. */
   readonly restore?: Restore | undefined;
+  readonly snapshots: SnapshotQueriesPorts;
 }
 
 /**
@@ -148,6 +147,8 @@ export class Router implements RequestOwner {
       clock,
       alone,
       restore,
+      rootSession: () => this.rootSession,
+      snapshots: options.snapshots,
     });
     this.forwarder = new Forwarder({
       calls,
@@ -218,10 +219,7 @@ export class Router implements RequestOwner {
     this.pendingRequests.groupChanged(session.id, versionOf(session));
   }
 
-  /**
-   * Resolves with true once this node has every change of the root scope that was acknowledged before this
-   * call, or with false when the time for a request is over.
-   */
+  /** Resolves with true once this node has every change of the root scope that was acknowledged before, with false at the end of the time. */
   freshenRoot(): Promise<boolean> {
     return this.reader.freshen(this.rootSession, this.options.waitMs);
   }
@@ -336,7 +334,8 @@ export class Router implements RequestOwner {
       if (program === 'new' && this.driver.defers(pending, null)) return;
       const atHand = program === 'new' ? null : program;
       const call = this.checks.callOf(request, scope, target, pending.hashes, atHand);
-      this.follow(pending, call, session);
+      if (request.terms?.snapshot) this.reader.readSnapshot(pending, call, session);
+      else this.follow(pending, call, session);
     }
   }
 

@@ -113,6 +113,21 @@ export class Checkpointer {
     return changedBytes > 0 || group.dirty.size > 0;
   }
 
+  /** Where the state of a group on the disk stands; null while that can't be told, or nothing is stored. */
+  placeOf(session: GroupSession): {
+    readonly storedIndex: number;
+    readonly index: number;
+    readonly ageMs: number;
+  } | null {
+    const storedIndex = this.options.state.storedIndex(session.id);
+    if (storedIndex === 0) return null;
+    if (!this.isDirty(session) && !this.running.has(session))
+      return { storedIndex, index: Math.max(storedIndex, session.appliedIndex), ageMs: 0 };
+    this.noteAge(session);
+    const now = this.options.clock.now();
+    return { storedIndex, index: storedIndex, ageMs: now - (this.dirtySince.get(session) ?? now) };
+  }
+
   /**
    * Writes a first checkpoint of a group of which nothing is stored yet. Where something is, this waits for
    * nothing: a checkpoint under way may need the very member that what is stored is to be sent to.

@@ -60,7 +60,22 @@ export class LevelStore implements KeyValueStore {
       writeBufferSize: options.writeBufferBytes ?? 8 * MEBIBYTE,
       maxFileSize: 4 * MEBIBYTE,
       maxOpenFiles: options.openFilesMax ?? 2000,
-      // Another thread reads ahead. That no other store has the folder is made sure of above.
+      // Other threads read, too. That no other store has the folder is made sure of above.
+      multithreading: true,
+    });
+    await guarded(folder, () => db.open());
+    return new LevelStore(db);
+  }
+
+  /**
+   * Opens a store once more, for another thread of the process, to be read there. It has to be open in the thread that writes to it,
+   * from where it was opened by exactly this path, and stay so until this one is closed: else the folder stays locked.
+   */
+  static async share(folder: string): Promise<LevelStore> {
+    const db: Db = new Level<Uint8Array, Uint8Array>(folder, {
+      keyEncoding: 'view',
+      valueEncoding: 'view',
+      createIfMissing: false,
       multithreading: true,
     });
     await guarded(folder, () => db.open());

@@ -68,6 +68,22 @@ const MUTANTS = {
     what: 'what was read ahead is used beyond the job that it was read for, though a checkpoint may have ended since',
     edits: [{ file: 'state/sequential-reads', code: 'queueMicrotask(() => this.drop());', bug: '' }],
   },
+  snapshot_within_redo: {
+    what: 'a view is taken while a checkpoint is half in the records',
+    edits: [
+      { file: 'state/snapshot-reads', code: 'if (redo !== undefined)\n            return null;', bug: '' },
+    ],
+  },
+  generation_cleared_under_reader: {
+    what: 'a view reads the records as they are now, under the generation that the group had',
+    edits: [
+      {
+        file: 'state/snapshot-reads',
+        code: 'this.store.getSync(key, this.snapshot)',
+        bug: 'this.store.getSync(key)',
+      },
+    ],
+  },
   applied_index_outside_batch: {
     what: 'the applied index is written before, and not together with, the records of its checkpoint',
     edits: [

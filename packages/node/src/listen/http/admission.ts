@@ -5,7 +5,7 @@ import type { Authenticator, Login } from '../auth/authenticator.js';
 import type { Gate } from '../gate/gate.js';
 import type { ClientAddresses } from '../limits/client-addresses.js';
 import { problemOf } from '../shared/terms.js';
-import type { Exchange, Headers } from './exchange.js';
+import type { Exchange } from './exchange.js';
 import {
   AUTHENTICATE,
   badRequest,
@@ -18,6 +18,7 @@ import {
   UNSUPPORTED,
   UNSURE,
 } from './refusals.js';
+import type { Headers } from './reply-headers.js';
 import type { RequestHeaders } from './request-headers.js';
 
 export interface AdmissionOptions {

@@ -1,6 +1,6 @@
 import type { HttpResponse } from 'uWebSockets.js';
 import { ErrorCode, type Format, QueryError, type ScopeName, type User } from '@althing/engine';
-import type { ChangeOutcome, Reply, Timing } from '../../groups/request.js';
+import type { ChangeOutcome, Reply } from '../../groups/request.js';
 import type { Principal } from '../auth/authenticator.js';
 import type { ByteBudget, Bytes } from '../limits/byte-budget.js';
 import type { ClientAddresses } from '../limits/client-addresses.js';
@@ -10,11 +10,9 @@ import type { Batch } from './batch.js';
 import { BodyBuffer } from './body-buffer.js';
 import { Pieces } from './pieces.js';
 import { errorBody, type Heads, statusOf, statusOfReply } from './reply.js';
+import { type Headers, headersOf, NO_HEADERS } from './reply-headers.js';
 import { beginsAsBody } from './request-headers.js';
 import type { SessionCall } from './session-door.js';
-
-/** Additional response headers, in pairs. */
-export type Headers = readonly (readonly [string, string])[];
 
 /** The parts that the exchanges of a listener share. */
 export interface ExchangeParts {
@@ -240,12 +238,10 @@ export class Exchange {
   }
 
   reply(reply: Reply): void {
-    const { index = 0, timing } = reply;
-    const more = timing === undefined ? NO_HEADERS : [timingHeader(timing)];
-    if (reply.ok) {
-      const headers = reply.stale === true ? [...STALE, ...more] : more;
-      this.send('200 OK', reply.result, headers, false, index, reply.outcome);
-    } else this.sendError(reply.error, statusOfReply(reply), more, false, index, reply.outcome);
+    const { index = 0 } = reply;
+    const headers = headersOf(reply);
+    if (reply.ok) this.send('200 OK', reply.result, headers, false, index, reply.outcome);
+    else this.sendError(reply.error, statusOfReply(reply), headers, false, index, reply.outcome);
   }
 
   /** Answers a request that was not carried out, unless `outcome` says something else. */
@@ -391,17 +387,6 @@ const OUTBOX_FULL = new QueryError(
   ErrorCode.NODE,
   'answers that clients do not read take too much memory (request_memory_limit_mb): try again',
 );
-
-const NO_HEADERS: Headers = [];
-
-const STALE: Headers = [['Althing-Consistency', 'stale']];
-
-/** W3C Server Timing: milliseconds. */
-function timingHeader({ queueMs, runMs, commitMs, forwardMs }: Timing): readonly [string, string] {
-  const named = forwardMs > 0 ? { forward: forwardMs } : { queue: queueMs, run: runMs, commit: commitMs };
-  const parts = Object.entries(named).map(([name, ms]) => `${name};dur=${ms.toFixed(3)}`);
-  return ['Server-Timing', parts.join(', ')];
-}
 
 const CLOSE = ['Connection', 'close'] as const;
 

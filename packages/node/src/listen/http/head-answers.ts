@@ -2,9 +2,10 @@
 import type { HttpResponse } from 'uWebSockets.js';
 import type { QueryError } from '@althing/engine';
 import { type AnswerBuffer, LONG_BYTES } from './answer-buffer.js';
-import { type Headers, write, writeHead, writeLater } from './exchange.js';
+import { write, writeHead, writeLater } from './exchange.js';
 import { ALLOW, BODIES_FULL, METHOD_STATUS } from './refusals.js';
 import { errorBody, formatOf, type Heads, statusOf } from './reply.js';
+import type { Headers } from './reply-headers.js';
 import type { RequestHeaders } from './request-headers.js';
 import { corsOf, PREFLIGHT } from './sites.js';
 import type { StaticAnswer } from './static-site.js';

@@ -28,7 +28,7 @@ import { AnswerBuffer } from './answer-buffer.js';
 import { Apps, hasCertificate, type SocketData } from './apps.js';
 import type { Batch } from './batch.js';
 import { Bodies } from './bodies.js';
-import { Exchange, type ExchangeParts, type Headers, write } from './exchange.js';
+import { Exchange, type ExchangeParts, write } from './exchange.js';
 import { answerLast, fail, preflight, refuseHeadMethod, sendFile } from './head-answers.js';
 import type { HttpOptions } from './options.js';
 import { type Path, Paths, type Transfer } from './path.js';
@@ -47,6 +47,7 @@ import {
   UNKNOWN_PATH,
 } from './refusals.js';
 import { formatOf, Heads, statusOf } from './reply.js';
+import type { Headers } from './reply-headers.js';
 import { HeaderReader, type RequestHeaders } from './request-headers.js';
 import { isSessionMethod, SessionDoor, type SessionMethod } from './session-door.js';
 import { corsOf, Sites } from './sites.js';

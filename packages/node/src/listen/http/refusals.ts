@@ -1,7 +1,8 @@
 /** The answers of the API to requests that are not run. */
 import { ErrorCode, QueryError } from '@althing/engine';
 import type { ChangeOutcome } from '../../groups/request.js';
-import type { Exchange, Headers } from './exchange.js';
+import type { Exchange } from './exchange.js';
+import type { Headers } from './reply-headers.js';
 
 /**
  * Answers a request that can't be run. The status follows from the error when it is not given; `close` ends

@@ -139,6 +139,10 @@ export class HeaderReader {
         into.terms ??= noTerms();
         into.terms.minIndex = value;
         break;
+      case 'althing-max-age':
+        into.terms ??= noTerms();
+        into.terms.maxAge = value;
+        break;
       case 'idempotency-key':
         into.terms ??= noTerms();
         into.terms.key = value;

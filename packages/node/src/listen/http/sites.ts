@@ -96,7 +96,8 @@ export const PREFLIGHT: readonly (readonly [string, string])[] = [
   ['Access-Control-Max-Age', '600'],
 ];
 
-const EXPOSED = 'Althing-Consistency, Althing-Index, Althing-Node, Retry-After, Server-Timing, X-Request-Id';
+const EXPOSED =
+  'Althing-Consistency, Althing-Index, Althing-Node, Althing-Snapshot-Age, Retry-After, Server-Timing, X-Request-Id';
 
 /** The name or address in a `Host` header; null when it is malformed. */
 function hostOf(header: string): string | null {

@@ -2,7 +2,7 @@
  * Files that a node serves to browsers beside its API: a table that is handed in, of which the node knows nothing but this. A request
  * for one needs no credentials and reads nothing of the state.
  */
-import type { Headers } from './exchange.js';
+import type { Headers } from './reply-headers.js';
 
 /** A file as it is sent. */
 export interface StaticFile {

@@ -1,7 +1,9 @@
 /**
  * Request headers that say how a request is to be carried out:
  *
- *   Consistency: stale | linearizable     whether an answer of this node will do that may lag behind
+ *   Consistency: stale | linearizable | snapshot   whether an answer of this node will do that may lag behind; `snapshot`: from a thread of its
+ *                                         own, over what the disk has
+ *   Althing-Max-Age: MS                   how old the state of a snapshot may be, in milliseconds; 0: it holds all that was acknowledged
  *   Althing-Min-Index: N                  the state must hold the entry with this index at least
  *   Idempotency-Key: TEXT                 the client's name for the request, for repeating it
  *   Althing-Request: CLIENT.SEQUENCE.LOW  the same by numbers: a name of the client, chosen at random (letters, digits, - and _);
@@ -26,6 +28,7 @@ export interface TermHeaders {
   readOnly: string | null;
   dryRun: string | null;
   timing: string | null;
+  maxAge: string | null;
 }
 
 export const NO_TERMS: TermHeaders = {
@@ -36,7 +39,12 @@ export const NO_TERMS: TermHeaders = {
   readOnly: null,
   dryRun: null,
   timing: null,
+  maxAge: null,
 };
+
+const SNAPSHOT = 'snapshot';
+
+const CONSISTENCIES: ReadonlySet<string> = new Set(['linearizable', 'stale', SNAPSHOT]);
 
 /** Bytes of an Idempotency-Key at most. */
 const KEY_BYTES_MAX = 255;
@@ -56,10 +64,15 @@ export function problemOf({
   readOnly,
   dryRun,
   timing,
+  maxAge,
 }: TermHeaders): string | null {
-  if (consistency !== null && consistency !== 'stale' && consistency !== 'linearizable') {
-    return 'Consistency must be linearizable or stale';
+  if (consistency !== null && !CONSISTENCIES.has(consistency)) {
+    return 'Consistency must be linearizable, stale or snapshot';
   }
+  if (maxAge !== null && !Number.isSafeInteger(indexOf(maxAge))) {
+    return 'Althing-Max-Age must be a number of milliseconds';
+  }
+  if (maxAge !== null && consistency !== SNAPSHOT) return 'Althing-Max-Age is for the Consistency snapshot';
   if (minIndex !== null && !Number.isSafeInteger(indexOf(minIndex))) {
     return 'Althing-Min-Index must be the Althing-Index of an earlier answer';
   }
@@ -84,7 +97,7 @@ export function problemOf({
 
 /** The terms of a request whose headers are sound. */
 export function termsOf(
-  { consistency, minIndex, key, request, readOnly, dryRun, timing }: TermHeaders,
+  { consistency, minIndex, key, request, readOnly, dryRun, timing, maxAge }: TermHeaders,
   body: Uint8Array,
   format: Format,
 ): Terms {
@@ -92,6 +105,7 @@ export function termsOf(
   const name = request === null || isDryRun ? null : nameOf(request);
   return {
     stale: consistency === 'stale',
+    ...(consistency === SNAPSHOT && { snapshot: { maxAgeMs: maxAge === null ? null : indexOf(maxAge) } }),
     minIndex: minIndex === null ? 0 : indexOf(minIndex),
     key: key === null || isDryRun ? null : { key, body: hashOf(body, format) },
     name: name === null ? null : { ...name, body: hashOf(body, format) },

@@ -3,6 +3,7 @@ import type { DataFolder } from '@althing/storage';
 import type { Config } from '../../config/index.js';
 import type { EngineSettings, StateDisk } from '../../engine-side/ports.js';
 import type { State } from '../../groups/state.js';
+import type { PoolSettings } from '../../readers/pool.js';
 import { ownHost } from './own-host.js';
 
 const MiB = 1024 * 1024;
@@ -60,6 +61,7 @@ function queryLimits(config: Config): QueryLimits {
     get memoryBytes() {
       return config.queryMemoryLimitMb * MiB;
     },
+    memorySource: 'query_memory_limit_mb',
     get valueBytes() {
       return config.valueSizeLimit;
     },
@@ -94,6 +96,30 @@ function quotas(config: Config): Quotas {
     },
   };
 }
+
+/** The settings of the threads that read snapshots. */
+export function poolSettings(config: Config): PoolSettings {
+  const memoryBytes = config.snapshotMemoryLimitMb * MiB;
+  return {
+    threads: config.snapshotThreads,
+    durationMs: config.snapshotDurationLimitMs,
+    memoryMb: config.snapshotMemoryLimitMb,
+    keptBytes: config.snapshotKeptMb * MiB,
+    limits: {
+      durationMs: config.snapshotDurationLimitMs,
+      durationSource: 'snapshot_duration_limit_ms',
+      memoryBytes: memoryBytes * QUERY_PART,
+      memorySource: 'snapshot_memory_limit_mb',
+      valueBytes: config.valueSizeLimit,
+      resultBytes: config.resultSizeLimit,
+      codeLength: config.codeSizeLimit,
+    },
+    quotas: { ...quotas(config) },
+  };
+}
+
+/** The part of the memory of a thread that the values of its query may take: so it ends before the thread does. */
+const QUERY_PART = 0.75;
 
 /** The disk of the state in a data folder. */
 export function stateDisk(

@@ -8,6 +8,7 @@ import type { EngineSide } from '../../engine-side/engine-side.js';
 import type { State } from '../../groups/state.js';
 import type { Doors } from '../../listen/doors/doors.js';
 import type { ModuleManager } from '../../modules/manager.js';
+import type { Pool } from '../../readers/pool.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { STOPPING, type StopReason } from '../start/running-node.js';
 import type { NodeConsensus } from '../thread/node-consensus.js';
@@ -29,6 +30,7 @@ export interface ShutdownParts {
   readonly side: EngineSide;
   readonly backups: NodeBackups;
   readonly modules: Pick<ModuleManager, 'cancel' | 'stop'>;
+  readonly readers: Pick<Pool, 'close'>;
   readonly leaving: Leaving;
   /** Null until they are open. */
   readonly doors: () => Doors | null;
@@ -79,7 +81,8 @@ export class Shutdown {
   }
 
   private async run(grace: GracePeriod): Promise<void> {
-    const { config, log, state, folder, status, consensus, side, backups, modules, leaving } = this.parts;
+    const { config, log, state, folder, status, consensus, side, backups, modules, readers, leaving } =
+      this.parts;
     const { scopes, members } = side;
     this.turnAway();
     side.tasks.halt();
@@ -94,6 +97,7 @@ export class Shutdown {
     if (isGone) this.refused = STOPPING;
     // Requests that wait for a module are answered before the connections are closed.
     modules.cancel();
+    const readersEnded = readers.close();
     await grace.wait(this.parts.doors()?.drain() ?? Promise.resolve());
     this.refused = STOPPING;
     const ended = modules.stop();
@@ -103,6 +107,7 @@ export class Shutdown {
       for (const session of scopes.sessions.all) await grace.wait(scopes.checkpointer.flush(session));
     }
     await grace.wait(ended);
+    await grace.wait(readersEnded);
     this.parts.stopTimers();
     await scopes.abandon(STOPPING);
     // Acknowledged changes are durable: whatever takes too long from here on can as well be cut off.

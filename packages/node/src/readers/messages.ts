@@ -1,0 +1,25 @@
+/** What the engine thread and a reader say to each other. */
+import type { QueryLimits, Quotas } from '@althing/engine';
+import type { SnapshotQuery } from '../requests/snapshot-query.js';
+
+/** What a reader begins with. */
+export interface ReaderData {
+  /** The folder of LevelDB, spelled as the engine thread opened it. */
+  readonly location: string;
+  readonly limits: QueryLimits;
+  readonly quotas: Quotas;
+  readonly keptBytes: number;
+}
+
+/** Null asks the thread to end. */
+export type ToReader = SnapshotQuery | null;
+
+export type FromReader =
+  /** The snapshot of the query is taken. */
+  | { readonly kind: 'taken' }
+  /** `answer` is encoded as that of a forwarded request. */
+  | { readonly kind: 'answer'; readonly answer: Uint8Array }
+  /** A line for the log of the node. */
+  | { readonly kind: 'log'; readonly fields: object; readonly message: string }
+  /** Something is wrong with the node, or with its data. */
+  | { readonly kind: 'defect'; readonly message: string; readonly isDamage: boolean };

@@ -1,0 +1,209 @@
+import { DEFAULT_LIMITS, type QueryError } from '@althing/engine';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import type { Reply } from '../groups/request.js';
+import { encodeAnswer } from '../requests/forward-format.js';
+import type { SnapshotQuery } from '../requests/snapshot-query.js';
+import { ManualClock } from '../testing/index.js';
+import type { ToReader } from './messages.js';
+import { Pool } from './pool.js';
+import type { ReaderEvents } from './reader.js';
+
+const QUERY: SnapshotQuery = {
+  collection: 7,
+  root: { user: new Uint8Array(), collection: new Uint8Array(), collectionId: 7, access: null },
+  body: { type: 'query', code: '1;', vars: { format: 'json', data: 'xx{"a":1}', start: 2 } },
+  format: 'json',
+  isReadOnly: false,
+  requestId: 'id',
+  place: { storedIndex: 1, index: 1, ageMs: 0 },
+};
+
+/** A thread that does nothing until a test says so. */
+class FakeReader {
+  readonly sent: ToReader[] = [];
+  isTerminated = false;
+
+  constructor(readonly events: ReaderEvents) {}
+
+  send(message: ToReader): void {
+    this.sent.push(message);
+  }
+
+  async terminate(): Promise<void> {
+    this.isTerminated = true;
+    this.events.ended(null);
+  }
+
+  answer(result: string): void {
+    this.events.said({ kind: 'taken' });
+    const answer = encodeAnswer({ kind: 'reply', reply: { ok: true, result, index: 5 } }, true);
+    this.events.said({ kind: 'answer', answer });
+  }
+}
+
+describe('the pool of snapshot readers', () => {
+  let clock: ManualClock;
+  let readers: FakeReader[];
+  let defects: string[];
+
+  beforeEach(() => {
+    clock = new ManualClock();
+    readers = [];
+    defects = [];
+  });
+
+  function poolOf(threads = 1): Pool {
+    return new Pool({
+      settings: {
+        threads,
+        durationMs: 10_000,
+        memoryMb: 64,
+        keptBytes: 1024 * 1024,
+        limits: DEFAULT_LIMITS,
+        quotas: {
+          tokensPerUser: 1,
+          users: 1,
+          collections: 1,
+          procedures: 1,
+          tasks: 1,
+          sessions: { idleMs: 1, maxMs: 1 },
+        },
+      },
+      location: 'nowhere',
+      start: (_data, _memoryMb, events) => {
+        const reader = new FakeReader(events);
+        readers.push(reader);
+        return reader;
+      },
+      clock,
+      log: () => {},
+      onDefect: ({ message }) => defects.push(message),
+    });
+  }
+
+  /** Asks, and gives where the outcome will stand. */
+  function ask(pool: Pool, userId = 1, gone = () => false): { text: string } {
+    const outcome = { text: '' };
+    pool.ask(QUERY, { userId, gone, logs: null }, ({ reply, takenMs }) => {
+      outcome.text = textOf(reply, takenMs);
+    });
+    return outcome;
+  }
+
+  test('starts a thread for the first query, and ends it when it was quiet for a minute', async () => {
+    const pool = poolOf();
+    const first = ask(pool);
+    clock.pass(30);
+    readers[0]?.answer('one');
+    expect(first.text).toBe('one at 5, taken after 30 ms');
+    const second = ask(pool);
+    readers[0]?.answer('two');
+    expect(second.text).toContain('two');
+    expect(readers.length).toBe(1);
+    clock.pass(61_000);
+    expect(readers[0]?.isTerminated).toBe(true);
+    ask(pool);
+    expect(readers.length).toBe(2);
+  });
+
+  test('hands values over without what lies beside them', () => {
+    ask(poolOf());
+    expect(readers[0]?.sent[0]?.body).toEqual({
+      type: 'query',
+      code: '1;',
+      vars: { format: 'json', data: '{"a":1}' },
+    });
+  });
+
+  test('runs one query of a user at a time, and no more than it has threads', () => {
+    const pool = poolOf(2);
+    for (const user of [1, 1, 2, 3]) ask(pool, user);
+    expect(pool.queue).toEqual({ waiting: 2, running: 2 });
+    readers[0]?.answer('first of 1');
+    expect(readers[0]?.sent.length).toBe(2);
+    readers[1]?.answer('first of 2');
+    expect(pool.queue).toEqual({ waiting: 0, running: 2 });
+  });
+
+  test('lets sixteen wait, for a minute', () => {
+    const pool = poolOf();
+    const all = Array.from({ length: 18 }, () => ask(pool));
+    expect(all[17]?.text).toContain('16 snapshot reads wait');
+    readers[0]?.events.said({ kind: 'taken' });
+    // The first one is ended by its limit of time before.
+    clock.pass(61_000);
+    expect(all[16]?.text).toContain('took too long to leave room');
+    expect(pool.queue.waiting).toBe(0);
+  });
+
+  test('ends a query whose client left, and none that waits for another', () => {
+    const pool = poolOf();
+    let isGone = false;
+    const left = ask(pool, 1, () => isGone);
+    const other = ask(pool, 2);
+    isGone = true;
+    clock.pass(300);
+    expect(left.text).toContain('nobody waits');
+    readers[1]?.answer('served');
+    expect(other.text).toContain('served');
+  });
+
+  test('ends a query that its own clock did not end, and counts it', () => {
+    const pool = poolOf();
+    const endless = ask(pool);
+    clock.pass(16_000);
+    expect(endless.text).toContain('snapshot_duration_limit_ms');
+    expect(pool.ends.time).toBe(1);
+  });
+
+  test('tells of a thread that took too much memory, and of no other end as of that', () => {
+    const pool = poolOf();
+    const greedy = ask(pool);
+    readers[0]?.events.ended(Object.assign(new Error('full'), { code: 'ERR_WORKER_OUT_OF_MEMORY' }));
+    expect(greedy.text).toContain('snapshot_memory_limit_mb');
+    const broken = ask(pool);
+    readers[1]?.events.ended(new Error('broken'));
+    expect(broken.text).toContain('try again');
+    expect([pool.ends.memory, defects]).toEqual([1, ['broken']]);
+  });
+
+  test('ends a query while which too much was written', () => {
+    const pool = poolOf();
+    const first = ask(pool);
+    pool.noteWritten(1024 * 1024);
+    expect(first.text).toBe('');
+    pool.noteWritten(1);
+    expect(first.text).toContain('snapshot_kept_mb');
+  });
+
+  test('ends what runs over a group that was replaced, and on a full disk', () => {
+    const pool = poolOf();
+    const replaced = ask(pool);
+    pool.endGroup(8);
+    expect(replaced.text).toBe('');
+    pool.endGroup(7);
+    expect(replaced.text).toContain('was replaced');
+    const full = ask(pool);
+    pool.noteDiskFull();
+    expect(full.text).toContain('the disk is full');
+  });
+
+  test('refuses everything from when it is closed until it is opened again, or where it has no threads', async () => {
+    const pool = poolOf();
+    const [running, waiting] = [ask(pool, 1), ask(pool, 2)];
+    await pool.close();
+    for (const { text } of [running, waiting, ask(pool)]) expect(text).toContain('at the moment');
+    expect(readers.every(({ isTerminated }) => isTerminated)).toBe(true);
+    pool.reopen();
+    const again = ask(pool);
+    readers[1]?.answer('again');
+    expect(again.text).toContain('again');
+    expect(ask(poolOf(0)).text).toContain('snapshot_threads');
+  });
+});
+
+function textOf(reply: Reply, takenMs: number): string {
+  if (reply.ok) return `${String(reply.result)} at ${reply.index}, taken after ${takenMs} ms`;
+  const { message }: QueryError = reply.error;
+  return message;
+}

@@ -1,0 +1,334 @@
+import {
+  ErrorCode,
+  operationError,
+  QueryError,
+  type QueryLimits,
+  type Quotas,
+  quotaError,
+  type WireValues,
+} from '@althing/engine';
+import { DamagedStateError } from '@althing/storage';
+import type { Clock } from '../base/clock.js';
+import type { GroupId } from '../between/protocol.js';
+import type { ProgramBody, Reply } from '../groups/request.js';
+import { decodeAnswer } from '../requests/forward-format.js';
+import { failed, nodeError } from '../requests/replies.js';
+import type {
+  SnapshotAnswer,
+  SnapshotAsker,
+  SnapshotQuery,
+  SnapshotReaders,
+} from '../requests/snapshot-query.js';
+import type { FromReader } from './messages.js';
+import { isOutOfMemory, type Reader, type StartReader } from './reader.js';
+
+export interface PoolSettings {
+  /** Queries that run at a time; 0: none ever does. */
+  readonly threads: number;
+  readonly durationMs: number;
+  readonly memoryMb: number;
+  /** What may be written to the disk while one runs: what it overwrites is kept as long. */
+  readonly keptBytes: number;
+  readonly limits: QueryLimits;
+  readonly quotas: Quotas;
+}
+
+export interface PoolOptions {
+  readonly settings: PoolSettings;
+  /** The folder of LevelDB, spelled as it was opened. */
+  readonly location: string;
+  readonly start: StartReader;
+  readonly clock: Pick<Clock, 'now' | 'after'>;
+  /** Takes lines for the log. */
+  readonly log: (fields: object, message: string) => void;
+  /** Something is wrong with the node, or with its data. */
+  readonly onDefect: (error: Error) => void;
+}
+
+/** Why queries were ended before they had an answer. */
+export interface PoolEnds {
+  time: number;
+  memory: number;
+  kept: number;
+}
+
+/** Queries that wait at most, and how long. */
+const WAITING_MAX = 16;
+const WAIT_MAX_MS = 60_000;
+
+/** A reader that has had nothing to do for so long ends. */
+const QUIET_MS = 60_000;
+
+/** Time between two looks at clients that left, and at limits. */
+const LOOK_MS = 250;
+
+/** A query looks at its time by itself; one that does not is ended so many milliseconds later. */
+const GRACE_MS = 5000;
+
+/** Things that stay in memory for the next query take this part of a reader's memory at most. */
+const KEPT_PART = 0.4;
+
+interface Job {
+  readonly query: SnapshotQuery;
+  readonly asker: SnapshotAsker;
+  readonly done: (answer: SnapshotAnswer) => void;
+  readonly askedAt: number;
+  takenMs: number;
+}
+
+/** A thread, and what it does. */
+interface Place {
+  reader: Reader;
+  /** Null while it is idle. */
+  job: Job | null;
+  /** That of its last job; null before it had one. */
+  collection: GroupId | null;
+  /** When its job began, or its last one ended. */
+  since: number;
+  /** Bytes that were written since its job began. */
+  written: number;
+  /** Settles when it is gone; null as long as nobody ended it. */
+  ending: Promise<void> | null;
+}
+
+/**
+ * The threads that read snapshots, and the queries that wait for them. Threads are started when they are needed, and end when they are
+ * quiet. One query of a user runs at a time.
+ */
+export class Pool implements SnapshotReaders {
+  readonly ends: PoolEnds = { time: 0, memory: 0, kept: 0 };
+  private readonly options: PoolOptions;
+  private readonly places = new Set<Place>();
+  private waiting: Job[] = [];
+  private isLooking = false;
+  /** Set while the store is closed or about to be. */
+  private isClosed = false;
+
+  constructor(options: PoolOptions) {
+    this.options = options;
+  }
+
+  /** Queries that wait, and that run. */
+  get queue(): { readonly waiting: number; readonly running: number } {
+    const running = [...this.places].filter(({ job }) => job !== null).length;
+    return { waiting: this.waiting.length, running };
+  }
+
+  ask(query: SnapshotQuery, asker: SnapshotAsker, done: (answer: SnapshotAnswer) => void): void {
+    const job = { query, asker, done, askedAt: this.options.clock.now(), takenMs: 0 };
+    if (this.options.settings.threads === 0) refuse(job, OFF);
+    else if (this.isClosed) refuse(job, CLOSED);
+    else if (this.waiting.length >= WAITING_MAX) refuse(job, TOO_MANY);
+    else {
+      this.waiting.push(job);
+      this.next();
+      this.look();
+    }
+  }
+
+  /** So many bytes were written to the disk, by checkpoints. */
+  noteWritten(bytes: number): void {
+    for (const place of this.places) {
+      place.written += bytes;
+      if (place.job !== null && place.written > this.options.settings.keptBytes) {
+        this.ends.kept += 1;
+        void this.end(place, tooMuchKept(this.options.settings.keptBytes));
+      }
+    }
+  }
+
+  /** The state of a group was replaced, or is gone: what runs over what it was ends. */
+  endGroup(group: GroupId): void {
+    for (const place of this.places)
+      if (place.job?.query.collection === group) void this.end(place, REPLACED);
+  }
+
+  noteDiskFull(): void {
+    for (const place of this.places) if (place.job !== null) void this.end(place, DISK_FULL);
+  }
+
+  /** Ends all that runs and waits; resolves when no thread has the store open any more. No others begin until `reopen`. */
+  async close(): Promise<void> {
+    this.isClosed = true;
+    for (const job of this.waiting.splice(0)) refuse(job, CLOSED);
+    await Promise.all([...this.places].map((place) => this.end(place, CLOSED)));
+  }
+
+  /** The store is open again. */
+  reopen(): void {
+    this.isClosed = false;
+  }
+
+  /** Begins what may begin. */
+  private next(): void {
+    const { clock, settings } = this.options;
+    for (;;) {
+      const busy = [...this.places].flatMap(({ job }) => (job === null ? [] : [job.asker.userId]));
+      const at = this.waiting.findIndex(({ asker }) => !busy.includes(asker.userId));
+      const job = this.waiting[at];
+      if (job === undefined) return;
+      const place = this.placeFor(job, settings.threads);
+      if (place === null) return;
+      this.waiting.splice(at, 1);
+      place.job = job;
+      place.collection = job.query.collection;
+      place.since = clock.now();
+      place.written = 0;
+      place.reader.send({ ...job.query, body: portable(job.query.body) });
+    }
+  }
+
+  /** A thread for a query: one that has read the same collection, any other one, or a new one; null while all are busy. */
+  private placeFor({ query: { collection } }: Job, threads: number): Place | null {
+    const idle = [...this.places].filter(({ job, ending }) => job === null && ending === null);
+    const known = idle.find((place) => place.collection === collection) ?? idle[0];
+    if (known !== undefined) return known;
+    return this.places.size < threads ? this.startPlace() : null;
+  }
+
+  private startPlace(): Place {
+    const { start, settings, location, clock } = this.options;
+    const { limits, quotas, memoryMb } = settings;
+    const data = { location, limits, quotas, keptBytes: memoryMb * MiB * KEPT_PART };
+    const place: Place = {
+      reader: start(data, memoryMb, {
+        said: (message) => this.take(place, message),
+        ended: (cause) => this.ended(place, cause),
+      }),
+      job: null,
+      collection: null,
+      since: clock.now(),
+      written: 0,
+      ending: null,
+    };
+    this.places.add(place);
+    return place;
+  }
+
+  private take(place: Place, message: FromReader): void {
+    const { job, ending } = place;
+    const { clock, log, onDefect } = this.options;
+    if (message.kind === 'log') log(message.fields, message.message);
+    else if (message.kind === 'defect')
+      onDefect(message.isDamage ? new DamagedStateError(message.message) : new Error(message.message));
+    else if (job === null || ending !== null) return;
+    else if (message.kind === 'taken') job.takenMs = clock.now() - job.askedAt;
+    else {
+      place.job = null;
+      place.since = clock.now();
+      finish(job, replyIn(message.answer, job));
+      this.next();
+    }
+  }
+
+  /** A thread is gone, whoever ended it. */
+  private ended(place: Place, cause: Error | null): void {
+    this.places.delete(place);
+    const { job } = place;
+    place.job = null;
+    if (job !== null) {
+      const isFull = isOutOfMemory(cause);
+      if (isFull) this.ends.memory += 1;
+      else if (cause !== null) this.options.onDefect(cause);
+      refuse(job, isFull ? tooMuchMemory(this.options.settings.memoryMb) : CLOSED);
+    }
+    if (!this.isClosed) this.next();
+  }
+
+  /** Ends a thread with what it does; settles when it is gone. */
+  private end(place: Place, error: QueryError): Promise<void> {
+    const { job } = place;
+    place.job = null;
+    if (job !== null) refuse(job, error);
+    place.ending ??= place.reader.terminate();
+    return place.ending;
+  }
+
+  /** Looks again and again at clients that left and at limits, as long as there is a thread. */
+  private look(): void {
+    if (this.isLooking) return;
+    this.isLooking = true;
+    this.options.clock.after(LOOK_MS, () => {
+      this.isLooking = false;
+      this.considerWaiting();
+      for (const place of this.places) this.consider(place);
+      this.next();
+      if (this.places.size > 0 || this.waiting.length > 0) this.look();
+    });
+  }
+
+  private considerWaiting(): void {
+    const now = this.options.clock.now();
+    const left = this.waiting.filter(({ asker, askedAt }) => asker.gone() || now - askedAt >= WAIT_MAX_MS);
+    if (left.length === 0) return;
+    this.waiting = this.waiting.filter((job) => !left.includes(job));
+    for (const job of left) refuse(job, TOO_LATE);
+  }
+
+  private consider(place: Place): void {
+    const { settings, clock } = this.options;
+    const ms = clock.now() - place.since;
+    if (place.ending !== null) return;
+    if (place.job === null) {
+      if (ms >= QUIET_MS) void this.end(place, CLOSED);
+    } else if (place.job.asker.gone()) void this.end(place, GONE);
+    else if (ms >= settings.durationMs + GRACE_MS) {
+      this.ends.time += 1;
+      void this.end(place, tooLong(settings.durationMs));
+    }
+  }
+}
+
+function finish({ done, takenMs }: Job, reply: Reply): void {
+  done({ reply, takenMs });
+}
+
+function refuse(job: Job, error: QueryError): void {
+  finish(job, failed(error));
+}
+
+/** The reply in the answer of a thread. */
+function replyIn(answer: Uint8Array, { asker }: Job): Reply {
+  const decoded = decodeAnswer(answer, (text) => asker.logs?.log(text));
+  if (decoded.kind !== 'reply') throw new Error('a reader gives replies');
+  return decoded.reply;
+}
+
+/** What can be handed to another thread: of a part of a larger buffer all would be copied. */
+function portable(body: ProgramBody): ProgramBody {
+  if (body.type === 'query') return { ...body, vars: portableValues(body.vars) };
+  return { ...body, args: portableValues(body.args) };
+}
+
+function portableValues(values: WireValues | null): WireValues | null {
+  if (values === null) return null;
+  const { format, data, start = 0 } = values;
+  return typeof data === 'string' ? { format, data: data.slice(start) } : { format, data: Buffer.from(data) };
+}
+
+const MiB = 1024 * 1024;
+
+const OFF = operationError('this node reads no snapshots (snapshot_threads = 0)');
+const CLOSED = nodeError('the node reads no snapshots at the moment: try again');
+const REPLACED = nodeError('the state of the collection was replaced while the snapshot was read: try again');
+const DISK_FULL = nodeError('the disk is full, and a snapshot keeps what is overwritten: try again later');
+const TOO_MANY = nodeError(`${WAITING_MAX} snapshot reads wait, the most that may: try again later`);
+const TOO_LATE = nodeError('other snapshot reads took too long to leave room for this one: try again later');
+const GONE = nodeError('nobody waits for the answer any more');
+
+function tooLong(ms: number): QueryError {
+  return new QueryError(
+    ErrorCode.TIMEOUT,
+    `the query ran longer than ${ms} ms (snapshot_duration_limit_ms) and was ended`,
+  );
+}
+
+function tooMuchMemory(mb: number): QueryError {
+  return quotaError(`the query used more than ${mb} MB (snapshot_memory_limit_mb) and was ended`);
+}
+
+function tooMuchKept(bytes: number): QueryError {
+  return quotaError(
+    `more than ${bytes / MiB} MB were written while the snapshot was read, all of which it keeps on the disk (snapshot_kept_mb): it was ended`,
+  );
+}

@@ -1,0 +1,75 @@
+/** The program of a thread that runs queries over snapshots. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { parentPort, workerData } from 'node:worker_threads';
+import { ErrorCode, QueryError, type WireValues } from '@althing/engine';
+import { LevelStore, SnapshotReads } from '@althing/storage';
+import { systemEnvironment } from '../base/environment.js';
+import { describe, isDamage } from '../base/failures.js';
+import type { ProgramBody } from '../groups/request.js';
+import { encodeAnswer, withLogs } from '../requests/forward-format.js';
+import { failed } from '../requests/replies.js';
+import type { SnapshotQuery } from '../requests/snapshot-query.js';
+import type { FromReader, ReaderData, ToReader } from './messages.js';
+import { SnapshotEngine, type SnapshotOutcome } from './snapshot-engine.js';
+
+const { location, limits, quotas, keptBytes }: ReaderData = workerData;
+const port = parentPort;
+if (port === null) throw new Error('this file is the program of a thread');
+
+const tell = (message: FromReader): void => port.postMessage(message);
+const defect = (error: unknown): void =>
+  tell({ kind: 'defect', message: describe(error), isDamage: isDamage(error) });
+
+const store = await LevelStore.share(location);
+const engine = new SnapshotEngine({
+  reads: new SnapshotReads(store, (ms) => pause(ms)),
+  environment: systemEnvironment(
+    { warn: (fields: object, message: string) => tell({ kind: 'log', fields, message }) },
+    null,
+  ),
+  limits,
+  quotas,
+  keptBytes,
+  onInternalError: defect,
+});
+port.on('message', (message: ToReader) => {
+  if (message === null) void close();
+  else void answer(message);
+});
+
+async function answer(query: SnapshotQuery): Promise<void> {
+  const { reply, logs } = await outcomeOf(query);
+  // Of a part of a larger buffer all would be copied.
+  const bytes = new Uint8Array(withLogs(encodeAnswer({ kind: 'reply', reply }, true), logs));
+  const message: FromReader = { kind: 'answer', answer: bytes };
+  port?.postMessage(message, [bytes.buffer]);
+}
+
+async function outcomeOf(query: SnapshotQuery): Promise<SnapshotOutcome> {
+  try {
+    return await engine.run({ ...query, body: received(query.body) }, () => tell({ kind: 'taken' }));
+  } catch (error) {
+    defect(error);
+    return { reply: failed(INTERNAL), logs: [] };
+  }
+}
+
+async function close(): Promise<void> {
+  await engine.close();
+  await store.close();
+  port?.close();
+}
+
+/** Buffers come as plain bytes. */
+function received(body: ProgramBody): ProgramBody {
+  if (body.type === 'query') return { ...body, vars: bytesAsBuffer(body.vars) };
+  return { ...body, args: bytesAsBuffer(body.args) };
+}
+
+function bytesAsBuffer(values: WireValues | null): WireValues | null {
+  if (values === null || typeof values.data === 'string') return values;
+  const { buffer, byteOffset, byteLength } = values.data;
+  return { ...values, data: Buffer.from(buffer, byteOffset, byteLength) };
+}
+
+const INTERNAL = new QueryError(ErrorCode.INTERNAL, 'internal error; see the log of the node');

@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Answer, RealNode as RealNodeType } from '../testing/index.js';
+import { RealNode } from '../testing/real-node.js';
+
+const SNAPSHOT = { headers: { Consistency: 'snapshot' } };
+/** Accounts, between which the writers move money. */
+const ACCOUNTS = 200;
+const MONEY = 100 * ACCOUNTS;
+const SETTINGS = {
+  checkpoint_interval_ms: 100,
+  snapshot_threads: 1,
+  snapshot_memory_limit_mb: 64,
+  snapshot_duration_limit_ms: 1000,
+};
+const SUM = `sum = 0; .accounts.each(|a| sum += a.money); sum;`;
+
+describe('snapshot reads of a node', () => {
+  let node: RealNodeType;
+
+  const read = (code: string, headers: Record<string, string> = {}): Promise<Answer> =>
+    node.query('//stuff', code, undefined, { headers: { ...SNAPSHOT.headers, ...headers } });
+
+  beforeAll(async () => {
+    node = await RealNode.start(SETTINGS);
+    await node.value(
+      '//stuff',
+      `set_type('Account', {money: 'int'});
+       .accounts = range(${ACCOUNTS}).map(|| Account{money: 100});
+       new_procedure('move', |from, to, amount| {
+         .accounts[from].money -= amount;
+         .accounts[to].money += amount;
+       });
+       new_procedure('total', || { ${SUM} });`,
+    );
+  });
+
+  afterAll(() => node.stop());
+
+  test('show a whole state while others change it, and say which', async () => {
+    let isOver = false;
+    const writers = [1, 2, 3].map(async (step) => {
+      for (let i = step; !isOver; i += step)
+        await node.run('//stuff', 'move', [i % ACCOUNTS, (7 * i) % ACCOUNTS, i % 10]);
+    });
+    let last = 0;
+    for (let round = 0; round < 8; round++) {
+      const answer = round % 2 === 0 ? await read(SUM) : await node.run('//stuff', 'total', [], SNAPSHOT);
+      expect([answer.status, answer.json]).toEqual([200, MONEY]);
+      expect(answer.headers.get('althing-consistency')).toBe('snapshot');
+      expect(Number(answer.headers.get('althing-snapshot-age'))).toBeGreaterThanOrEqual(0);
+      const index = Number(answer.headers.get('althing-index'));
+      expect(index).toBeGreaterThanOrEqual(last);
+      last = index;
+    }
+    isOver = true;
+    await Promise.all(writers);
+  });
+
+  test('hold all that was acknowledged where that is asked for', async () => {
+    for (let round = 1; round <= 3; round++) {
+      const change = await node.query('//stuff', `.round = ${round};`);
+      const headers: Record<string, string> =
+        round === 3
+          ? { 'Althing-Min-Index': change.headers.get('althing-index') ?? '' }
+          : { 'Althing-Max-Age': '0' };
+      const answer = await read('.round;', headers);
+      expect(answer.json).toBe(round);
+      expect(Number(answer.headers.get('althing-index'))).toBeGreaterThanOrEqual(
+        Number(change.headers.get('althing-index')),
+      );
+    }
+    expect((await read('1;', { 'Althing-Max-Age': 'new' })).status).toBe(400);
+  });
+
+  test.each([
+    ['.round = 1;', 'changes nothing'],
+    ['.accounts[0].money += 1;', 'changes nothing'],
+    ["run('move', 0, 1, 1);", 'the closure makes changes'],
+    ['future(|| 1);', 'no futures are made'],
+    ['export();', 'no exports are made'],
+    [".lobby.emit('hello');", 'no events are sent'],
+  ])('do not take %s', async (code, why) => {
+    await node.value('//stuff', '.lobby = room();');
+    const answer = await read(code, { 'Althing-Max-Age': '0' });
+    expect(answer.status).toBe(422);
+    expect(answer.text).toContain('operation_err');
+    expect(answer.text).toContain(why);
+    expect(answer.text).toContain('"outcome":"none"');
+  });
+
+  test('are of collections alone, and of procedures that change nothing', async () => {
+    for (const scope of ['/t', '/n']) {
+      const answer = await node.query(scope, '1;', undefined, SNAPSHOT);
+      expect(answer.text).toContain('a snapshot is read of a collection');
+    }
+    const answer = await node.run('//stuff', 'move', [0, 1, 1], SNAPSHOT);
+    expect(answer.text).toContain('changes nothing');
+  });
+
+  test('end at their limits, alone', async () => {
+    const endless = read('range(100000).each(|| range(100000).each(|i| i));');
+    // Others go on meanwhile.
+    expect(await node.value('//stuff', '1 + 1;')).toBe(2);
+    const late = await endless;
+    expect([late.status, late.text]).toEqual([504, expect.stringContaining('snapshot_duration_limit_ms')]);
+    const greedy = await read('l = []; range(1000).each(|| l.push(range(100000))); l.len();');
+    expect(greedy.text).toContain('max_quota_err');
+    expect((await read(SUM)).json).toBe(MONEY);
+  });
+});

@@ -1,0 +1,179 @@
+import {
+  type Call,
+  type CollectionGroup,
+  Engine,
+  type Environment,
+  type Group,
+  OPENING_KINDS,
+  operationError,
+  QueryError,
+  type QueryLimits,
+  type Quotas,
+  type Scope,
+  takeRootPart,
+  type User,
+} from '@althing/engine';
+import type { SnapshotReads, StateView } from '@althing/storage';
+import { assert } from '../base/assert.js';
+import { type GroupId, ROOT_GROUP } from '../between/protocol.js';
+import { LogTexts, type Reply, replyOf } from '../groups/request.js';
+import { failed, nodeError } from '../requests/replies.js';
+import type { SnapshotQuery } from '../requests/snapshot-query.js';
+
+export interface SnapshotEngineOptions {
+  readonly reads: Pick<SnapshotReads, 'take'>;
+  readonly environment: Omit<Environment, 'voters' | 'isCommittedUser' | 'node'>;
+  readonly limits: QueryLimits;
+  readonly quotas: Quotas;
+  /** Memory that things may keep for the next query. */
+  readonly keptBytes: number;
+  readonly onInternalError: (error: unknown) => void;
+}
+
+/** The outcome of a query. */
+export interface SnapshotOutcome {
+  readonly reply: Reply;
+  readonly logs: readonly string[];
+}
+
+/** A snapshot that is open, with the engine over it. */
+interface OpenSnapshot {
+  readonly collection: GroupId;
+  readonly view: StateView;
+  readonly engine: Engine;
+}
+
+/**
+ * Runs queries over snapshots, one at a time. What the last one read stays in memory for the next, where nothing of its collection
+ * and of the root scope became different on the disk since.
+ */
+export class SnapshotEngine {
+  private readonly options: SnapshotEngineOptions;
+  private open: OpenSnapshot | null = null;
+
+  constructor(options: SnapshotEngineOptions) {
+    this.options = options;
+  }
+
+  /**
+   * Takes a snapshot, and runs a query over it.
+   *
+   * @param taken called when the snapshot is taken
+   * @throws DamagedStateError of the storage
+   */
+  async run(query: SnapshotQuery, taken: () => void): Promise<SnapshotOutcome> {
+    const snapshot = await this.snapshotOf(query.collection);
+    taken();
+    const stored = snapshot.view.applied(query.collection);
+    if (stored === undefined) return { reply: failed(NOT_THERE), logs: [] };
+    const { index } = stored;
+    assert(index >= query.place.storedIndex, 'a snapshot holds what was on the disk before it was asked for');
+    const outlet = new LogTexts();
+    const reply = this.evaluate(snapshot.engine, query, outlet);
+    snapshot.engine.evict(this.options.keptBytes, Number.POSITIVE_INFINITY);
+    // Nothing was changed up to the index of the request.
+    return { reply: { ...reply, index: Math.max(index, query.place.index) }, logs: outlet.texts };
+  }
+
+  /** Lets the snapshot go. */
+  async close(): Promise<void> {
+    const { open } = this;
+    this.open = null;
+    await open?.view.close();
+  }
+
+  private async snapshotOf(collection: GroupId): Promise<OpenSnapshot> {
+    const view = await this.options.reads.take([ROOT_GROUP, collection]);
+    const { open } = this;
+    if (open?.collection === collection && isSame(open.view, view, [ROOT_GROUP, collection])) {
+      await view.close();
+      return open;
+    }
+    await this.close();
+    const opened = { collection, view, engine: this.engineOver() };
+    await load(opened.engine.root, view, ROOT_GROUP);
+    await load(collectionOver(opened), view, collection);
+    this.open = opened;
+    return opened;
+  }
+
+  private engineOver(): Engine {
+    const { environment, limits, quotas, onInternalError } = this.options;
+    return new Engine({
+      environment: { ...environment, node: null, voters: () => [], isCommittedUser: () => true },
+      limits,
+      quotas,
+      programCacheBytes: PROGRAM_CACHE_BYTES,
+      readsSnapshots: true,
+      onInternalError,
+    });
+  }
+
+  private evaluate(engine: Engine, query: SnapshotQuery, outlet: LogTexts): Reply {
+    try {
+      const user = takeRootPart(engine.root, query.root);
+      const scope = engine.scope(query.collection);
+      if (scope === undefined) return failed(NOT_THERE);
+      const call = callOf(engine, scope, user, query, outlet);
+      // A procedure may have been another one when the snapshot was taken.
+      if (engine.mayWrite(call)) return failed(CHANGES_HERE);
+      const outcome = engine.run(call);
+      assert(outcome.kind === 'value' || outcome.kind === 'error', 'a snapshot read ends with what it gives');
+      return replyOf(outcome);
+    } catch (error) {
+      if (error instanceof QueryError) return failed(error);
+      throw error;
+    }
+  }
+}
+
+function callOf(
+  engine: Engine,
+  scope: Scope,
+  user: User,
+  { body, format, isReadOnly, requestId }: SnapshotQuery,
+  outlet: LogTexts,
+): Call {
+  const start = {
+    scope,
+    user,
+    format,
+    outlet,
+    requestId: requestId || undefined,
+    readOnly: isReadOnly,
+    mayEmit: false,
+  };
+  if (body.type === 'query') {
+    return { ...start, body: { kind: 'query', prepared: engine.prepare(body.code), vars: body.vars } };
+  }
+  const procedure = scope.procedure(body.name);
+  if (procedure === undefined) throw operationError(`the snapshot has no procedure '${body.name}' yet`);
+  return { ...start, body: { kind: 'run', procedure, args: body.args } };
+}
+
+/** Whether the disk has the same state of some groups in two views. */
+function isSame(a: StateView, b: StateView, groups: readonly GroupId[]): boolean {
+  return groups.every((group) => {
+    const [one, other] = [a.applied(group), b.applied(group)];
+    return one !== undefined && one.index === other?.index && one.term === other.term;
+  });
+}
+
+function collectionOver({ engine, view, collection }: OpenSnapshot): CollectionGroup {
+  return engine.openCollection(collection, {
+    read: (kind: number, id: number, part: number) => view.read(collection, kind, id, part),
+  });
+}
+
+async function load(group: Group, view: StateView, id: GroupId): Promise<void> {
+  for (const kind of OPENING_KINDS) {
+    for await (const record of view.scan(id, kind))
+      group.loadRecord(record.kind, record.id, record.value, record.part);
+  }
+}
+
+const PROGRAM_CACHE_BYTES = 1024 * 1024;
+
+const NOT_THERE = nodeError('the collection is not on this node any more: try again');
+
+const CHANGES_HERE = operationError('what the procedure was in the snapshot makes a change');

@@ -1,0 +1,54 @@
+/** A query that is checked in the engine thread and runs elsewhere, over a snapshot of what the disk has. */
+import type { Format, RootPart } from '@althing/engine';
+import type { GroupId } from '../between/protocol.js';
+import type { LogTexts, ProgramBody, Reply } from '../groups/request.js';
+
+/** Nothing in it belongs to a thread. */
+export interface SnapshotQuery {
+  readonly collection: GroupId;
+  /** The state of the root scope on the disk may lack it. */
+  readonly root: RootPart;
+  readonly body: ProgramBody;
+  readonly format: Format;
+  readonly isReadOnly: boolean;
+  /** The name by which the log knows the request. */
+  readonly requestId: string;
+  readonly place: StoredPlace;
+}
+
+/** Where the state of a group on the disk stands. */
+export interface StoredPlace {
+  /** The last entry of the log in it. */
+  readonly storedIndex: number;
+  /** Up to here nothing was changed behind that. */
+  readonly index: number;
+  /** How old it is at most, to within the time between two looks, in milliseconds. */
+  readonly ageMs: number;
+}
+
+/** Who asks. */
+export interface SnapshotAsker {
+  readonly userId: number;
+  /** Whether nobody waits for the answer any more. */
+  readonly gone: () => boolean;
+  /** Takes what the code says by `log`; null for nobody. */
+  readonly logs: LogTexts | null;
+}
+
+export interface SnapshotAnswer {
+  readonly reply: Reply;
+  /** Milliseconds from when it was asked until the snapshot was taken. */
+  readonly takenMs: number;
+}
+
+/** Runs queries over snapshots. */
+export interface SnapshotReaders {
+  /** Calls back once. */
+  ask(query: SnapshotQuery, asker: SnapshotAsker, done: (answer: SnapshotAnswer) => void): void;
+  /** So many bytes were written to the disk, by checkpoints. */
+  noteWritten(bytes: number): void;
+  /** The state of a group was replaced, or is gone: what runs over what it was ends. */
+  endGroup(group: GroupId): void;
+  /** The disk has no room: what is overwritten must not be kept. */
+  noteDiskFull(): void;
+}
