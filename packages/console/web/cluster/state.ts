@@ -1,8 +1,8 @@
 /** The state behind the pages about the cluster: each node by its own words, each group by those of its leader. */
 import { AlthingError, type WireValue } from '@althing/client';
-import { askNodes, type NodeAnswer } from '../state/other-nodes.js';
+import { askEach, type NodeAnswer } from '../state/other-nodes.js';
 import { ask } from '../state/session.js';
-import { itemsOf } from '../state/values.js';
+import { itemsOf, textAt } from '../state/values.js';
 import { groupsOf } from './sums.js';
 
 /** Null for what the user may not know. */
@@ -21,15 +21,24 @@ export interface OwnWords {
   readonly groups: readonly WireValue[];
 }
 
+/** One question to this node for all that it knows, and one to each other node. */
 export async function clusterState(): Promise<ClusterState> {
-  const [nodes, level, own, collections] = await Promise.all([
-    allowed(async () => itemsOf(await ask('@node', 'nodes_info();', {}, WAIT))),
-    allowed(() => ask('@node', 'level_info();', {}, WAIT)),
-    allowed(() => askNodes('[node_info(), counters(), groups_info()];', ownWords)),
+  const [known, collections] = await Promise.all([
+    allowed(() => ask('@node', `[nodes_info(), level_info(), ${OWN_WORDS}];`, {}, WAIT)),
     allowed(async () => itemsOf(await ask('@thingsdb', 'collections_info();', {}, WAIT))),
   ]);
-  return { nodes, level, collections, own: own ?? [], groups: nodes === null ? null : groupsOf(own ?? []) };
+  if (known === null) return { nodes: null, groups: null, level: null, collections, own: [] };
+  const [nodes, level = null, words = null] = itemsOf(known);
+  const here = ownWords(words);
+  const own = await askEach(itemsOf(nodes), `${OWN_WORDS};`, ownWords, {
+    node: textAt(here.info, 'node_id'),
+    answer: here,
+  });
+  return { nodes: itemsOf(nodes), level, collections, own, groups: groupsOf(own) };
 }
+
+/** A node about itself. */
+const OWN_WORDS = '[node_info(), counters(), groups_info()]';
 
 const WAIT = { timeoutMs: 5000 };
 

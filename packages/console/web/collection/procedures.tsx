@@ -266,17 +266,7 @@ function SourceDialog({
           />
         </Field>
       ) : null}
-      <CodeEditor
-        id={title}
-        text={source}
-        scope={() => scope}
-        changed={setText}
-        run={() => {}}
-        mistakeIn={(code) => {
-          const verdict = verdictOn(code, scope, []);
-          return verdict.kind === 'mistake' ? verdict.mistake : null;
-        }}
-      />
+      <CodeEditor id={title} text={source} scope={() => scope} changed={setText} run={() => {}} />
       <p class="quiet">
         A closure: <code>|parameters| {'{ … }'}</code>. A text that it begins with is its documentation; lines
         such as <code>@param name str</code> make its form.

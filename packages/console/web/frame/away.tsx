@@ -4,7 +4,7 @@ import { useEffect } from 'preact/hooks';
 import { currentTab, tabs } from '../query/tabs.js';
 import { loadOtherConsoles, otherConsoles } from '../state/other-nodes.js';
 import { linkTo, route } from '../state/route.js';
-import { ask, isNodeAway } from '../state/session.js';
+import { ask, isNodeAway, lastAnswerAt } from '../state/session.js';
 import { useEvery } from '../ui/parts.js';
 
 /** How often the node is asked whether it is there, and how long its answer is waited for, in milliseconds. */
@@ -18,8 +18,11 @@ export function NodeAway(): JSX.Element | null {
   useEvery(OTHERS_MS, () => {
     if (!isNodeAway.value) void loadOtherConsoles();
   });
-  // How it was answered is noted wherever something is asked.
-  useEvery(ASK_MS, () => void ask('@node', 'nil;', {}, { timeoutMs: WAIT_MS }).catch(() => {}));
+  // How it was answered is noted wherever something is asked: a page that asks by itself is enough.
+  useEvery(ASK_MS, () => {
+    if (isNodeAway.value || Date.now() - lastAnswerAt() > ASK_MS)
+      void ask('@node', 'nil;', {}, { timeoutMs: WAIT_MS }).catch(() => {});
+  });
   if (!isNodeAway.value) return null;
   return (
     <div class="notice bad away" role="alert">

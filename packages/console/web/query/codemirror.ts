@@ -28,7 +28,6 @@ import { type Diagnostic, linter, setDiagnostics } from '@codemirror/lint';
 import { highlightSelectionMatches, searchKeymap } from '@codemirror/search';
 import { EditorState } from '@codemirror/state';
 import {
-  drawSelection,
   EditorView,
   highlightActiveLine,
   highlightSpecialChars,
@@ -37,9 +36,9 @@ import {
   placeholder,
 } from '@codemirror/view';
 import { type Tag, tags } from '@lezer/highlight';
+import { askWorker } from '../results/remote.js';
 import { catalogueOf, knowKeys } from './catalogue.js';
 import { formatted } from './format.js';
-import type { Mistake } from './rules.js';
 
 export interface EditorOptions {
   readonly parent: HTMLElement;
@@ -48,13 +47,12 @@ export interface EditorOptions {
   readonly isReadOnly?: boolean;
   readonly changed: (text: string) => void;
   readonly run: (selected: string | null) => void;
-  /** The mistake of a text; null for none. */
-  readonly mistakeIn: (text: string) => Mistake | null;
 }
 
 /** What the page does with an editor. */
 export interface Editor {
-  setText(text: string): void;
+  /** The text now; `changed` is told of it a moment later. */
+  text(): string;
   /** The selected text; null for none. */
   selected(): string | null;
   format(): void;
@@ -67,6 +65,9 @@ export interface Editor {
 /** How long nobody types before mistakes are shown, in milliseconds. */
 const LINT_MS = 200;
 
+/** How often the page is told of what is typed, in milliseconds: to draw it anew takes longer than a key may. */
+const TELL_MS = 100;
+
 export function makeEditor(options: EditorOptions): Editor {
   const { parent, text, changed, run } = options;
   const root = parent.shadowRoot ?? parent.attachShadow({ mode: 'open' });
@@ -76,11 +77,20 @@ export function makeEditor(options: EditorOptions): Editor {
   };
   const format = (): boolean => {
     const before = view.state.doc.toString();
-    if (options.mistakeIn(before) !== null) return true;
     const after = formatted(before);
-    if (after !== before) view.dispatch({ changes: { from: 0, to: before.length, insert: after } });
+    if (after !== null && after !== before)
+      view.dispatch({ changes: { from: 0, to: before.length, insert: after } });
     return true;
   };
+  let telling: ReturnType<typeof setTimeout> | undefined;
+  const tell = (): void => {
+    if (telling === undefined) return;
+    clearTimeout(telling);
+    telling = undefined;
+    changed(view.state.doc.toString());
+  };
+  // Before those listen that keep the text.
+  addEventListener('pagehide', tell, true);
   const running = (what: () => string | null) => (): boolean => {
     run(what());
     return true;
@@ -100,16 +110,14 @@ export function makeEditor(options: EditorOptions): Editor {
         lineNumbers(),
         highlightSpecialChars(),
         history(),
-        drawSelection(),
+
         bracketMatching(),
         closeBrackets(),
         highlightActiveLine(),
         highlightSelectionMatches(),
         placeholder('.guests.filter(|g| g.age >= 18)'),
         autocompletion({ override: [(context) => completions(context, options.scope())], icons: false }),
-        linter((current) => diagnosticsOf(options.mistakeIn(current.state.doc.toString())), {
-          delay: LINT_MS,
-        }),
+        linter(mistakesIn, { delay: LINT_MS }),
         // Tab is not among them: it leaves the editor.
         keymap.of([
           ...closeBracketsKeymap,
@@ -124,16 +132,16 @@ export function makeEditor(options: EditorOptions): Editor {
         EditorView.lineWrapping,
         EditorView.contentAttributes.of({ 'aria-label': 'Query code', spellcheck: 'false' }),
         EditorState.readOnly.of(options.isReadOnly ?? false),
-        EditorView.domEventHandlers({ beforeinput: typeOver }),
-        EditorView.updateListener.of((update) => {
-          if (update.docChanged) changed(update.state.doc.toString());
+        EditorView.domEventHandlers({ beforeinput: typeIn, blur: tell }),
+        EditorView.updateListener.of(({ docChanged }) => {
+          if (docChanged && telling === undefined) telling = setTimeout(tell, TELL_MS);
         }),
       ],
     }),
   });
   return {
     selected,
-    setText: (next) => view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: next } }),
+    text: () => view.state.doc.toString(),
     format: () => void format(),
     mark: (offset, length, message) => {
       const source = view.state.doc.toString();
@@ -145,19 +153,22 @@ export function makeEditor(options: EditorOptions): Editor {
       );
     },
     focus: () => view.focus(),
-    destroy: () => view.destroy(),
+    destroy: () => {
+      tell();
+      removeEventListener('pagehide', tell, true);
+      view.destroy();
+    },
   };
 }
 
 /**
- * Replaces a selection by what is typed. Where the browser does it, it keeps the look of what was there in a style of its own, which the
- * page's policy refuses and reports.
+ * Puts in what is typed. Where the browser does it, it looks through all of the text for the place, twice for each key; and in the place of
+ * a selection it keeps the look of what was there in a style of its own, which the page's policy refuses and reports. Input methods, which
+ * compose, are left to it.
  */
-function typeOver(event: InputEvent, view: EditorView): boolean {
+function typeIn(event: InputEvent, view: EditorView): boolean {
   const { inputType, data, isComposing } = event;
-  if (inputType !== 'insertText' || data === null || isComposing || view.state.selection.main.empty)
-    return false;
-  if (view.state.readOnly) return false;
+  if (inputType !== 'insertText' || data === null || isComposing || view.state.readOnly) return false;
   event.preventDefault();
   const { state } = view;
   view.dispatch(
@@ -166,8 +177,11 @@ function typeOver(event: InputEvent, view: EditorView): boolean {
   return true;
 }
 
-function diagnosticsOf(mistake: Mistake | null): Diagnostic[] {
-  if (mistake === null) return [];
+/** The worker looks for it: to parse a long text takes longer than a key may. */
+async function mistakesIn({ state }: EditorView): Promise<Diagnostic[]> {
+  const verdict = await askWorker({ kind: 'judge', code: state.doc.toString(), scope: '', functions: [] });
+  if (verdict.kind !== 'mistake') return [];
+  const { mistake } = verdict;
   return [{ from: mistake.offset, to: mistake.offset, severity: 'error', message: mistake.message }];
 }
 
@@ -180,7 +194,7 @@ function unitsOf(text: string, codePoints: number): number {
 }
 
 /** Text around the cursor that completion looks at, in UTF-16 units: to read all of a long one takes longer than a key may. */
-const LOOKED_AT = { before: 8000, behind: 2000 };
+const LOOKED_AT = { before: 4000, behind: 1000 };
 
 async function completions(
   { state, pos, explicit }: CompletionContext,
@@ -268,10 +282,9 @@ const colours = HighlightStyle.define([
   { tag: [tags.keyword, tags.atom], color: 'var(--ochre)' },
   { tag: [tags.string, tags.regexp], color: 'var(--moss)' },
   { tag: tags.number, color: 'var(--ice)' },
-  { tag: tags.propertyName, color: 'var(--ink)' },
+
   { tag: tags.function(tags.variableName), color: 'var(--ice)' },
   { tag: tags.typeName, color: 'var(--ochre)', fontWeight: '600' },
-  { tag: [tags.operator, tags.bracket], color: 'var(--quiet)' },
   { tag: tags.invalid, color: 'var(--red)' },
 ]);
 
@@ -280,14 +293,11 @@ const look = EditorView.theme({
   '&.cm-focused': { outline: '2px solid var(--ice)', outlineOffset: '-2px' },
   '.cm-scroller': { fontFamily: 'var(--mono)', lineHeight: '1.55', overflow: 'auto' },
   '.cm-content': { caretColor: 'var(--ink)', padding: '6px 0' },
-  '.cm-cursor': { borderLeftColor: 'var(--ink)' },
   '.cm-gutters': { backgroundColor: 'transparent', color: 'var(--quiet)', border: '0' },
   '.cm-activeLine, .cm-activeLineGutter': {
     backgroundColor: 'color-mix(in srgb, var(--hover) 55%, transparent)',
   },
-  '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': {
-    backgroundColor: 'color-mix(in srgb, var(--moss) 28%, transparent)',
-  },
+  '.cm-content ::selection': { backgroundColor: 'color-mix(in srgb, var(--moss) 28%, transparent)' },
   '.cm-matchingBracket': { backgroundColor: 'var(--moss-wash)', outline: '1px solid var(--moss)' },
   '.cm-placeholder': { color: 'var(--quiet)' },
   '.cm-tooltip': {

@@ -28,7 +28,6 @@ export function CodeEditor(props: EditorProps): JSX.Element {
         scope: () => now().scope(),
         changed: (text) => now().changed(text),
         run: (selected) => now().run(selected),
-        mistakeIn: (text) => now().mistakeIn(text),
       });
       now().handle?.(editor);
     });

@@ -1,8 +1,22 @@
 /** One layout for query code. Comments stay: a statement with one inside is left as it is. */
-import { parse, prettySource, tokenize } from '@althing/language';
+import { LanguageError, type Program, parse, prettySource, tokenize } from '@althing/language';
 
-/** @throws LanguageError when the code does not parse */
-export function formatted(source: string): string {
+/** Null for code that does not parse. */
+export function formatted(source: string): string | null {
+  const program = parsed(source);
+  return program === null ? null : printed(program, source);
+}
+
+function parsed(source: string): Program | null {
+  try {
+    return parse(source);
+  } catch (error) {
+    if (error instanceof LanguageError) return null;
+    throw error;
+  }
+}
+
+function printed(program: Program, source: string): string {
   const comments = tokenize(source).tokens.filter(({ kind }) => kind === 'comment');
   const lines: string[] = [];
   let before = 0;
@@ -11,7 +25,7 @@ export function formatted(source: string): string {
       if (start >= before && end <= until) lines.push(source.slice(start, end));
     }
   };
-  for (const statement of parse(source).statements) {
+  for (const statement of program.statements) {
     addComments(statement.start);
     const hasComment = comments.some(({ start, end }) => start >= statement.start && end <= statement.end);
     const text = hasComment ? source.slice(statement.start, statement.end) : prettySource(statement, source);

@@ -13,7 +13,7 @@ import { Choice, Mark } from '../ui/parts.js';
 import type { Editor } from './codemirror.js';
 import { CodeEditor } from './editor.js';
 import { Past } from './past.js';
-import { type Verdict, verdictOn } from './rules.js';
+import type { Verdict } from './rules.js';
 import { changeTab, closeTab, currentTab, openTab, remember, type Tab, tabs } from './tabs.js';
 import { valuesOf } from './variables.js';
 import { VariablesForm } from './variables-form.js';
@@ -83,11 +83,7 @@ function TabBar(): JSX.Element {
 }
 
 function titleOf({ code }: Tab): string {
-  const line =
-    code
-      .split('\n')
-      .find((each) => each.trim() !== '')
-      ?.trim() ?? '';
+  const line = /\S.*/.exec(code)?.[0].trim() ?? '';
   return line === '' ? 'New query' : line.length > 24 ? `${line.slice(0, 23)}…` : line;
 }
 
@@ -106,9 +102,10 @@ function TabPage({ tab }: { readonly tab: Tab }): JSX.Element {
   const verdict = useVerdict(tab.code, scope, names.functions);
   const outcome = outcomes.value.get(tab.id);
   const run = async (selected: string | null, dry: DryRunKind | null = null): Promise<void> => {
-    const code = selected ?? tab.code;
+    const code = selected ?? editor.current?.text() ?? tab.code;
     if (code.trim() === '' || outcome?.kind === 'running') return;
-    const ended = await runIn(tab, scope, code, verdictOn(code, scope, names.functions), dry);
+    const verdict = await askWorker({ kind: 'judge', code, scope, functions: names.functions });
+    const ended = await runIn(tab, scope, code, verdict, dry);
     if (ended !== null) show('result');
     if (ended?.ok === false && ended.at !== null && ended.procedure === null && selected === null)
       editor.current?.mark(ended.at.offset, ended.at.length, `${ended.name}: ${ended.message}`);
@@ -176,10 +173,6 @@ function TabPage({ tab }: { readonly tab: Tab }): JSX.Element {
           scope={() => scope}
           changed={(code) => changeTab(tab.id, { code })}
           run={(selected) => void run(selected)}
-          mistakeIn={(text) => {
-            const found = verdictOn(text, scope, []);
-            return found.kind === 'mistake' ? found.mistake : null;
-          }}
           handle={(handle) => {
             editor.current = handle;
           }}
@@ -194,14 +187,24 @@ function TabPage({ tab }: { readonly tab: Tab }): JSX.Element {
   );
 }
 
-/** How long nobody types before a text is judged, in milliseconds: to parse a long one takes longer than a key may. */
-const JUDGE_MS = 200;
+/** How long nobody types before a text is judged, in milliseconds. */
+const JUDGE_MS = 100;
 
 function useVerdict(code: string, scope: string, functions: Names['functions']): Verdict {
-  const [verdict, set] = useState(() => verdictOn(code, scope, functions));
+  const [verdict, set] = useState<Verdict>({ kind: 'empty' });
   useEffect(() => {
-    const timer = setTimeout(() => set(verdictOn(code, scope, functions)), JUDGE_MS);
-    return () => clearTimeout(timer);
+    let isWanted = true;
+    const judge = (): void =>
+      void askWorker({ kind: 'judge', code, scope, functions }).then(
+        (judged) => isWanted && set(judged),
+        // It says so itself when it is asked to run something.
+        () => {},
+      );
+    const timer = setTimeout(judge, JUDGE_MS);
+    return () => {
+      isWanted = false;
+      clearTimeout(timer);
+    };
   }, [code, scope, functions]);
   return verdict;
 }

@@ -77,11 +77,14 @@ export function unsave(name: string | null): void {
 function keepLater(name: string, value: Signal<unknown>): void {
   let isFirst = true;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const flush = (): void => keep(name, JSON.stringify(value.peek()));
+  const flush = (): void => {
+    timer = undefined;
+    keep(name, JSON.stringify(value.peek()));
+  };
   effect(() => {
     void value.value;
-    clearTimeout(timer);
-    if (!isFirst) timer = setTimeout(flush, KEEP_MS);
+    // Whoever types without a pause loses nothing, either.
+    if (!isFirst && timer === undefined) timer = setTimeout(flush, KEEP_MS);
     isFirst = false;
   });
   addEventListener('pagehide', flush);

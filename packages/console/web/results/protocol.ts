@@ -1,5 +1,7 @@
 /** What the page and the worker that holds results say to each other. */
 import type { ChangeOutcome, CodePlace, Credentials, WireValue } from '@althing/client';
+import type { FunctionInfo } from '@althing/language';
+import type { Verdict } from '../query/rules.js';
 
 /** Items of a list, or rows of a table, that are shown at a time. */
 export const PAGE = 100;
@@ -22,6 +24,13 @@ export type Question =
       /** The name of a procedure to run by its arguments, in place of code. */
       readonly procedure: string | null;
       readonly dry: DryRunKind | null;
+    }
+  | {
+      /** What a text would do; a long one takes longer to parse than a key may take. */
+      readonly kind: 'judge';
+      readonly code: string;
+      readonly scope: string;
+      readonly functions: readonly FunctionInfo[];
     }
   | { readonly kind: 'cancel'; readonly result: string }
   | {
@@ -94,6 +103,7 @@ export interface RawPage {
 export interface Answers {
   readonly login: null;
   readonly run: Ran | Failed;
+  readonly judge: Verdict;
   readonly cancel: null;
   readonly items: Items;
   readonly table: TablePage;

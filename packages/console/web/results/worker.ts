@@ -13,6 +13,7 @@ import {
   showValue,
   type WireValue,
 } from '@althing/client';
+import { verdictOn } from '../query/rules.js';
 import type { Answered, Answers, Asked, DryRunKind, Failed, Question, Ran, RawPage } from './protocol.js';
 import { explainedTable, fileOf, itemsAt, scalarText, shown, tableOf, valueAt } from './show.js';
 
@@ -44,6 +45,8 @@ class Results {
         return this.login(question);
       case 'run':
         return this.run(question);
+      case 'judge':
+        return verdictOn(question.code, question.scope, question.functions);
       case 'cancel':
         this.running.get(question.result)?.abort();
         return null;

@@ -39,6 +39,12 @@ export const nodeName = signal('');
 /** Whether the last question got no answer: a node that refuses something is there. */
 export const isNodeAway = signal(false);
 const UNANSWERED: readonly string[] = ['ConnectionError', 'OutcomeUnknownError'];
+let answeredAt = 0;
+
+/** The time of the last answer, in milliseconds since 1970. */
+export function lastAnswerAt(): number {
+  return answeredAt;
+}
 
 /** The API lies beside the console, whatever stands before both in the address. */
 export const API = '../';
@@ -80,6 +86,7 @@ async function enter(credentials: Credentials): Promise<string> {
       request: () => (readOnly.value ? READ_ONLY : undefined),
       answer: (_, answer) => {
         isNodeAway.value = answer.error !== null && UNANSWERED.includes(answer.error);
+        if (!isNodeAway.value) answeredAt = Date.now();
         if (answer.node !== null) nodeName.value ||= new URL(answer.node).host;
       },
     },

@@ -3,7 +3,6 @@ import type { WireValue } from '@althing/client';
 import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { CodeEditor } from '../query/editor.js';
-import { verdictOn } from '../query/rules.js';
 import { ActionDialog } from './action.js';
 import type { Deed } from './deed.js';
 import { Field } from './parts.js';
@@ -136,10 +135,6 @@ function FieldOf({ field: { key, label, kind, options = [] }, value, change }: F
           scope={() => '@collection'}
           changed={type}
           run={() => {}}
-          mistakeIn={(code) => {
-            const verdict = verdictOn(code, '@collection', []);
-            return verdict.kind === 'mistake' ? verdict.mistake : null;
-          }}
           small
         />
       </div>
