@@ -17,6 +17,7 @@ import { beginDryRun, endDryRun, explainFailure } from './calls/dry-run.js';
 import { evaluate } from './calls/evaluate.js';
 import { Executor, secretOf } from './calls/executor.js';
 import { Futures } from './calls/futures.js';
+import { JobRuns } from './calls/jobs.js';
 import { TaskRuns } from './calls/tasks.js';
 import type { Environment } from './environment.js';
 import { ErrorCode, operationError, QueryError } from './error.js';
@@ -37,6 +38,7 @@ import { Expiry } from './state/expiry.js';
 import { buildSlice, unfinishedIndex } from './state/index-build.js';
 import { Marking } from './state/marking.js';
 import type { RecordSource } from './state/records.js';
+import { Removal } from './state/removal.js';
 import type { Scope } from './state/scope.js';
 import type { Transaction } from './state/transaction.js';
 
@@ -63,6 +65,7 @@ interface OpenCollection {
   readonly group: CollectionGroup;
   readonly evictor: Evictor;
   readonly expiry: Expiry;
+  readonly removal: Removal;
 }
 
 export interface EngineOptions {
@@ -100,6 +103,7 @@ export class Engine {
   private readonly executor: Executor;
   private readonly futures: Futures;
   private readonly taskRuns: TaskRuns;
+  private readonly jobRuns: JobRuns;
 
   constructor(private readonly options: EngineOptions) {
     this.root = new RootGroup(options.knownLevel);
@@ -125,6 +129,7 @@ export class Engine {
     });
     this.futures = new Futures(this.executor);
     this.taskRuns = new TaskRuns(this.executor, this.futures);
+    this.jobRuns = new JobRuns(this.executor);
   }
 
   /** Makes the state of a collection's group, empty but for what `source` has. */
@@ -138,6 +143,7 @@ export class Engine {
       group,
       evictor: new Evictor(group.store),
       expiry: new Expiry(group.store),
+      removal: new Removal(group.jobs),
     });
     return group;
   }
@@ -262,6 +268,17 @@ export class Engine {
     const transaction = this.executor.transactionOf(open.group);
     open.expiry.step(transaction, this.options.environment.now(), isOver);
     return this.executor.changeOf(open.group, transaction);
+  }
+
+  /** Whether a collection has a job that is not at its end. */
+  hasJob(collection: number): boolean {
+    return this.collections.get(collection)?.group.jobs.current !== undefined;
+  }
+
+  /** Does a slice of the job of a collection whose turn it is; null where nothing changed. See `JobRuns.run`. */
+  runJob(collection: number, isOver: () => boolean): Change | null {
+    const open = this.collections.get(collection);
+    return open === undefined ? null : this.jobRuns.run(open.group, open.removal, isOver);
   }
 
   /** The scope of a target; undefined for a collection that is not open. */

@@ -47,11 +47,12 @@ function emptyCollection(): CollectionGroup {
 }
 
 /**
- * Whether a record of a collection is taken over where the collection goes somewhere else, alone. Tasks and the entries of a commit
+ * Whether a record of a collection is taken over where the collection goes somewhere else, alone. Tasks, jobs and the entries of a commit
  * history are not: the users whom those belong to, and the history itself, lie in the root scope that it came from.
  */
 export function isImported(record: Pick<BackupRecord, 'kind'>): boolean {
-  return isRestored(record) && record.kind !== RecordKind.TASK && record.kind !== RecordKind.COMMIT;
+  const { TASK, COMMIT, JOB } = RecordKind;
+  return isRestored(record) && record.kind !== TASK && record.kind !== COMMIT && record.kind !== JOB;
 }
 
 /** The counters of a collection with the number of its last change raised to at least a given one. */

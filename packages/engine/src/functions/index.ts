@@ -16,6 +16,7 @@ import { HISTORY } from './history.js';
 import { IMPORT } from './import.js';
 import { IMPORT_USER } from './import-user.js';
 import { INDEXES } from './indexes.js';
+import { JOBS } from './jobs.js';
 import { JSON_TEXT } from './json.js';
 import { LIMITS } from './limits.js';
 import { LISTS } from './list.js';
@@ -59,6 +60,7 @@ export function builtIns(): readonly Entry[] {
     ...IMPORT,
     ...USERS,
     ...IMPORT_USER,
+    ...JOBS,
     ...LOADS,
     ...USER_WHITELISTS,
     ...LIMITS,

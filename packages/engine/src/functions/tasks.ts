@@ -297,8 +297,8 @@ function checked(startAt: number): number {
   throw valueError('a task can not be scheduled behind 2106-02-07T06:28:15Z');
 }
 
-/** A closure of the task's own: what happens to the original does not matter to it. */
-function copy(closure: Closure): Closure {
+/** A closure of one's own: what happens to the original does not matter to it. */
+export function copy(closure: Closure): Closure {
   return new Closure(closure.source, closure.unit, closure.store());
 }
 
@@ -308,23 +308,31 @@ function argCount(rt: Runtime, closure: Closure): number {
 }
 
 /** The arguments of a closure: those that are given, and nil for each further parameter. */
-function argsOf(rt: Runtime, closure: Closure, given: readonly Value[]): List {
+export function argsOf(
+  rt: Runtime,
+  closure: Closure,
+  given: readonly Value[],
+  first = 'the task itself',
+): List {
   const count = argCount(rt, closure);
   if (given.length > count) {
-    throw argumentsError(
-      `the closure of the task takes ${count} arguments behind the task itself, not ${given.length}`,
-    );
+    throw argumentsError(`the closure takes ${count} arguments behind ${first}, not ${given.length}`);
   }
   if (rt.store === null) for (const value of given) assertSimple(value);
   const values = [...given, ...new Array<Value>(count - given.length).fill(null)];
   return listOf(values, true);
 }
 
+/** Whether a value refers to nothing that may be stored, or changed. */
+export function isSimple(value: Value): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  if (value instanceof Float || value instanceof Bytes || value instanceof RegexValue) return true;
+  return value instanceof DateTimeValue;
+}
+
 /** Throws type_err for what can't be an argument where nothing is stored that it could refer to. */
 function assertSimple(value: Value): void {
-  if (typeof value !== 'object' || value === null) return;
-  if (value instanceof Float || value instanceof Bytes || value instanceof RegexValue) return;
-  if (value instanceof DateTimeValue) return;
+  if (isSimple(value)) return;
   throw typeError(
     `in @thingsdb the arguments of a task are nil, bools, numbers, texts, bytes, regular expressions and dates, not ${typeName(value)}`,
   );

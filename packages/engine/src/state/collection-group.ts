@@ -6,6 +6,7 @@ import { ThingEffect } from './effects.js';
 import type { RoomEvent } from './events.js';
 import { Group, type GroupRecord } from './group.js';
 import { IndexPart } from './parts/indexes.js';
+import { Jobs } from './parts/jobs.js';
 import { Loads } from './parts/loads.js';
 import { Schema } from './parts/schema.js';
 import type { Owners } from './parts/tasks.js';
@@ -20,6 +21,7 @@ const NO_OWNERS: Owners = { users: new Map(), nextId: 0, isLoading: false };
 export class CollectionGroup extends Group {
   readonly store: Store;
   readonly loads: Loads;
+  readonly jobs: Jobs;
 
   /** @param owners the users of the cluster, who own tasks */
   constructor(
@@ -30,9 +32,11 @@ export class CollectionGroup extends Group {
   ) {
     const store = new Store(shapes, source);
     const loads = new Loads(store.dirty);
-    super(store.dirty, [new Schema(store), store.rooms, new IndexPart(store), loads]);
+    const jobs = new Jobs(store);
+    super(store.dirty, [new Schema(store), store.rooms, new IndexPart(store), loads, jobs]);
     this.store = store;
     this.loads = loads;
+    this.jobs = jobs;
     this.takeEffects(effectsOn(store, ThingEffect));
     this.takeEffects(effectsOn(store, TransferEffect));
     this.tasks.attach({ ids: store, owners, store });

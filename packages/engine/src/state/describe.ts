@@ -26,8 +26,8 @@ export function stateLines(group: CollectionGroup): string[] {
   return [`next ${store.nextId}, things ${store.thingCount}`, ...things, ...rooms];
 }
 
-/** One line for each type, enum and index, in the order of the ids, and for each load. */
-export function schemaLines({ store: { schema, indexes }, loads }: CollectionGroup): string[] {
+/** One line for each type, enum and index, in the order of the ids, and for each load and job. */
+export function schemaLines({ store: { schema, indexes }, loads, jobs }: CollectionGroup): string[] {
   const methodsOf = (methods: ReadonlyMap<string, Closure>): string =>
     JSON.stringify([...methods].map(([name, closure]) => [name, closure.text]));
   const types = [...schema.allTypes()].sort((a, b) => a.id - b.id);
@@ -58,6 +58,10 @@ export function schemaLines({ store: { schema, indexes }, loads }: CollectionGro
           `index ${def.id} ${def.type}.${def.name} ${def.flags} ${def.fields.join(' ')}, ${cursor} ${why}: ${tree.count}`,
       ),
     ...Array.from(loads.all, ([slot, load]) => `load ${slot} ${JSON.stringify(load)}`).sort(),
+    ...jobs.all.map(
+      ({ def: { id, type, owner, upTo, begunAt, closure, args }, progress, waiting }) =>
+        `job ${id} ${type} ${owner} ${upTo} ${begunAt} ${closure.text} ${valueText(args)} ${JSON.stringify(progress)} ${[...waiting].sort((a, b) => a - b).join(' ')}`,
+    ),
   ];
 }
 

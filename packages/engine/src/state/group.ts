@@ -7,6 +7,7 @@
  *            | 15 to 19: indexes, see `parts/indexes.ts`
  *            | 1a and 1b: loads, see `parts/loads.ts`
  *            | 1c: a definition as it was, see `parts/former-definitions.ts`
+ *            | 1d to 1f: jobs, see `parts/jobs.ts`
  *            | 20 to 22: procedures, see `parts/procedures.ts`
  *            | 23 and 24: commit history, see `parts/commits.ts`
  *            | 25 to 27: tasks, see `parts/tasks.ts`

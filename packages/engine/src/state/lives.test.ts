@@ -36,6 +36,8 @@ const step: fc.Arbitrary<Step> = fc.record({
         'build' as const,
         'expire' as const,
         'expire' as const,
+        'work' as const,
+        'work' as const,
         'look' as const,
       ),
     },

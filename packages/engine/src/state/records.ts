@@ -47,6 +47,8 @@ export const RecordKind = {
   USER_LIMITS: 22,
   /** id: the slot of the load; see `parts/loads.ts`. */
   LOAD: 23,
+  /** id: the job; see `parts/jobs.ts`. */
+  JOB: 24,
 } as const;
 
 export type RecordKind = (typeof RecordKind)[keyof typeof RecordKind];

@@ -24,6 +24,8 @@ const CATEGORIES = [
   'commits',
   /** Places of loads. */
   'loads',
+  /** Jobs that were made, or ended before their time. */
+  'jobs',
   /** Users, with their passwords, tokens and sessions. */
   'users',
   /** Privileges and whitelists. */

@@ -14,7 +14,7 @@ export const BEFORE_CALLS: Readonly<Record<ChangingScope, string>> = {
     new_type('T'); set_type('T', {n: 'int'}); new_index('T', 'n0', ['n']); new_type('V'); set_enum('E', {A: 1, B: 2});
     .n = 1; .thing = {x: 1, y: {z: 2}}; .list = [1, 2, 3]; .set = set({a: 1}, {a: 2}); .t = T{n: 1}; .r = room();
     .plain = {n: 1}; .ints = {i: 1};
-    advance_load('a', 's', 0, 5, [1]);
+    advance_load('a', 's', 0, 5, [1]); del_instances('T', |t| t.n > 5);
     new_procedure('p', |x| x); task(datetime(2050, 1, 1), |t| nil); nil;`,
   thingsdb: `
     new_user('u'); set_password('u', nil); new_token('u'); new_token('u', datetime(2024, 5, 6, 8)); grant('//stuff', 'u', QUERY);
@@ -87,6 +87,8 @@ export const CHANGING_CALLS: Readonly<Record<ChangingScope, Readonly<Record<stri
     rename_enum: "rename_enum('E', 'F');",
     advance_load: "advance_load('b', 's', 0, 5, [1]);",
     del_load: "del_load('a');",
+    del_instances: "del_instances('T', |t| t.n > 1);",
+    cancel_job: 'cancel_job(jobs_info()[0].id);',
   },
   thingsdb: {
     ...OF_BOTH,

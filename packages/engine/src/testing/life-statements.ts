@@ -238,6 +238,9 @@ export const STATEMENTS: readonly ((pick: Pick) => string)[] = [
     `${of(p, ['', "mod_type('T', 'ttl', 'n');"])} .ts[${p(40)}].n = ${of(p, SOON)}; ${of(p, BIGS)}.set('${key(p)}', .ts[${p(40)}])`,
   (p) =>
     `x = range(${p(30)}).map(|i| T{n: ${of(p, SOON)}, o: .ts[0]}); ${of(p, LISTS)}.push(${of(p, ['x', 'x[0]', '[1, [x[0], 2]]', "x[0].wrap('W')"])}); ${of(p, SETS)}.add(x[0], x[1])`,
+  (p) =>
+    `del_instances('${of(p, ['T', 'T', 'U'])}', |t, n| t.n % n == ${of(p, ['0', '1', '1 / 0'])}, [${1 + p(6)}])`,
+  (p) => `cancel_job(jobs_info()[${p(3)}].id)`,
   // No instance of a type that others use becomes a plain thing.
   (p) => `.${of(p, ['objs[9]', 'small', 'x', 'y'])}.${of(p, ['to_thing()', "to_type('U')"])}`,
   (p) =>

@@ -106,6 +106,13 @@ export class Life {
     if (change !== null) this.changed(change);
   }
 
+  /** Does a slice of a job, in which so many instances have their turn. */
+  work(instances: number): void {
+    let left = instances;
+    const change = this.harness.engine.runJob(this.group.id, () => --left <= 0);
+    if (change !== null) this.changed(change);
+  }
+
   evict(): void {
     for (let i = 0; i < 5; i++) this.harness.engine.evict(0, Number.POSITIVE_INFINITY);
   }

@@ -16,6 +16,7 @@ export interface Step {
     | 'sweep'
     | 'build'
     | 'expire'
+    | 'work'
     | 'look';
   readonly choices: readonly number[];
 }
@@ -55,6 +56,7 @@ export function live(steps: readonly Step[]): Life {
       else if (kind === 'sweep') life.sweep();
       else if (kind === 'build') life.build(1 + pick(60));
       else if (kind === 'expire') life.expire(pick(20), 1 + pick(2000));
+      else if (kind === 'work') life.work(1 + pick(200));
       else life.look();
     }
     done.push('end');

@@ -22,7 +22,7 @@ export interface ScopesParts {
   /** Called when a session changed: its role, its membership, its state. */
   readonly changed: (session: GroupSession) => void;
   /**
-   * A search for garbage, the build of an index, the expiry of things, or the opening of a group failed, or what should be sent to another node is damaged.
+   * A search for garbage, the build of an index, the expiry of things, a job, or the opening of a group failed, or what should be sent to another node is damaged.
    */
   readonly onDefect: (error: unknown) => void;
 }
@@ -42,6 +42,7 @@ export class Scopes {
   private readonly garbage: GarbageCollector;
   private readonly indexes: LeaderWork;
   private readonly expiry: LeaderWork;
+  private readonly jobs: LeaderWork;
   private readonly stateChecks: StateChecks;
   private readonly reopening: Reopening;
 
@@ -70,6 +71,10 @@ export class Scopes {
       isDue: (collection) => engine.hasExpired(collection),
       slice: (collection, isOver) => engine.expire(collection, isOver),
     });
+    this.jobs = this.makeWork({
+      isDue: (collection) => engine.hasJob(collection),
+      slice: (collection, isOver) => engine.runJob(collection, isOver),
+    });
     this.stateChecks = this.makeStateChecks();
   }
 
@@ -81,6 +86,7 @@ export class Scopes {
         this.garbage.consider(session);
         this.indexes.consider(session);
         this.expiry.consider(session);
+        this.jobs.consider(session);
       }
       this.stateChecks.consider(session);
     }
@@ -232,6 +238,7 @@ export class Scopes {
     this.garbage.forget(session);
     this.indexes.forget(session);
     this.expiry.forget(session);
+    this.jobs.forget(session);
     await Promise.all([this.checkpointer.forget(session), this.snapshots.forget(session)]);
   }
 

@@ -56,6 +56,8 @@ export const NODE_MUTANTS = {
   expiry_not_proposed: 'what expires goes at its leader, and is not replicated',
   expiry_not_undone: 'a leader that is deposed does not take back what it let go of as expired',
   expiry_by_first_moment: 'what is given more time expires when it would have before',
+  job_waiting_not_stored: 'what a job chose and is still referred to is forgotten',
+  job_slice_not_undone: 'a slice of a job that is taken back counts as done',
   wiped_node_keeps_id: 'a node that lost its data comes back as who it was',
 } as const;
 

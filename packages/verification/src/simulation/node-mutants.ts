@@ -33,6 +33,7 @@ import {
 } from '@althing/node/parts';
 import { plantInExpiry } from './expiry-bugs.js';
 import { plantInIndexes } from './index-bugs.js';
+import { plantInJobs } from './job-bugs.js';
 import type { NodeMutant } from './node-mutant-names.js';
 
 export interface NodeBugsOptions {
@@ -223,7 +224,10 @@ export class NodeBugs {
         if (all.length >= sessions.of(userId).length) set(userId, all);
       };
     }
-    if (group instanceof CollectionGroup) plantInIndexes(group, on);
+    if (group instanceof CollectionGroup) {
+      plantInIndexes(group, on);
+      plantInJobs(group, on);
+    }
     if (on.has('tasks_not_taken_up')) group.tasks.all = () => [];
     if (on.has('frozen_not_copied')) {
       const freeze = dirty.freeze.bind(dirty);

@@ -263,6 +263,9 @@ const INDEXING: readonly ((number: number) => string)[] = [
   (n) => `.ks.splice(${n % 5}, ${n % 4}); .ks.filter(|x| type(x) == 'K')[0].assign({k: ${n}, s: '${n}'});`,
 ];
 
+/** Makes instances of the type whose jobs are checked (`job-bugs.ts`). */
+const FILL_JOBS = 'if (.jobs.len() < 60) range(40).each(|i| .jobs.add(J{n: i, gone: i % 3 == 0}));';
+
 /** Changes that may fail, since others were faster, or that always do in their middle: they are undone as a whole then. */
 const ATTEMPTS: readonly ((number: number) => string)[] = [
   // What a change that fails has made of a type and its instances is undone; the next change of the type is another one.
@@ -292,6 +295,16 @@ const ATTEMPTS: readonly ((number: number) => string)[] = [
   (n) =>
     `.xs.each(|x| x.until = ${n % 2 === 0 ? 'nil' : `int(now()) + ${n % 3}`}); ${n % 5 === 0 ? '1 / 0;' : 'nil;'}`,
   (n) => `mod_type('X', 'ttl', ${n % 3 === 0 ? 'nil' : "'until'"}); nil;`,
+  // Jobs, and what refers to the instances that they remove.
+  () =>
+    `set_type('J', {n: 'int', gone: 'bool'}); .set('jobs', set()); .set('held', range(9).map(|i| {i:})); ${FILL_JOBS} nil;`,
+  (n) =>
+    `${FILL_JOBS} x = .jobs.one(); .held[${n % 9}].set('k${n % 2}', ${n % 3 === 0 ? '[1, [x, 2]]' : 'x'}); .held[${n % 5}].set('s', set(.jobs)); nil;`,
+  () => `${FILL_JOBS} del_instances('J', |j| j.gone); nil;`,
+  (n) =>
+    `del_instances('J', |j| j.gone); ${n % 2 === 0 ? '.jobs.clear();' : ''} ${n % 6 === 0 ? '1 / 0;' : 'nil;'}`,
+  (n) =>
+    `${n % 3 === 0 ? 'cancel_job(jobs_info()[-1].id)' : "del_instances('J', |j| 1 / (j.n - 3) == 5 && j.gone)"}; nil;`,
   // Relations.
   () =>
     "new_type('Q'); set_type('P', {q: 'Q?', qs: '{Q}', one: 'P?'}); set_type('Q', {p: 'P?', ps: '{P}'}); mod_type('P', 'rel', 'q', 'ps'); mod_type('P', 'rel', 'qs', 'p'); mod_type('P', 'rel', 'one', 'one'); nil;",

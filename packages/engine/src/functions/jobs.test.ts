@@ -1,0 +1,203 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { Harness } from '../testing/harness.js';
+import { Life } from '../testing/life.js';
+import { brokenRules, newGroup, schemaLines, stateLines } from '../testing/state-lines.js';
+
+let db: Harness;
+
+beforeEach(() => {
+  db = new Harness();
+  db.run(`
+    set_type('Order', {nr: 'int', done: 'bool', note: 'str?'});
+    new_procedure('fill', |n| { .orders = set(); range(n).each(|i| .orders.add(Order{nr: i, done: i % 2 == 0})); });
+  `);
+});
+
+/** Does what there is to do; gives the number of slices. */
+function work(instances = 1000): number {
+  let slices = 0;
+  while (db.engine.hasJob(db.collection.id)) {
+    let left = instances;
+    db.engine.runJob(db.collection.id, () => --left <= 0);
+    slices += 1;
+    if (slices > 10_000) throw new Error('it does not end');
+  }
+  expect(brokenRules(db.collection)).toEqual([]);
+  return slices;
+}
+
+function info(): unknown {
+  return db.run('jobs_info().map(|j| [j.type, j.state, j.percent, j.why, j.removed, j.pending, j.kept]);');
+}
+
+describe('del_instances', () => {
+  test('removes those for which the closure is true, some at a time', () => {
+    db.run("fill(1000); .list = .orders.filter(|o| o.nr < 10); del_instances('Order', |o| o.done);");
+    expect(info()).toEqual([['Order', 'running', 0, null, 0, 0, 0]]);
+    expect(work(100)).toBe(10);
+    expect(db.run("[type_count('Order'), .orders.len(), .orders.some(|o| o.done), .list.len()];")).toEqual([
+      500,
+      500,
+      false,
+      5,
+    ]);
+    expect(info()).toEqual([['Order', 'done', 100, null, 500, 0, 0]]);
+  });
+
+  test('hands values of a list to the closure', () => {
+    db.run("fill(10); del_instances('Order', |o, from, to| o.nr >= from && o.nr < to, [3, 6]);");
+    work();
+    expect(db.run('.orders.map(|o| o.nr).sort();')).toEqual([0, 1, 2, 6, 7, 8, 9]);
+  });
+
+  test('finds what refers to an instance wherever it is', () => {
+    db.run(`
+      fill(4); .far = range(500).map(|i| {i:}); os = .orders.map(|o| o).sort(|a, b| a.nr - b.nr);
+      .far[400].list = [os[0], [1, [os[2]]]]; .far[30].o = os[2]; .far[31].set = set(os[0], os[1]);
+      del_instances('Order', |o| o.done);
+    `);
+    expect(work(10)).toBeGreaterThan(20);
+    expect(db.run("[type_count('Order'), .far[400].list, .far[30].keys(), .far[31].set.len()];")).toEqual([
+      2,
+      [[1, []]],
+      ['i'],
+      1,
+    ]);
+    expect(info()).toEqual([['Order', 'done', 100, null, 2, 0, 0]]);
+  });
+
+  test('leaves what can not be let go of, and says how many that are', () => {
+    db.run(`
+      set_type('Bill', {order: 'Order'}); fill(4); .bills = [Bill{order: .orders.one()}];
+      del_instances('Order', |o| true);
+    `);
+    work();
+    expect(info()).toEqual([['Order', 'done', 100, null, 3, 0, 1]]);
+    expect(db.run("[type_count('Order'), .orders.len(), type(.bills[0].order)];")).toEqual([1, 0, 'Order']);
+  });
+
+  test('decides when an instance has its turn, and leaves those alone that came later', () => {
+    db.run("fill(100); del_instances('Order', |o| o.done);");
+    let left = 50;
+    db.engine.runJob(db.collection.id, () => --left <= 0);
+    db.run('.orders.each(|o| if (o.nr == 80) o.done = false); .orders.add(Order{nr: 1000, done: true});');
+    work();
+    expect(db.run('.orders.filter(|o| o.nr >= 80 && (o.done || o.nr == 80)).map(|o| o.nr).sort();')).toEqual([
+      80, 1000,
+    ]);
+  });
+
+  test('the root stays, also as an instance', () => {
+    db.run(
+      "fill(3); set_type('Shop', {orders: '{Order}'}); .to_type('Shop'); del_instances('Shop', |s| true);",
+    );
+    work();
+    expect(db.run('.orders.len();')).toBe(3);
+    expect(info()).toEqual([['Shop', 'done', 100, null, 0, 0, 0]]);
+  });
+
+  test('fails with the instance and the error, and what went is gone', () => {
+    db.run("fill(10); del_instances('Order', |o| 10 / (o.nr - 6) < 0);");
+    work(3);
+    expect(info()).toEqual([
+      [
+        'Order',
+        'failed',
+        expect.any(Number),
+        expect.stringMatching(/^#\d+: division or modulo by zero/),
+        6,
+        0,
+        0,
+      ],
+    ]);
+    expect(db.run('.orders.len();')).toBe(4);
+    expect(db.engine.hasJob(db.collection.id)).toBe(false);
+  });
+
+  test.each([
+    ["del_instances('No', |o| true)", 'lookup_err'],
+    ["del_instances('Order', 1)", 'type_err'],
+    ["del_instances('Order', |o| o.nr = 1)", 'operation_err'],
+    ["del_instances('Order', |o| .x = 1)", 'operation_err'],
+    ["del_instances('Order', |o, a| true, [{}])", 'type_err'],
+    ["del_instances('Order', |o| true, [1])", 'num_arguments_err'],
+    ["set_type('W', {}, WPO); del_instances('W', |o| true)", 'operation_err'],
+    ['cancel_job(1)', 'lookup_err'],
+    ["range(101).each(|| del_instances('Order', |o| true))", 'max_quota_err'],
+  ])('%s is refused', (code, error) => expect(db.error(code)).toBe(error));
+
+  test('a closure that would change something after all ends the job', () => {
+    db.run(
+      "new_procedure('p', || 1); fill(1); del_instances('Order', |o| p()); set_procedure('p', || .x = 1);",
+    );
+    work();
+    expect(info()).toEqual([['Order', 'failed', expect.any(Number), expect.any(String), 0, 0, 0]]);
+    expect(db.run(".has('x')")).toBe(false);
+  });
+
+  test('fails when the type is gone', () => {
+    db.run("fill(3); del_instances('Order', |o| true); del_type('Order');");
+    work();
+    expect(info()).toEqual([['Order', 'failed', 0, 'the type is gone', 0, 0, 0]]);
+  });
+});
+
+describe('jobs', () => {
+  test('are done one after the other, can be cancelled, and the last ones are remembered', () => {
+    db.run("fill(100); del_instances('Order', |o| o.nr < 50); del_instances('Order', |o| true);");
+    let left = 10;
+    db.engine.runJob(db.collection.id, () => --left <= 0);
+    expect(db.run('jobs_info().map(|j| j.state);')).toEqual(['running', 'waiting']);
+    db.run('cancel_job(jobs_info()[0].id);');
+    expect(db.run('jobs_info().map(|j| j.state);')).toEqual(['cancelled', 'running']);
+    expect(db.error('cancel_job(jobs_info()[0].id);')).toBe('operation_err');
+    db.run('cancel_job(jobs_info()[1].id);');
+    expect(db.run('.orders.len();')).toBe(90);
+    for (let i = 0; i < 30; i++) {
+      db.run("del_instances('Order', |o| false);");
+      work();
+    }
+    expect(db.run('jobs_info().len();')).toBe(20);
+  });
+
+  test('a follower that hears of each slice has the same state', () => {
+    const copy = newGroup();
+    const life = new Life();
+    life.query(
+      "set_type('T', {n: 'int'}); .far = range(50).map(|i| {i:}); .ts = set(); range(60).each(|i| .ts.add(T{n: i}));",
+      true,
+    );
+    life.query('.far[20].t = .ts.one(); .far[30].l = [.ts.one()];', true);
+    life.query("del_instances('T', |t| t.n % 3 == 0);", true);
+    while (life.harness.engine.hasJob(life.group.id)) life.work(7);
+    for (const effects of life.log) copy.apply(effects);
+    expect([...stateLines(copy), ...schemaLines(copy)]).toEqual([
+      ...stateLines(life.group),
+      ...schemaLines(life.group),
+    ]);
+    expect(life.harness.run('[.ts.len(), .far[20].len(), .far[30].l];')).toEqual([40, 1, []]);
+  });
+
+  test('another leader goes on where the last one was, after a slice was taken back and a restart', () => {
+    const life = new Life();
+    life.query(
+      "set_type('T', {n: 'int'}); .far = range(50).map(|i| {i:}); .ts = set(); range(60).each(|i| .ts.add(T{n: i}));",
+      true,
+    );
+    life.query(".far[40].l = .ts.filter(|t| t.n < 6); del_instances('T', |t| t.n % 3 == 0);", true);
+    life.commit();
+    life.work(10);
+    life.depose(1);
+    life.look();
+    for (let i = 0; i < 12; i++) {
+      life.work(10);
+      life.commit();
+      life.begin();
+      life.finish(true);
+      life.restart();
+      life.look();
+    }
+    expect(life.harness.engine.hasJob(life.group.id)).toBe(false);
+    expect(life.harness.run('[jobs_info()[0].state, .ts.len(), .far[40].l.len()];')).toEqual(['done', 40, 4]);
+  });
+});

@@ -1,0 +1,113 @@
+/** Jobs: work on all instances of a type that goes on in the background, some at a time. */
+import { lookupError, operationError, quotaError, typeError } from '../error.js';
+import { CHANGES_COLLECTION, type Entry, func, In } from '../run/builtin.js';
+import { typeNamed } from '../run/instance.js';
+import * as p from '../run/params.js';
+import type { Runtime } from '../run/runtime.js';
+import { CollectionGroup } from '../state/collection-group.js';
+import { isOpen, JOBS_MAX, type Job, JobEditor, type Jobs } from '../state/parts/jobs.js';
+import { listOf } from '../value/containers.js';
+import { Thing } from '../value/thing.js';
+import { typeName, type Value } from '../value/value.js';
+import { argsOf, copy, isSimple } from './tasks.js';
+
+export const JOBS: readonly Entry[] = [
+  func('del_instances', {
+    doc:
+      'Removes the instances of a type for which a closure is true, in the background and some at a time: those that are there now, each when its turn comes. ' +
+      'They are taken out of all that refers to them. The closure changes nothing, and gets the instance and the values of a list. Gives the id of the job.',
+    changes: CHANGES_COLLECTION,
+    params: [p.str('type'), p.closure('closure'), p.optional(p.array('args'))],
+    run: (rt, typeName, closure, args) => {
+      const jobs = jobsOf(rt);
+      rt.assertUpgraded('jobs');
+      const type = typeNamed(rt, typeName);
+      if (type.isWrapOnly) throw operationError(`the type \`${type.name}\` only wraps: it has no instances`);
+      const def = {
+        type: type.id,
+        owner: rt.user.id,
+        begunAt: rt.seconds(),
+        ...closureOfJob(rt, closure, args?.items ?? []),
+      };
+      if (jobs.all.filter(isOpen).length >= JOBS_MAX)
+        throw quotaError(`${JOBS_MAX} jobs are open, the most that there may be: cancel_job() ends one`);
+      return new JobEditor(jobs, rt.transaction).make(def).def.id;
+    },
+  }),
+  func('jobs_info', {
+    doc:
+      'What is known of each job, in the order in which they were made, also of the last that ended: id, type, state (waiting, running, done, cancelled, failed), percent, ' +
+      'why it failed, how many instances it removed, how many of those that it chose are still referred to (pending), or have to stay since something can not let go of them (kept), begun_at, owner, closure.',
+    in: In.COLLECTION,
+    readsState: true,
+    run: (rt) => {
+      const jobs = jobsOf(rt);
+      const { current } = jobs;
+      return listOf(jobs.all.map((job) => infoOf(rt, job, job === current)));
+    },
+  }),
+  func('cancel_job', {
+    doc: 'Ends a job: what it did stays done.',
+    changes: CHANGES_COLLECTION,
+    params: [p.int('id')],
+    run: (rt, id) => {
+      const jobs = jobsOf(rt);
+      const job = jobs.find(Number(id));
+      if (job === undefined) throw lookupError(`there is no job ${id}`);
+      if (!isOpen(job)) throw operationError(`the job ${id} has ended`);
+      new JobEditor(jobs, rt.transaction).end(job, 'cancelled', '');
+      return null;
+    },
+  }),
+];
+
+/** A closure of the job's own, which changes nothing, and the arguments behind the instance. */
+function closureOfJob(
+  rt: Runtime,
+  given: Parameters<typeof copy>[0],
+  values: readonly Value[],
+): Pick<Job['def'], 'closure' | 'args'> {
+  const closure = copy(given);
+  if (rt.needsChange(closure))
+    throw operationError('the closure of a job may change nothing: it says what goes');
+  for (const value of values) {
+    if (!isSimple(value))
+      throw typeError(
+        `the arguments of a job are nil, bools, numbers, texts, bytes, regular expressions and dates, not ${typeName(value)}`,
+      );
+  }
+  return { closure, args: argsOf(rt, closure, values, 'the instance') };
+}
+
+function jobsOf({ group }: Runtime): Jobs {
+  if (!(group instanceof CollectionGroup)) throw new Error('jobs are those of collections');
+  return group.jobs;
+}
+
+function infoOf(rt: Runtime, job: Job, isCurrent: boolean): Thing {
+  const { def, progress, waiting } = job;
+  const { state } = progress;
+  rt.charge(256);
+  const info = new Thing(0, rt.shapes.empty(), []);
+  const fields: readonly (readonly [string, Value])[] = [
+    ['id', def.id],
+    ['type', rt.schema.type(def.type).name],
+    ['state', state === 'open' ? (isCurrent ? 'running' : 'waiting') : state],
+    ['percent', percentOf(job)],
+    ['why', progress.why === '' ? null : progress.why],
+    ['removed', progress.chosen - progress.kept - waiting.size],
+    ['pending', waiting.size],
+    ['kept', progress.kept],
+    ['begun_at', def.begunAt],
+    ['owner', rt.root.users.get(def.owner)?.name ?? null],
+    ['closure', def.closure],
+  ];
+  for (const [key, value] of fields) info.put(key, value);
+  return info;
+}
+
+/** How many of the instances had their turn, by their ids, in whole per cent. */
+function percentOf({ def, progress }: Job): number {
+  if (progress.state === 'done') return 100;
+  return Math.min(99, Math.floor((100 * progress.cursor) / Math.max(1, def.upTo)));
+}

@@ -1,0 +1,120 @@
+/**
+ * Takes things out of what refers to them, so that they go: things that expire, and those that a job removes.
+ *
+ * Things do not know what refers to them. So one that is to go is taken out of its relations first, then out of the root and out of the things
+ * in which others were found before. Only for what is still referred to all things of a collection have to be gone through.
+ */
+import { List, listOf, ThingSet } from '../value/containers.js';
+import { Thing } from '../value/thing.js';
+import type { Value } from '../value/value.js';
+import { Wrap } from '../value/wrap.js';
+import type { Store } from './store.js';
+import type { Transaction } from './transaction.js';
+
+/** Things in which others were found, and which are looked into first. */
+const OWNERS_MAX = 16;
+
+/** The things that are most likely to refer to what is to go. Known in memory alone: without them a search finds the same. */
+export class Owners {
+  /** Ids of the things in which others were found, the last one last. */
+  private readonly ids = new Set<number>();
+
+  constructor(private readonly store: Store) {}
+
+  /** Takes loaded or unloaded things out of their relations, out of the root, and out of the things that are known; gives those that are still referred to. */
+  letGo(transaction: Transaction, things: readonly Thing[]): ReadonlySet<Thing> {
+    for (const thing of things) leaveRelations(this.store, transaction, thing);
+    const left = new Set(things.filter(({ refs }) => refs > 0));
+    for (const id of [this.store.root.id, ...this.ids]) {
+      if (left.size === 0) break;
+      letGo(this.store, transaction, id, left);
+      for (const thing of left) if (thing.refs === 0) left.delete(thing);
+    }
+    return left;
+  }
+
+  /** Notes that a thing referred to one that is to go. */
+  note(id: number): void {
+    this.ids.delete(id);
+    this.ids.add(id);
+    const [oldest] = this.ids;
+    if (this.ids.size > OWNERS_MAX && oldest !== undefined) this.ids.delete(oldest);
+  }
+}
+
+/**
+ * Takes things out of one that refers to them: out of its lists and sets, and from its properties, which are deleted, or become nil in
+ * an instance. A property of an instance that can't be nil keeps what it has.
+ *
+ * @returns whether anything changed
+ */
+export function letGo(
+  store: Store,
+  transaction: Transaction,
+  id: number,
+  things: ReadonlySet<Thing>,
+): boolean {
+  const owner = store.find(id);
+  if (owner === undefined) return false;
+  store.load(owner);
+  const goes = (thing: Thing): boolean => things.has(thing);
+  let changed = false;
+  for (const [key, value] of owner.entries()) {
+    if (value instanceof List) changed = takeOutOfList(transaction, value, goes) || changed;
+    else if (value instanceof ThingSet) {
+      const gone = [...things].filter((thing) => value.members.has(thing));
+      if (gone.length > 0) transaction.removeMembers(value, gone);
+      changed ||= gone.length > 0;
+    } else if (refersTo(value, goes)) {
+      const field = owner.type === null ? undefined : owner.field(key);
+      if (field !== undefined && !field.rule.fits(null)) continue;
+      if (field === undefined) transaction.deleteProperty(owner, key);
+      else transaction.placeField(owner, field, null);
+      changed = true;
+    }
+  }
+  return changed;
+}
+
+function leaveRelations(store: Store, transaction: Transaction, thing: Thing): void {
+  store.load(thing);
+  for (const field of thing.type === null ? [] : thing.shape.fields) {
+    if (field.relation === null) continue;
+    const value = thing.slots[field.slot];
+    if (value instanceof ThingSet && value.members.size > 0)
+      transaction.placeField(thing, field, new ThingSet([]));
+    else if (value instanceof Thing) transaction.placeField(thing, field, null);
+  }
+}
+
+function takeOutOfList(transaction: Transaction, list: List, goes: (thing: Thing) => boolean): boolean {
+  const gone: number[] = [];
+  let changed = false;
+  for (const [i, item] of list.items.entries()) {
+    if (refersTo(item, goes)) gone.push(i);
+    else if (item instanceof List && hasAny(item, goes)) {
+      transaction.spliceList(list, i, 1, [without(item, goes)]);
+      changed = true;
+    }
+  }
+  transaction.removeItems(list, gone);
+  return changed || gone.length > 0;
+}
+
+function refersTo(value: Value, goes: (thing: Thing) => boolean): boolean {
+  if (value instanceof Wrap) return goes(value.thing);
+  return value instanceof Thing && goes(value);
+}
+
+function hasAny(tuple: List, goes: (thing: Thing) => boolean): boolean {
+  return tuple.items.some((item) => (item instanceof List ? hasAny(item, goes) : refersTo(item, goes)));
+}
+
+/** A tuple without the things that go. */
+function without(tuple: List, goes: (thing: Thing) => boolean): List {
+  const items = tuple.items.filter((item) => !refersTo(item, goes));
+  return listOf(
+    items.map((item) => (item instanceof List ? without(item, goes) : item)),
+    true,
+  );
+}

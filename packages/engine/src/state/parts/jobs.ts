@@ -1,0 +1,301 @@
+/**
+ * Jobs of a collection: what goes over all instances of a type, too many for one change. The leader does a slice at a time, in changes like
+ * any other. How far a job is is a part of the state, so another leader goes on there, and no instance has its turn twice.
+ *
+ *   effect   := 1d job                                     a new job
+ *             | 1e id:varint                               it is forgotten
+ *             | 1f id:varint progress added:ids taken:ids  how far it is, and what came to its waiting instances, or went
+ *   job      := id:varint type:varint owner:varint upTo:varint begun:varint source:text value progress waiting:ids
+ *                                                          the value is the tuple of arguments, see `value-codec.ts`
+ *   progress := state:u8 cursor:varint chosen:varint kept:varint searched:varint found:u8 why:text
+ *   ids      := count:varint id:varint*
+ *
+ * Record: JOB (id) holds `job`.
+ */
+import { ByteReader, ByteWriter, FormatError } from '../../bytes.js';
+import { Closure } from '../../value/closure.js';
+import { List } from '../../value/containers.js';
+import { type BoundEffect, effect, effectsOn, perform } from '../effect.js';
+import { RecordKind } from '../records.js';
+import type { Store } from '../store.js';
+import { one } from '../tally.js';
+import type { Transaction } from '../transaction.js';
+import { readValue, writeValue } from '../value-codec.js';
+import type { GroupPart } from './part.js';
+
+/** Jobs that are not at their end, at most. */
+export const JOBS_MAX = 100;
+
+/** Jobs that have ended and are still known. */
+const ENDED_JOBS_MAX = 20;
+
+export type JobState = 'open' | 'done' | 'cancelled' | 'failed';
+
+/** What a job is to do: decided when it is made. */
+export interface JobDef {
+  readonly id: number;
+  /** The id of the type. */
+  readonly type: number;
+  /** The user who made it, with whose rights the closure runs. */
+  readonly owner: number;
+  /** The highest id of an instance that has its turn: what comes later is none of the job's concern. */
+  readonly upTo: number;
+  /** Unix seconds. */
+  readonly begunAt: number;
+  /** Says for each instance whether it goes. */
+  readonly closure: Closure;
+  /** What the closure gets behind the instance: nothing that refers to something stored. */
+  readonly args: List;
+}
+
+/** How far a job is. */
+export interface JobProgress {
+  readonly state: JobState;
+  /** The id of the instance that had its turn last. */
+  readonly cursor: number;
+  /** Instances that were chosen to go. */
+  readonly chosen: number;
+  /** Of these, those that something refers to which can't let go of them. */
+  readonly kept: number;
+  /** The id of the thing that was looked into last for references to what waits; 0 while none is looked for. */
+  readonly searched: number;
+  /** Whether the search found anything since it began with the first thing. */
+  readonly found: boolean;
+  /** The error that ended it; empty for none. */
+  readonly why: string;
+}
+
+/** A job; it changes by effects alone. */
+export interface Job {
+  readonly def: JobDef;
+  progress: JobProgress;
+  /** Ids of chosen instances that are still referred to. */
+  readonly waiting: Set<number>;
+}
+
+export class Jobs implements GroupPart {
+  readonly effects: readonly BoundEffect[] = effectsOn(this, JobEffect);
+  readonly kinds = [RecordKind.JOB];
+  private readonly byId = new Map<number, Job>();
+  /** Ids of jobs whose records differ from what was put last. */
+  private readonly changed = new Set<number>();
+
+  constructor(readonly store: Store) {}
+
+  /** All that are known, in the order in which they were made. */
+  get all(): readonly Job[] {
+    return [...this.byId.values()].sort((a, b) => a.def.id - b.def.id);
+  }
+
+  find(id: number): Job | undefined {
+    return this.byId.get(id);
+  }
+
+  /** The job whose turn it is: they are done one after the other. */
+  get current(): Job | undefined {
+    if (this.byId.size === 0) return undefined;
+    return this.all.find(isOpen);
+  }
+
+  put(job: Job): void {
+    const { id } = job.def;
+    this.byId.set(id, job);
+    if (id >= this.store.nextId) this.store.nextId = id + 1;
+    this.changed.add(id);
+  }
+
+  delete(id: number): void {
+    if (this.byId.delete(id)) this.changed.add(id);
+  }
+
+  move(id: number, progress: JobProgress, added: readonly number[], taken: readonly number[]): void {
+    const job = this.known(id);
+    job.progress = progress;
+    for (const other of added) job.waiting.add(other);
+    for (const other of taken) job.waiting.delete(other);
+    this.changed.add(id);
+  }
+
+  known(id: number): Job {
+    const job = this.byId.get(id);
+    if (job === undefined) throw new FormatError(`there is no job ${id}`);
+    return job;
+  }
+
+  load(_kind: RecordKind, id: number, _part: number, value: Uint8Array): void {
+    this.byId.set(id, readJob(new ByteReader(value), this.store));
+  }
+
+  flush(): void {
+    for (const id of this.changed) {
+      const job = this.byId.get(id);
+      const out = new ByteWriter();
+      if (job !== undefined) writeJob(out, job);
+      this.store.dirty.put(RecordKind.JOB, id, 0, job === undefined ? null : out.take());
+    }
+    this.changed.clear();
+  }
+
+  clear(): void {
+    this.byId.clear();
+    this.changed.clear();
+  }
+
+  /** Jobs are no data that would be in the way of an import. */
+  contents(): string | null {
+    return null;
+  }
+}
+
+export function isOpen({ progress }: Job): boolean {
+  return progress.state === 'open';
+}
+
+/** How long it takes to take a change of a job back, in nanoseconds, and for each id in it. */
+const NS_PER_UNDO = 1000;
+const NS_PER_ID = 300;
+
+const JobEffect = {
+  PUT: effect<Jobs, [job: Job]>({
+    code: 0x1d,
+    write: writeJob,
+    read: (input, { store }) => [readJob(input, store)],
+    apply: (jobs, job) => jobs.put(job),
+    inverse: (jobs, { def }) => {
+      const { nextId } = jobs.store;
+      return () => {
+        jobs.delete(def.id);
+        jobs.store.nextId = nextId;
+      };
+    },
+    cost: () => NS_PER_UNDO,
+    counts: one('jobs'),
+  }),
+  DELETE: effect<Jobs, [id: number]>({
+    code: 0x1e,
+    write: (out, id) => out.varint(id),
+    read: (input) => [input.varint()],
+    apply: (jobs, id) => jobs.delete(id),
+    inverse: (jobs, id) => {
+      const job = jobs.known(id);
+      return () => jobs.put(job);
+    },
+    cost: () => NS_PER_UNDO,
+    counts: () => ['jobs', 0],
+  }),
+  MOVE: effect<Jobs, [id: number, progress: JobProgress, added: readonly number[], taken: readonly number[]]>(
+    {
+      code: 0x1f,
+      write: (out, id, progress, added, taken) => {
+        out.varint(id);
+        writeProgress(out, progress);
+        out.varints(added);
+        out.varints(taken);
+      },
+      read: (input) => [input.varint(), readProgress(input), input.varints(), input.varints()],
+      apply: (jobs, id, progress, added, taken) => jobs.move(id, progress, added, taken),
+      inverse: (jobs, id, _, added, taken) => {
+        const { progress } = jobs.known(id);
+        return () => jobs.move(id, progress, taken, added);
+      },
+      cost: (_, __, ___, added, taken) => NS_PER_UNDO + NS_PER_ID * (added.length + taken.length),
+      counts: one('jobs'),
+    },
+  ),
+};
+
+/** Changes jobs, in a query or in a slice of one. */
+export class JobEditor {
+  constructor(
+    private readonly jobs: Jobs,
+    private readonly transaction: Transaction,
+  ) {}
+
+  /** Makes a job; the oldest of those that have ended make room for it. */
+  make(def: Omit<JobDef, 'id' | 'upTo'>): Job {
+    const { jobs, transaction } = this;
+    const ended = jobs.all.filter((job) => !isOpen(job));
+    for (const job of ended.slice(0, Math.max(0, ended.length - ENDED_JOBS_MAX + 1)))
+      perform(transaction, JobEffect.DELETE, jobs, job.def.id);
+    const id = jobs.store.nextId;
+    const job: Job = { def: { ...def, id, upTo: id - 1 }, progress: BEGINNING, waiting: new Set() };
+    perform(transaction, JobEffect.PUT, jobs, job);
+    return job;
+  }
+
+  /**
+   * Says how far a job is.
+   *
+   * @param added ids of chosen instances that wait from now on, which did not before
+   * @param taken ids of those that do not wait any more
+   */
+  move(
+    job: Job,
+    changes: Partial<JobProgress>,
+    added: readonly number[] = [],
+    taken: readonly number[] = [],
+  ): void {
+    const progress = { ...job.progress, ...changes };
+    perform(this.transaction, JobEffect.MOVE, this.jobs, job.def.id, progress, added, taken);
+  }
+
+  /** Ends a job before its time: what waits stays where it is. */
+  end(job: Job, state: 'cancelled' | 'failed', why: string): void {
+    this.move(job, { state, why, searched: 0, found: false }, [], [...job.waiting]);
+  }
+}
+
+const BEGINNING: JobProgress = {
+  state: 'open',
+  cursor: 0,
+  chosen: 0,
+  kept: 0,
+  searched: 0,
+  found: false,
+  why: '',
+};
+
+const STATES: readonly JobState[] = ['open', 'done', 'cancelled', 'failed'];
+
+function writeJob(out: ByteWriter, { def, progress, waiting }: Job): void {
+  out.varint(def.id);
+  out.varint(def.type);
+  out.varint(def.owner);
+  out.varint(def.upTo);
+  out.varint(def.begunAt);
+  out.text(def.closure.store());
+  writeValue(out, def.args);
+  writeProgress(out, progress);
+  out.varints([...waiting].sort((a, b) => a - b));
+}
+
+function readJob(input: ByteReader, store: Store): Job {
+  const id = input.varint();
+  const [type, owner, upTo, begunAt] = [input.varint(), input.varint(), input.varint(), input.varint()];
+  const source = input.text();
+  const args = readValue(input, store);
+  if (!(args instanceof List)) throw new FormatError(`the arguments of job ${id} are no tuple`);
+  const closure = new Closure(source, null, source);
+  return {
+    def: { id, type, owner, upTo, begunAt, closure, args },
+    progress: readProgress(input),
+    waiting: new Set(input.varints()),
+  };
+}
+
+function writeProgress(out: ByteWriter, progress: JobProgress): void {
+  out.u8(STATES.indexOf(progress.state));
+  out.varint(progress.cursor);
+  out.varint(progress.chosen);
+  out.varint(progress.kept);
+  out.varint(progress.searched);
+  out.u8(progress.found ? 1 : 0);
+  out.text(progress.why);
+}
+
+function readProgress(input: ByteReader): JobProgress {
+  const state = STATES[input.u8()];
+  if (state === undefined) throw new FormatError('the state of a job is not known');
+  const [cursor, chosen, kept, searched] = [input.varint(), input.varint(), input.varint(), input.varint()];
+  return { state, cursor, chosen, kept, searched, found: input.u8() !== 0, why: input.text() };
+}
