@@ -133,7 +133,7 @@ export const COMMANDS: readonly ShellCommand[] = [
     },
   ),
   command('i', 'FILE', 'run a file', (rest, { runFile }) => runFile(needed(rest, 'a file'))),
-  command('e', '', 'edit the last query in $EDITOR, and run it', async (_, { edit }) => {
+  command('e', '', 'edit the last query in $EDITOR; Enter sends what comes of it', async (_, { edit }) => {
     if (edit === null) throw new UsageError('\\e needs a terminal');
     await edit();
     return 0;

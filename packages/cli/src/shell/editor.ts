@@ -3,6 +3,17 @@
  * of terminals; `screen.ts` draws a state. Keys are those of readline.
  */
 import type { Completion, Completions } from '@althing/language';
+import {
+  indentAt,
+  isWord,
+  lineEnd,
+  lineStart,
+  stepLeft,
+  stepRight,
+  wholeOffset,
+  wordLeft,
+  wordRight,
+} from './text-offsets.js';
 
 /** A key as `emitKeypressEvents` of `node:readline` tells it. `sequence` is what to insert for a key without a name. */
 export interface Key {
@@ -43,6 +54,8 @@ export interface EditorState {
   readonly pasted: string | null;
   /** Whether Ctrl-X was pressed last. */
   readonly isPrefixed: boolean;
+  /** Whether Ctrl-C was pressed last, on an empty text. */
+  readonly isLeaving: boolean;
   /** Place in the history, which its length stands for the text that is being written. */
   readonly place: number;
   /** The text that was being written before the history was looked through. */
@@ -57,6 +70,8 @@ export type Request =
   | 'submit'
   /** Ctrl-C: the text was given up. */
   | 'cancel'
+  /** Ctrl-C on an empty text: a second one leaves. */
+  | 'warn'
   /** Ctrl-D, or a second Ctrl-C, on an empty text. */
   | 'end'
   /** Tab: `offer` takes the completions. */
@@ -94,6 +109,7 @@ export function emptyEditor(history: readonly string[], killed = ''): EditorStat
     revisions: [],
     pasted: null,
     isPrefixed: false,
+    isLeaving: false,
     place: history.length,
     draft: '',
     search: null,
@@ -135,13 +151,20 @@ export function replace(state: EditorState, text: string): EditorState {
   return change(state, 0, state.text.length, text);
 }
 
+function interrupt({ text, killed, isLeaving }: EditorState, { history }: EditorContext): Step {
+  const state = emptyEditor(history, killed);
+  if (text !== '') return { state, request: 'cancel' };
+  return isLeaving ? { state, request: 'end' } : { state: { ...state, isLeaving: true }, request: 'warn' };
+}
+
 function pressInText(state: EditorState, key: Key, context: EditorContext): Step {
   const { text, cursor } = state;
-  const plain: EditorState = { ...state, isPrefixed: false };
+  const plain: EditorState = { ...state, isPrefixed: false, isLeaving: false };
   if (state.isPrefixed) {
     if (key.ctrl === true && key.name === 'e') return { state: plain, request: 'edit' };
     return { state: plain, request: 'bell' };
   }
+  if (key.ctrl === true && key.name === 'c') return interrupt(state, context);
   if (key.ctrl === true) return pressWithControl(plain, key, context);
   if (key.meta === true) return pressWithMeta(plain, key);
   switch (key.name) {
@@ -226,9 +249,6 @@ function pressWithControl(state: EditorState, key: Key, context: EditorContext):
       return pressInText(state, { name: 'return' }, context);
     case 'l':
       return { state, request: 'clear' };
-    case 'c':
-      if (text === '') return { state, request: 'end' };
-      return { state: emptyEditor(context.history, state.killed), request: 'cancel' };
     case '_':
     case '-':
       return undone(state);
@@ -379,62 +399,6 @@ function moved(state: EditorState, cursor: number): EditorState {
 
 function only(state: EditorState): Step {
   return { state, request: 'none' };
-}
-
-const GRAPHEMES = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
-/** No grapheme that people type is longer: the cursor looks at so much of the text around it. */
-const GRAPHEME_MAX = 64;
-
-function stepLeft(text: string, cursor: number): number {
-  const from = wholeOffset(text, Math.max(0, cursor - GRAPHEME_MAX));
-  const last = Array.from(GRAPHEMES.segment(text.slice(from, cursor))).at(-1);
-  return last === undefined ? cursor : from + last.index;
-}
-
-function stepRight(text: string, cursor: number): number {
-  const [first] = GRAPHEMES.segment(text.slice(cursor, cursor + GRAPHEME_MAX));
-  return cursor + (first?.segment.length ?? 0);
-}
-
-function wordLeft(text: string, cursor: number): number {
-  let at = cursor;
-  while (at > 0 && !isWord(text, at - 1)) at -= 1;
-  while (at > 0 && isWord(text, at - 1)) at -= 1;
-  return at;
-}
-
-function wordRight(text: string, cursor: number): number {
-  let at = cursor;
-  while (at < text.length && !isWord(text, at)) at += 1;
-  while (at < text.length && isWord(text, at)) at += 1;
-  return at;
-}
-
-function isWord(text: string, offset: number): boolean {
-  return /\w/.test(text.charAt(offset));
-}
-
-function lineStart(text: string, offset: number): number {
-  return offset === 0 ? 0 : text.lastIndexOf('\n', offset - 1) + 1;
-}
-
-function lineEnd(text: string, offset: number): number {
-  const end = text.indexOf('\n', offset);
-  return end < 0 ? text.length : end;
-}
-
-/** Blanks that a new line begins with: those of the line, and two more behind an opening bracket. */
-function indentAt(text: string, cursor: number): string {
-  const line = text.slice(lineStart(text, cursor), cursor);
-  const blanks = /^[ \t]*/.exec(line)?.[0] ?? '';
-  return /[([{]\s*$/.test(line) ? `${blanks}  ` : blanks;
-}
-
-/** The offset, or the one before it when it lies within a surrogate pair. */
-function wholeOffset(text: string, offset: number): number {
-  return /[\udc00-\udfff]/.test(text.charAt(offset)) && /[\ud800-\udbff]/.test(text.charAt(offset - 1))
-    ? offset - 1
-    : offset;
 }
 
 function commonStart(labels: readonly string[]): string {

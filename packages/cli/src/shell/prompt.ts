@@ -95,6 +95,10 @@ export class Prompt {
         terminal.leave();
         this.redraw();
         return;
+      case 'warn':
+        terminal.leave();
+        this.print('Ctrl-C once more leaves, as Ctrl-D does');
+        return;
       case 'end':
         terminal.leave();
         this.finish?.();
