@@ -27,6 +27,12 @@ export interface Environment {
   heapUsed(): number;
   /** Whether the heap is so full that what takes much memory must end, so that the process does not. */
   heapFull(): boolean;
+  /**
+   * Whether the call that runs is to be ended now. Asked again and again by calls that take a while.
+   *
+   * @param begun when it first looked at the clock, by `monotonic`: tells one call from the next
+   */
+  isCancelled(begun: number): boolean;
   /** What `log(v)` writes, and whose code says it. */
   log(text: string, origin: LogOrigin): void;
   /** Null for an engine without a node around it. */

@@ -11,6 +11,7 @@ import { describe, isDamage } from './base/failures.js';
 import { type JoinedClock, joinedClock } from './base/joined-clock.js';
 import { hardlyBusy } from './base/thread-share.js';
 import { type GroupId, ROOT_GROUP } from './between/protocol.js';
+import { RunWatch } from './between/run-watch.js';
 import { LOCAL_READ_MS, Phase, type SharedStatus } from './between/shared-status.js';
 import { type Config, ExitCode, LiveSettings } from './config/index.js';
 import { type Connected, connect, type NodeParts } from './connect.js';
@@ -31,6 +32,7 @@ import { Opening } from './operate/start/opening.js';
 import { type RunningNode, STALE, type StopReason } from './operate/start/running-node.js';
 import { LocalNode } from './operate/status/local-node.js';
 import { LocalRead } from './operate/status/local-read.js';
+import { OperatorReports } from './operate/status/operator-reports.js';
 import { reloadSettings, setSetting } from './operate/status/settings.js';
 import type { Ending } from './operate/stop/ending.js';
 import { Leaving } from './operate/stop/leaving.js';
@@ -84,6 +86,7 @@ export class Node implements RunningNode {
   private readonly readers: Pool;
   private readonly backups: NodeBackups;
   private readonly publisher: Publisher;
+  private readonly operators: OperatorReports;
   private readonly localRead: LocalRead;
   private readonly leaving: Leaving;
   private readonly opening: Opening;
@@ -139,6 +142,11 @@ export class Node implements RunningNode {
     this.sizes = new CollectionSizes(state, (error) => this.side.noteDefect(error));
     this.local = this.makeLocalNode();
     const onDefect = (error: unknown): void => this.side.noteDefect(error);
+    const watch = new RunWatch(status);
+    this.operators = new OperatorReports(
+      () => this.side.engine.root,
+      (command) => consensus.bridge.send(command),
+    );
     const { figures, audit } = this;
     this.modules = this.makeModules();
     this.readers = this.makeReaders();
@@ -146,7 +154,7 @@ export class Node implements RunningNode {
       engineSettings(config, level, { nodeId: identity.nodeId, incarnation, cluster }),
       {
         clock: engineClock,
-        environment: systemEnvironment(log, this.local),
+        environment: systemEnvironment(log, this.local, (begun) => watch.isCancelled(begun)),
         disk: stateDisk(config, folder, state),
         line: consensus.bridge,
         hasher: this.hasher,
@@ -420,6 +428,7 @@ export class Node implements RunningNode {
     this.backups.consider();
     this.modules.consider();
     this.publisher.consider();
+    this.operators.consider();
   }
 
   /** A defect fails its query; damaged data stop the node. */

@@ -28,6 +28,9 @@ export class SliceOver extends QueryError {
   }
 }
 
+/** The message of a call that was ended from outside; `outcome` tells whether it had changed anything by then. */
+const CANCELLED = 'the query was cancelled by an administrator and was ended';
+
 /** Milliseconds that it takes to take changes back. */
 interface Undoable {
   readonly undoMs: number;
@@ -42,6 +45,8 @@ export class Meter {
   /** Heights of all that runs inside each other: see `limits.ts`. */
   depth = 0;
   private deadline = 0;
+  /** When the clock was first looked at. */
+  private begun = 0;
   private spentMs = 0;
   private sliceMs = Number.POSITIVE_INFINITY;
   private heapMax = 0;
@@ -80,7 +85,7 @@ export class Meter {
   /**
    * Looks at clock and heap. Called when `steps` ran out, which the code of loops and calls counts down.
    *
-   * @throws QueryError -5 past the time limit, max_quota_err past the memory limit; neither can be caught
+   * @throws QueryError -5 past the time limit, max_quota_err past the memory limit, cancelled_err; none of them can be caught
    */
   check(): void {
     this.checkAhead(0);
@@ -93,6 +98,7 @@ export class Meter {
     const now = this.environment.monotonic();
     if (this.deadline === 0) {
       // The clock starts at the first check: a short query never looks at it.
+      this.begun = now;
       this.deadline = now + Math.min(this.limits.durationMs - this.spentMs, this.sliceMs);
       this.heapMax = this.environment.heapUsed() + this.limits.memoryBytes;
       if (aheadMs === 0) return;
@@ -104,6 +110,7 @@ export class Meter {
         `the query ran longer than ${this.limits.durationMs} ms (${this.limits.durationSource}) and was ended`,
       );
     }
+    if (this.environment.isCancelled(this.begun)) throw new QueryError(ErrorCode.CANCELLED, CANCELLED, true);
     this.looks += 1;
     if (this.looks % CHECKS_PER_HEAP_LOOK !== 0) return;
     if (this.environment.heapFull()) {

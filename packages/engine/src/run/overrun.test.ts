@@ -85,6 +85,17 @@ test('work that does not fit into the time is refused ahead, also where it is th
   expect(db.run('.l[:10000].flat().len();')).toBe(10_000);
 });
 
+test('a query that is cancelled ends at its next look at the clock, changes nothing, and can not go on by itself', () => {
+  let looks = 0;
+  const db = new Harness();
+  db.isCancelled = () => ++looks > 3;
+  const error = db.failure('.n = 1; try(for (i in range(100000)) for (j in range(100000)) i + j); 1;');
+  expect([error.code, error.message]).toEqual([-64, expect.stringContaining('was cancelled')]);
+  expect(db.run('.has("n");')).toBe(false);
+  looks = 0;
+  expect(db.run('range(1000).len();')).toBe(1000);
+});
+
 describe('a query ends soon after its time is over', () => {
   const runner = new QueryRunner();
   afterAll(() => runner.renew());

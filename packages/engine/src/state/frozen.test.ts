@@ -28,6 +28,7 @@ function makeEngine(): Engine {
       random: () => 0.5,
       heapUsed: () => 0,
       heapFull: () => false,
+      isCancelled: () => false,
       log: NOTHING,
       node: null,
       voters: () => [],

@@ -98,6 +98,8 @@ export class Harness {
   collection: CollectionGroup;
   /** What queries logged. */
   readonly logged: string[] = [];
+  /** Whether the call that runs is to end, see `Environment`. */
+  isCancelled: () => boolean = () => false;
   /** The user whose making is not committed; 0 for none. */
   uncommittedUser = 0;
   /** The wall clock, in milliseconds since 1970. */
@@ -131,6 +133,7 @@ export class Harness {
     this.engine = new Engine({
       environment: {
         ...environment(seed, this.logged, node ?? null),
+        isCancelled: () => this.isCancelled(),
         isCommittedUser: (id) => id !== this.uncommittedUser,
         now: () => this.nowMs,
         monotonic: monotonic ?? (realTime ? () => performance.now() : clockOfLooks()),
@@ -322,7 +325,7 @@ function environment(
   seed: number,
   logged: string[],
   node: NodeView | null,
-): Omit<Environment, 'now' | 'monotonic' | 'isCommittedUser'> {
+): Omit<Environment, 'now' | 'monotonic' | 'isCancelled' | 'isCommittedUser'> {
   const random = randomOf(seed);
   return {
     randomBytes: (count) => Uint8Array.from({ length: count }, () => Math.floor(random() * 256)),

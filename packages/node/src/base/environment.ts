@@ -13,10 +13,12 @@ const HEAP_FULL = 0.85;
  * Clocks, randomness and memory of this process, for the engine.
  *
  * @param node what functions see of the node
+ * @param isCancelled see `Environment`; by default nothing is
  */
 export function systemEnvironment(
   log: { readonly warn: (fields: object, message: string) => void },
   node: NodeView | null,
+  isCancelled: Environment['isCancelled'] = () => false,
 ): Omit<Environment, 'voters' | 'isCommittedUser'> {
   let offset = Date.now() - performance.now();
   return {
@@ -39,6 +41,7 @@ export function systemEnvironment(
       const { used_heap_size, heap_size_limit } = getHeapStatistics();
       return used_heap_size > heap_size_limit * HEAP_FULL;
     },
+    isCancelled,
     log: (text, origin) => {
       const known = Object.entries(origin).filter(([, value]) => value !== null);
       log.warn({ event: 'query_log', text, ...Object.fromEntries(known) }, 'log() in a query');

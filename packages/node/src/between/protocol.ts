@@ -135,8 +135,19 @@ export type Command =
       readonly ca: string | null;
       readonly apiClientCa: string | null;
     }
+  /** Says whose tokens may end what runs, in the place of those that it said before. */
+  | { readonly kind: 'operators'; readonly tokens: readonly OperatorToken[] }
   /** Stops: what was proposed is finished, then `stopped` follows. */
   | { readonly kind: 'stop' };
+
+/** A token of a user who may end requests of others. */
+export interface OperatorToken {
+  readonly user: string;
+  /** SHA-256 of the key. */
+  readonly hash: Uint8Array;
+  /** Unix seconds; null for never. */
+  readonly expiresAt: number | null;
+}
 
 /** The answer to a call of another node, but for the place in the log of what it waits for. */
 export interface PreparedAnswer {

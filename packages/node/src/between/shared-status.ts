@@ -16,6 +16,11 @@ const Slot = {
   LEVEL: 5,
   /** By the monotonic clock: when what this node knew of users was what a majority knew; see `ROOT_NEVER`. */
   ROOT_AT: 6,
+  /** The number of the call that last ran for a while on the engine thread, and when it began to, as `ENGINE_BEAT`. */
+  RUN: 7,
+  RUN_AT: 8,
+  /** The number of the call that is to end. */
+  CANCELLED: 9,
 } as const;
 
 /** Instead of a time: nothing is known yet; and nobody else has to be asked. */
@@ -24,6 +29,17 @@ const ROOT_ALONE = -1;
 
 /** Time between two reads of the engine thread from its state, in milliseconds: short beside the silence of it that is no problem. */
 export const LOCAL_READ_MS = 500;
+
+/** Time that a call has the engine thread for itself before others are told of it: longer than any pause of `beat`, in milliseconds. */
+const LONG_RUN_MS = 500;
+
+/** A call that has the engine thread for itself. */
+export interface LongRun {
+  /** Tells it from others. */
+  readonly run: number;
+  /** For how long, in milliseconds. */
+  readonly ms: number;
+}
 
 /** How far the node is in its life. A node that is `LEAVING` still serves, but asks for no more requests. */
 export const Phase = { STARTING: 0, READY: 1, LEAVING: 2, DRAINING: 3, STOPPED: 4 } as const;
@@ -101,6 +117,34 @@ export class SharedStatus {
   /** Milliseconds since the engine thread last turned its event loop. */
   engineSilence(): number {
     return since(Atomics.load(this.slots, Slot.ENGINE_BEAT));
+  }
+
+  /**
+   * Notes that a call runs for a while on the engine thread.
+   *
+   * @returns its number
+   */
+  noteRun(): number {
+    const run = (Atomics.load(this.slots, Slot.RUN) % (CLOCK_RANGE - 1)) + 1;
+    Atomics.store(this.slots, Slot.RUN_AT, clock());
+    Atomics.store(this.slots, Slot.RUN, run);
+    return run;
+  }
+
+  /** The call for which the engine thread has done nothing else for long; null for none. */
+  get longRun(): LongRun | null {
+    const run = Atomics.load(this.slots, Slot.RUN);
+    const ms = since(Atomics.load(this.slots, Slot.RUN_AT));
+    return run === 0 || ms < LONG_RUN_MS || this.engineSilence() < ms ? null : { run, ms };
+  }
+
+  /** Has a call end at its next look at the clock, if it still runs. */
+  cancelRun(run: number): void {
+    Atomics.store(this.slots, Slot.CANCELLED, run);
+  }
+
+  isCancelled(run: number): boolean {
+    return Atomics.load(this.slots, Slot.CANCELLED) === run;
   }
 
   /** Notes that the engine thread read from its state. */

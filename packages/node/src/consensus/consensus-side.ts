@@ -189,6 +189,9 @@ export class ConsensusSide<Net extends Network = Network> {
       case 'invite':
         this.invite(command);
         return;
+      case 'operators':
+        // Those are of the status port alone.
+        return;
       case 'renew_tls':
         this.network.renewTls(command);
         return;

@@ -17,6 +17,7 @@ export function stillEnvironment(clocks: Clocks, seed = 0): EnginePorts['environ
     random: () => 0.5,
     heapUsed: () => 0,
     heapFull: () => false,
+    isCancelled: () => false,
     log: () => {},
     node: null,
   };

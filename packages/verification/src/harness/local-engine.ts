@@ -114,6 +114,7 @@ const environment: Environment = {
   random: Math.random,
   heapUsed: () => getHeapStatistics().used_heap_size,
   heapFull: () => false,
+  isCancelled: () => false,
   node: null,
   voters: () => [firstNode.nodeId],
   isCommittedUser: () => true,

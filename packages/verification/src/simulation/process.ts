@@ -374,6 +374,7 @@ export class Process {
       random: () => draw.unit(),
       heapUsed: () => 0,
       heapFull: () => false,
+      isCancelled: () => false,
       log: () => {},
       node: nodeViewOf(() => this.side),
     };

@@ -1,6 +1,7 @@
+import { hash } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { membershipOf } from 'raft-ts';
-import { Phase } from '../../between/shared-status.js';
+import { type LongRun, Phase } from '../../between/shared-status.js';
 import type { GroupHost } from '../../consensus/group-host.js';
 import { problemOf } from './check.js';
 import { NodeStatus, type NodeStatusOptions } from './node-status.js';
@@ -28,6 +29,9 @@ class World {
   livenessFailures = 0;
   engineSilenceMs = 2000;
   rootAge = 0;
+  longRun: LongRun | null = null;
+  readonly cancelledRuns: number[] = [];
+  readonly told: string[] = [];
 
   status(): NodeStatus {
     const world = this;
@@ -61,7 +65,16 @@ class World {
         get rootAge() {
           return world.rootAge;
         },
+        get longRun() {
+          return world.longRun;
+        },
+        cancelRun: (run) => world.cancelledRuns.push(run),
       },
+      operators: () => [
+        { user: 'ann', hash: hash('sha256', 'key-of-ann', 'buffer'), expiresAt: null },
+        { user: 'bob', hash: hash('sha256', 'key-of-bob', 'buffer'), expiresAt: 10 },
+      ],
+      cancelled: (user, { run }) => world.told.push(`${user} ${run}`),
       storage: { silence: () => world.diskSilence },
       leader: {
         get isMissing() {
@@ -227,6 +240,7 @@ describe('the summary', () => {
       groups: 2,
       leading: 1,
       connections: 4,
+      long_run: null,
       disk: { level: 'ok', free_bytes: 123 },
       root: { role: 'follower', term: 7, commit: 90 },
       members: [
@@ -279,5 +293,36 @@ describe('the summary', () => {
   test('has none of a certificate that holds', () => {
     world.certificateEnd = 15 * DAY_MS;
     expect(world.status().summary()).toMatchObject({ alarms: [] });
+  });
+});
+
+describe('an order to end what runs', () => {
+  const LONG = { run: 7, ms: 6000 };
+
+  test.each<[string, Partial<World>, number, string | undefined, string]>([
+    ['is carried out for a token', { longRun: LONG }, 7, 'Bearer key-of-ann', 'told'],
+    ['finds no other call than the one it names', { longRun: LONG }, 6, 'token key-of-ann', 'not_running'],
+    ['finds nothing where nothing runs for long', {}, 7, 'Bearer key-of-ann', 'not_running'],
+    ['is refused without credentials', { longRun: LONG }, 7, undefined, 'unauthorized'],
+    ['is refused for a key of nobody', { longRun: LONG }, 7, 'Bearer key-of-eve', 'unauthorized'],
+    [
+      'is refused for a token that has expired',
+      { longRun: LONG, now: 11_000 },
+      7,
+      'Bearer key-of-bob',
+      'unauthorized',
+    ],
+    [
+      'is refused by a node that was cut off',
+      { longRun: LONG, rootAge: 11_000 },
+      7,
+      'Bearer key-of-ann',
+      'stale',
+    ],
+  ])('%s', (_title, otherwise, run, authorization, outcome) => {
+    Object.assign(world, otherwise);
+    expect(world.status().cancel(run, authorization)).toBe(outcome);
+    expect(world.cancelledRuns).toEqual(outcome === 'told' ? [7] : []);
+    expect(world.told).toEqual(outcome === 'told' ? ['ann 7'] : []);
   });
 });

@@ -1,6 +1,6 @@
 import { membersOf } from 'raft-ts';
-import { type NodeId, ROOT_GROUP } from '../../between/protocol.js';
-import { LOCAL_READ_MS, Phase, type SharedStatus } from '../../between/shared-status.js';
+import { type NodeId, type OperatorToken, ROOT_GROUP } from '../../between/protocol.js';
+import { LOCAL_READ_MS, type LongRun, Phase, type SharedStatus } from '../../between/shared-status.js';
 import type { GroupHost } from '../../consensus/group-host.js';
 import type { PeerNetwork } from '../../consensus/peer-network.js';
 import type { LeaderWatch } from '../../consensus/watches/leader-watch.js';
@@ -9,7 +9,8 @@ import { CERTIFICATES } from '../../telemetry/families.js';
 import type { Metrics } from '../../telemetry/metrics.js';
 import { type Check, problemOf, seconds } from './check.js';
 import { Lagging } from './lagging.js';
-import type { StatusView } from './status-server.js';
+import { operatorOf } from './operators.js';
+import type { CancelOutcome, StatusView } from './status-server.js';
 
 export interface NodeStatusOptions {
   readonly version: string;
@@ -26,8 +27,20 @@ export interface NodeStatusOptions {
   readonly rootAgeMaxMs: number;
   readonly shared: Pick<
     SharedStatus,
-    'phase' | 'isCaughtUp' | 'connections' | 'level' | 'engineSilence' | 'sinceLocalRead' | 'rootAge'
+    | 'phase'
+    | 'isCaughtUp'
+    | 'connections'
+    | 'level'
+    | 'engineSilence'
+    | 'sinceLocalRead'
+    | 'rootAge'
+    | 'longRun'
+    | 'cancelRun'
   >;
+  /** The tokens that may end what runs. */
+  readonly operators: () => readonly OperatorToken[];
+  /** Tells that somebody ended what ran. */
+  readonly cancelled: (user: string, run: LongRun) => void;
   readonly storage: Pick<StorageBeat, 'silence'>;
   readonly leader: Pick<LeaderWatch, 'isMissing' | 'missingTicks'>;
   readonly host: Pick<
@@ -155,6 +168,7 @@ export class NodeStatus implements StatusView {
       groups: host.groupIds.length,
       leading: host.leading,
       connections: shared.connections,
+      long_run: shared.longRun,
       disk: { level: host.diskLevel, free_bytes: Number.isFinite(freeBytes) ? freeBytes : null },
       root: root === undefined ? null : { role: root.role, term: root.term, commit: root.commitIndex },
       members: this.members(root),
@@ -164,6 +178,18 @@ export class NodeStatus implements StatusView {
 
   metrics(): Promise<string> {
     return this.options.page(problemOf(this.ready()) === null);
+  }
+
+  cancel(run: number, authorization: string | undefined): CancelOutcome {
+    const { shared, operators, wallClock, cancelled } = this.options;
+    const user = operatorOf(operators(), authorization, wallClock());
+    if (user === null) return 'unauthorized';
+    if (this.usersProblem() !== null) return 'stale';
+    const { longRun } = shared;
+    if (longRun?.run !== run) return 'not_running';
+    shared.cancelRun(run);
+    cancelled(user, longRun);
+    return 'told';
   }
 
   private phaseProblem(): string | null {

@@ -21,6 +21,7 @@ async function serve(
     state: () => 'READY',
     summary: () => ({ state: 'READY' }),
     metrics: async () => 'figure 1\n',
+    cancel: () => 'told',
     ...view,
   };
   server = new StatusServer(whole, null, 256, servesHost);
@@ -161,6 +162,27 @@ describe('the status port', () => {
     const text = 'GET /ready HTTP/1.1\r\nHost: test\r\n\r\n'.repeat(100);
     expect((await exchange(text)).match(/HTTP\/1\.1/g)).toHaveLength(1);
     expect(await statusOf('/ready')).toBe('200');
+  });
+
+  test('takes an order to end what runs, with the credentials that come with it', async () => {
+    const asked: unknown[] = [];
+    const outcomes = ['told', 'unauthorized', 'not_running', 'stale'] as const;
+    await serve({
+      cancel: (run, authorization) => {
+        asked.push([run, authorization]);
+        return outcomes[asked.length - 1] ?? 'told';
+      },
+    });
+    const order = (path: string): Promise<string> =>
+      exchange(`POST ${path} HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer key\r\n\r\n`);
+    expect(await order('/cancel/7')).toMatch(/^HTTP\/1\.1 200 .*OK: it ends/s);
+    expect(await order('/cancel/8')).toMatch(/^HTTP\/1\.1 401 .*WWW-Authenticate: Bearer/s);
+    expect((await order('/cancel/9')).slice(9, 12)).toBe('404');
+    expect((await order('/cancel/9')).slice(9, 12)).toBe('503');
+    expect(asked).toEqual([7, 8, 9, 9].map((run) => [run, 'Bearer key']));
+    expect(await get('/cancel/7')).toMatch(/^HTTP\/1\.1 405 .*Allow: POST/s);
+    expect((await order('/cancel/x')).slice(9, 12)).toBe('405');
+    expect(asked).toHaveLength(4);
   });
 
   test.each([

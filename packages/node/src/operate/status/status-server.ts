@@ -1,6 +1,6 @@
 /**
  * The status port: health for balancers, orchestrators and people, over HTTPS when there are certificates.
- * Plain text, no credentials, no data.
+ * Plain text, no data, and no credentials but for an order to end what runs.
  *
  *   /healthy   200 while the process can do its work at all; depends on nothing outside
  *   /ready     200 exactly while requests are served
@@ -9,6 +9,8 @@
  *   /          the state in one word
  *   /status    the state as JSON
  *   /metrics   figures for Prometheus
+ *
+ *   POST /cancel/RUN   ends the call `long_run` of /status, for which the engine does nothing else; takes a token
  *
  * The first four answer `?verbose` with JSON: every check by its name. What else stands behind a `?` is
  * ignored.
@@ -34,7 +36,16 @@ export interface StatusView {
   summary(): object;
   /** The page of figures. */
   metrics(): Promise<string>;
+  /**
+   * Ends a call that has the engine for itself.
+   *
+   * @param authorization the header of who asks
+   */
+  cancel(run: number, authorization: string | undefined): CancelOutcome;
 }
+
+/** What became of an order to end a call. */
+export type CancelOutcome = 'told' | 'not_running' | 'unauthorized' | 'stale';
 
 /** A certificate and its key, in PEM. */
 export interface StatusTls {
@@ -109,8 +120,10 @@ export class StatusServer {
   }
 
   private answer(request: IncomingMessage, response: ServerResponse): void {
-    if (request.method !== 'GET') {
-      send(response, 405, 'METHOD NOT ALLOWED\n', { Allow: 'GET' });
+    const run = CANCEL_PATH.exec(request.url ?? '')?.groups?.run;
+    const method = run === undefined ? 'GET' : 'POST';
+    if (request.method !== method) {
+      send(response, 405, 'METHOD NOT ALLOWED\n', { Allow: method });
       return;
     }
     if (!this.servesHost(request.headers.host)) {
@@ -122,6 +135,11 @@ export class StatusServer {
     const isVerbose = new URLSearchParams(query).has('verbose');
     if (needsCertificate && !PROBES.has(path) && !hasCertificate(request)) {
       send(response, 403, 'FORBIDDEN: a client certificate is needed (tls_api_client_ca_file)\n');
+      return;
+    }
+    if (run !== undefined) {
+      const [status, text, headers] = CANCEL_ANSWERS[view.cancel(Number(run), request.headers.authorization)];
+      send(response, status, text, headers);
       return;
     }
     switch (path) {
@@ -154,6 +172,19 @@ export class StatusServer {
     }
   }
 }
+
+const CANCEL_PATH = /^\/cancel\/(?<run>\d{1,10})$/;
+
+const CANCEL_ANSWERS: Readonly<Record<CancelOutcome, readonly [number, string, Record<string, string>?]>> = {
+  told: [200, 'OK: it ends at its next step\n'],
+  not_running: [404, 'NOT FOUND: it has not the engine for itself, or no longer (long_run of /status)\n'],
+  unauthorized: [
+    401,
+    'UNAUTHORIZED: it takes a token of a user with CHANGE on @node\n',
+    { 'WWW-Authenticate': 'Bearer' },
+  ],
+  stale: [503, 'UNAVAILABLE: what the node knows of users is older than it may be (auth_max_stale_ms)\n'],
+};
 
 function secureOptions({ cert, key, apiClientCa }: StatusTls): TlsOptions {
   if (apiClientCa === null) return { cert, key };

@@ -12,7 +12,7 @@ import { type JoinedClock, joinedClock } from '../../base/joined-clock.js';
 import { ClusterFile } from '../../between/cluster-record.js';
 import { EventSender } from '../../between/event-sender.js';
 import type { Parcel } from '../../between/parcel.js';
-import { type Command, ROOT_GROUP } from '../../between/protocol.js';
+import { type Command, type OperatorToken, ROOT_GROUP } from '../../between/protocol.js';
 import { Phase, SharedStatus } from '../../between/shared-status.js';
 import { ExitCode } from '../../config/exit-codes.js';
 import { portInUse } from '../../config/problem.js';
@@ -151,6 +151,7 @@ export class ConsensusThread {
   private readonly figures: GroupFigures;
   private readonly storage = new StorageBeat(now);
   private readonly clock: JoinedClock;
+  private operators: readonly OperatorToken[] = [];
   /** Whether there is nothing to do for which ticks have to come in time. */
   private isCalm = (): boolean => false;
 
@@ -259,6 +260,7 @@ export class ConsensusThread {
 
   private take(parcel: Parcel<Command>, running: Running): void {
     this.toEngine.receive(parcel, (command) => {
+      if (command.kind === 'operators') this.operators = command.tokens;
       if (command.kind === 'renew_tls') running.server.renewTls(command);
       running.side.handle(command);
       if (command.kind === 'stop') this.stop(running);
@@ -292,6 +294,14 @@ export class ConsensusThread {
       leader,
       host,
       cluster: network,
+      operators: () => this.operators,
+      cancelled: (user, { run, ms }) =>
+        this.toEngine.emit({
+          kind: 'log',
+          level: 'warn',
+          event: 'run_cancelled',
+          message: `user '${user}' cancelled call ${run}, for which the engine had done nothing else for ${ms} ms`,
+        }),
       metrics,
       page: (isReady) =>
         metricsPage({
