@@ -267,7 +267,7 @@ export class Replacements implements RestoresView {
     const { entry, ...replace } = readReplace(payload);
     const { key, client, reply } = entry.head;
     if (key === null) throw new FormatError('a restore has no name');
-    if (session.results.findKey(key).kind === 'reply') return 'done';
+    if (session.table.findKey(key).kind === 'reply') return 'done';
     const refused = this.refusalOf(replace) ?? session.nameRefusal({ key, client })?.message ?? null;
     if (refused !== null) return { refused };
     if (session.refusal() !== null) return 'later';
@@ -297,7 +297,7 @@ export class Replacements implements RestoresView {
 
   /** Whether everything was replaced, as this node knows it. */
   private isMade({ key }: Run): boolean {
-    return this.options.session(ROOT_GROUP)?.results.findKey(key).kind === 'reply';
+    return this.options.session(ROOT_GROUP)?.table.findKey(key).kind === 'reply';
   }
 
   /**

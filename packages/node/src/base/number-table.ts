@@ -71,15 +71,6 @@ export class NumberTable<T> {
     return keys;
   }
 
-  copy(): NumberTable<T> {
-    const copy = new NumberTable<T>();
-    copy.keys = this.keys.slice();
-    copy.values = this.values.slice();
-    copy.count = this.count;
-    copy.shift = this.shift;
-    return copy;
-  }
-
   /** Where a key stands, or would be put. */
   private find(key: number): number {
     const { keys } = this;

@@ -6,7 +6,7 @@
  *   request := origin:varint incarnation:varint sequence:varint low:varint                    flag 1
  *   key     := user:varint key:text body:16 bytes                                       flag 2
  *   client  := user:varint client:text sequence:varint low:varint body:16 bytes         flag 4, in format 2 only
- *   reply   := blob                                                                     with any flag; see `results.ts`
+ *   reply   := blob                                                                     with any flag; see `kept-reply.ts`
  *
  * `time` is the leader's clock in milliseconds, never before that of an earlier entry; `elapsed` are the
  * milliseconds since the entry before, by a clock that does not leap, as far as this leader led. `effects` is

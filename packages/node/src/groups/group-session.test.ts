@@ -3,10 +3,10 @@ import { describe, expect, test } from '@jest/globals';
 import { membershipOf } from 'raft-ts';
 import { encodeMembership, nothing } from '../between/membership.js';
 import { shown, TestBench } from '../testing/session-bench.js';
-import { encodeEntry, plainHead } from './entry.js';
+import { encodeEntry, plainHead, type RequestIdentity } from './entry.js';
 import { GroupSession } from './group-session.js';
 import { CHANGE_BYTES_MAX } from './limits.js';
-import { Results } from './results.js';
+import { SessionTable } from './session-table.js';
 
 /** The collection of a fresh installation. */
 const STUFF = 2;
@@ -110,6 +110,49 @@ describe('answers of a leader', () => {
   });
 });
 
+describe('the session table of a checkpoint', () => {
+  const named = (session: GroupSession, sequence: number): RequestIdentity => {
+    const request = { origin: 7, incarnation: 1, sequence, low: 1 };
+    const change = { effects: new Uint8Array(0), undo: [], collectionEvents: [] };
+    session.propose(change, { ok: true, result: '' }, () => {}, { request, key: null, client: null });
+    return request;
+  };
+
+  test('holds each change that the state holds now, when that is committed, and none behind', async () => {
+    const { session } = bound(await bench());
+    const index = session().appliedIndex;
+    const first = named(session(), 1);
+    const loaded = new SessionTable();
+    const captured: unknown[] = [];
+    session().captureTable((capture) => {
+      captured.push(capture);
+      const put = loaded.loadRecord.bind(loaded);
+      capture?.write({ put, delete: () => {} });
+    });
+    const second = named(session(), 2);
+    expect(captured).toEqual([]);
+    session().handle({
+      kind: 'committed',
+      group: STUFF,
+      count: 2,
+      last: { index: index + 2, term: 1, hash: 0 },
+    });
+    expect(captured).toHaveLength(1);
+    expect(loaded.find(first)).toMatchObject({ kind: 'reply' });
+    expect(loaded.find(second)).toEqual({ kind: 'new' });
+    expect(session().table.find(second)).toMatchObject({ kind: 'reply' });
+  });
+
+  test('is not there when some of what the state held is taken back', async () => {
+    const { session } = bound(await bench());
+    named(session(), 1);
+    const captured: unknown[] = [];
+    session().captureTable((capture) => captured.push(capture));
+    session().handle({ kind: 'following', group: STUFF, term: 9, leader: 2 });
+    expect(captured).toEqual([null]);
+  });
+});
+
 describe('a session that stands still', () => {
   test('takes what came meanwhile afterwards, in order, once it was resumed as often as paused', async () => {
     const { ask, session, travel } = bound(await bench());
@@ -133,7 +176,7 @@ test('a session whose group waits for its first snapshot can not be read, since 
   const session = new GroupSession(
     9,
     engine.openCollection(9, EMPTY_SOURCE),
-    new Results(),
+    new SessionTable(),
     nothing(),
     JOINING,
     {
@@ -151,7 +194,7 @@ test('a session whose group waits for its first snapshot can not be read, since 
   );
   // then its state can be read only when the snapshot is there.
   expect(session.readable).toBe(false);
-  session.replaceState(session.group, new Results(), { ...nothing(), index: 7 });
+  session.replaceState(session.group, new SessionTable(), { ...nothing(), index: 7 });
   expect(session.readable).toBe(true);
 });
 

@@ -11,8 +11,8 @@ import { ReadIndexes, type ReadReady } from './read-indexes.js';
 import { LEADERSHIP_LOST, NOT_ANSWERED, NOT_WRITTEN, NOT_WRITTEN_DISK_FULL, STATE_SHUT } from './refusals.js';
 import { Replica } from './replica.js';
 import { type Reply, type Respond, replyOf } from './request.js';
-import type { Results, ResultsCapture } from './results.js';
 import { isAfterFirstRelease, isDecline, type SessionContext, type SessionStart } from './session-context.js';
+import type { SessionTable, TableCapture } from './session-table.js';
 
 /**
  * The engine's side of one Raft group on this node: its state, and everything that waits for its log.
@@ -42,14 +42,14 @@ export class GroupSession {
   constructor(
     id: GroupId,
     group: Group,
-    results: Results,
+    table: SessionTable,
     applied: Applied,
     start: SessionStart,
     context: SessionContext,
   ) {
     this.id = id;
     this.context = context;
-    this.replica = new Replica(group, results, applied, {
+    this.replica = new Replica(group, table, applied, {
       collectionsChanged: context.collectionsChanged,
       roomEvents: (events) => context.roomEvents(this, events),
     });
@@ -73,8 +73,8 @@ export class GroupSession {
   }
 
   /** The state was replaced by that of a snapshot, while the session was paused. */
-  replaceState(group: Group, results: Results, applied: Applied): void {
-    this.replica.replace(group, results, applied);
+  replaceState(group: Group, table: SessionTable, applied: Applied): void {
+    this.replica.replace(group, table, applied);
     this.reads.appliedTo(applied.index);
     this.context.consensus.send({ kind: 'installed', group: this.id, applied });
   }
@@ -121,9 +121,9 @@ export class GroupSession {
     return this.leaderId;
   }
 
-  /** The answers to recent changes that are committed. */
-  get results(): Results {
-    return this.replica.results;
+  /** The results of recent changes that are committed. */
+  get table(): SessionTable {
+    return this.replica.table;
   }
 
   /** Index of the last entry that the state holds; it may hold changes that wait for their commit besides. */
@@ -181,7 +181,7 @@ export class GroupSession {
 
   /** Why a new change can't be made under the names that its client gave it; null when it can. */
   nameRefusal(names: ClientNames): QueryError | null {
-    return this.proposals.nameRefusal(names, this.replica.results);
+    return this.proposals.nameRefusal(names, this.replica.table);
   }
 
   /** Whether the level of the cluster lets names come without their bodies, and the log hold that a request was refused. */
@@ -274,9 +274,10 @@ export class GroupSession {
     this.reads.whenApplied(index, this.replica.applied.index, done);
   }
 
-  /** The results that a checkpoint for the present state must hold. */
-  captureResults(): ResultsCapture {
-    return this.replica.results.capture(this.proposals.pipeline.heads);
+  /** Captures the session table that belongs to the present state, once all of that is committed; null when some is taken back. */
+  captureTable(done: (capture: TableCapture | null) => void): void {
+    const { table } = this;
+    this.proposals.answerRead({ ok: true, result: '' }, ({ ok }) => done(ok ? table.capture() : null));
   }
 
   /**

@@ -1,5 +1,5 @@
 /**
- * Answers as entries of the log and the table of results keep them:
+ * Answers as entries of the log and the session table keep them:
  *
  *   reply := 0 text            an answer in JSON
  *          | 1 bytes           an answer in MessagePack

@@ -57,16 +57,6 @@ export class Pipeline {
     return isFull ? `${this.writes} changes with ${this.bytes} bytes` : null;
   }
 
-  /** The heads of the entries of the changes that wait. */
-  get heads(): EntryHead[] {
-    const heads: EntryHead[] = [];
-    for (let i = this.head; i < this.waiting.length; i++) {
-      const waiting = elementAt(this.waiting, i);
-      if (waiting.kind === 'write') heads.push(waiting.head);
-    }
-    return heads;
-  }
-
   /** Whether a change waits that was told already that its outcome is not known. */
   hasTold(names: Names): boolean {
     for (let i = this.head; i < this.toldUpTo; i++) {

@@ -26,8 +26,8 @@ import {
 } from './refusals.js';
 import type { Replica } from './replica.js';
 import type { Reply, Respond } from './request.js';
-import type { Results } from './results.js';
 import { isAfterFirstRelease, type SessionContext } from './session-context.js';
+import type { SessionTable } from './session-table.js';
 
 /** A change before it is proposed. */
 type Proposal = Pick<
@@ -80,11 +80,11 @@ export class Proposals {
   }
 
   /** Why a new change can't be made under the names that its client gave it; null when it can. */
-  nameRefusal({ key, client }: ClientNames, results: Results): QueryError | null {
+  nameRefusal({ key, client }: ClientNames, table: SessionTable): QueryError | null {
     if (!isAfterFirstRelease(this.context)) return client === null ? null : NO_CLIENTS_YET;
     const { elapsed } = this;
-    if (key !== null && !results.hasRoomForKey(key.user, elapsed)) return TOO_MANY_KEYS;
-    const shortage = client === null ? null : results.clientShortage(client, elapsed);
+    if (key !== null && table.keyShortage(key, elapsed) !== null) return TOO_MANY_KEYS;
+    const shortage = client === null ? null : table.clientShortage(client, elapsed);
     return shortage === null ? null : SHORTAGES[shortage];
   }
 

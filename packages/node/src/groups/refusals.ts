@@ -3,8 +3,8 @@
  * was.
  */
 import { ErrorCode, QueryError } from '@althing/engine';
-import type { Shortage } from './client-requests.js';
 import { CHANGE_BYTES_MAX } from './limits.js';
+import type { Shortage } from './request-sessions.js';
 
 export const NO_CLIENTS_YET = nodeError(
   'requests can not be named by Althing-Request before all nodes of the cluster run a version that knows it',
@@ -15,7 +15,7 @@ export const TOO_MANY_KEYS = nodeError(
 );
 
 export const SHORTAGES: Readonly<Record<Shortage, QueryError>> = {
-  clients: nodeError(
+  sessions: nodeError(
     'too many clients named requests by Althing-Request in the last hour: try again, and keep the name of a client for all of its requests',
   ),
   bytes: nodeError(

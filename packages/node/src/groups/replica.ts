@@ -1,10 +1,10 @@
-/** The state of a group on this node, with the answers to recent changes, and where it stands in the log. */
+/** The state of a group on this node, with the results of recent changes, and where it stands in the log. */
 import { type CollectionEvent, type Group, type RoomEvent, RootGroup } from '@althing/engine';
 import { assert } from '../base/assert.js';
 import type { Applied, CommittedEntry, LogPosition } from '../between/protocol.js';
 import { decodeEntry, type EntryHead } from './entry.js';
 import type { PendingWrite } from './pipeline.js';
-import type { Results } from './results.js';
+import type { SessionTable } from './session-table.js';
 import { StateWatch } from './state-watch.js';
 
 /** The listeners to what is committed. */
@@ -17,7 +17,7 @@ export interface ReplicaEvents {
 
 export class Replica {
   group: Group;
-  results: Results;
+  table: SessionTable;
   /** Where the state stands, apart from changes that wait for their commit. */
   applied: Applied;
   /**
@@ -30,19 +30,19 @@ export class Replica {
   readonly watch = new StateWatch();
   private readonly events: ReplicaEvents;
 
-  constructor(group: Group, results: Results, applied: Applied, events: ReplicaEvents) {
+  constructor(group: Group, table: SessionTable, applied: Applied, events: ReplicaEvents) {
     this.group = group;
-    this.results = results;
+    this.table = table;
     this.applied = applied;
     this.standing = { index: applied.index };
     this.events = events;
   }
 
   /** The state was replaced by that of a snapshot. */
-  replace(group: Group, results: Results, applied: Applied): void {
+  replace(group: Group, table: SessionTable, applied: Applied): void {
     this.watch.end(false);
     this.group = group;
-    this.results = results;
+    this.table = table;
     this.applied = applied;
     this.standing = { index: applied.index };
     this.changedBytes = 0;
@@ -65,7 +65,7 @@ export class Replica {
 
   /** A change of this node is committed, whose effects the state has already unless they were imposed. */
   commit({ head, imposed, collectionEvents, roomEvents }: PendingWrite): void {
-    this.results.note(head);
+    this.table.note(head);
     if (imposed !== null) this.group.apply(imposed);
     if (imposed !== null) this.reportCollections();
     if (collectionEvents.length > 0) this.events.collectionsChanged(collectionEvents);
@@ -78,7 +78,7 @@ export class Replica {
     this.changesUpTo(entry.index);
     const { head, effects } = decodeEntry(entry.payload);
     this.group.apply(effects);
-    this.results.note(head);
+    this.table.note(head);
     const roomEvents = this.group.takeRoomEvents();
     if (roomEvents.length > 0) this.events.roomEvents(roomEvents);
     this.reportCollections();

@@ -25,8 +25,9 @@ import {
 } from '../between/protocol.js';
 import { decodeApplied } from './applied.js';
 import { GroupSession } from './group-session.js';
-import { ResultKind, Results } from './results.js';
 import type { SessionStart, SnapshotEvents } from './session-context.js';
+import { SessionRecord } from './session-records.js';
+import { SessionTable } from './session-table.js';
 import type { State } from './state.js';
 
 export interface SessionsOptions {
@@ -291,16 +292,16 @@ export class Sessions {
     await this.options.state.use(async (store) => {
       const stored = store.applied(id);
       const isNew = stored === undefined;
-      const results = new Results();
-      if (!isNew) await this.load(store, id, group, results);
+      const table = new SessionTable();
+      if (!isNew) await this.load(store, id, group, table);
       const applied = isNew ? beginning : decodeApplied(stored);
       // A state that is not stored yet begins empty with the group, or comes as a snapshot.
       if (isNew && applied.index > 0) create?.();
-      this.begin(id, group, results, applied, { isNew, campaign: isNew && campaigns });
+      this.begin(id, group, table, applied, { isNew, campaign: isNew && campaigns });
     });
   }
 
-  private begin(id: GroupId, group: Group, results: Results, applied: Applied, start: SessionStart): void {
+  private begin(id: GroupId, group: Group, table: SessionTable, applied: Applied, start: SessionStart): void {
     const { engine, consensus, now, monotonic, delay, changed, rooms, snapshots } = this.options;
     const collectionsChanged = (events: readonly CollectionEvent[]): void => this.followCollections(events);
     const context = {
@@ -315,7 +316,7 @@ export class Sessions {
       snapshots,
       alone: () => this.alone,
     };
-    const session = new GroupSession(id, group, results, applied, start, context);
+    const session = new GroupSession(id, group, table, applied, start, context);
     session.setDisk(this.disk);
     this.sessions.set(id, session);
     if (this.isPaused) this.pauseOne(session);
@@ -340,11 +341,11 @@ export class Sessions {
       engine.closeCollection(id);
       group = this.makeCollection(id);
     }
-    const results = new Results();
-    await this.load(store, id, group, results);
+    const table = new SessionTable();
+    await this.load(store, id, group, table);
     if (id === ROOT_GROUP) engine.root.loaded();
     if (isGone()) return false;
-    session.replaceState(group, results, applied);
+    session.replaceState(group, table, applied);
     this.options.rooms.replaced(id);
     if (id === ROOT_GROUP) this.followRoot();
     return true;
@@ -362,15 +363,15 @@ export class Sessions {
     this.followCollections(events);
   }
 
-  private async load(store: StateStore, id: GroupId, group: Group, results: Results): Promise<void> {
+  private async load(store: StateStore, id: GroupId, group: Group, table: SessionTable): Promise<void> {
     for (const kind of OPENING_KINDS) {
       for await (const record of store.scan(id, kind)) {
         group.loadRecord(record.kind, record.id, record.value, record.part);
       }
     }
-    for (const kind of Object.values(ResultKind)) {
+    for (const kind of Object.values(SessionRecord)) {
       for await (const record of store.scan(id, kind)) {
-        results.loadRecord(record.kind, record.id, record.value);
+        table.loadRecord(record.kind, record.id, record.part, record.value);
       }
     }
   }

@@ -583,8 +583,7 @@ describe('Althing-Request', () => {
     cluster
       .node(1)
       .session(0)
-      .captureResults()
-      .write({ put, delete: () => {} });
+      .table.writeAll({ put, delete: () => {} });
     expect(kept.length).toBeGreaterThan(1);
     expect(kept.filter((record) => record.includes(key))).toEqual([]);
   });
@@ -604,8 +603,7 @@ describe('Althing-Request', () => {
     cluster
       .node(1)
       .session(0)
-      .captureResults()
-      .write({ put, delete: () => {} });
+      .table.writeAll({ put, delete: () => {} });
     expect(written.filter((record) => record.includes(Buffer.alloc(16, 7)))).toEqual([]);
     expect((await ask(new Uint8Array(16).fill(7))).ok).toBe(true);
   });
@@ -628,8 +626,7 @@ describe('the same results are known everywhere', () => {
       cluster
         .node(node)
         .session(cluster.stuff)
-        .captureResults()
-        .write({
+        .table.writeAll({
           put: (kind, id, part, bytes) => {
             written.push(`${kind} ${id} ${part} ${Buffer.from(bytes).toString('hex')}`);
           },

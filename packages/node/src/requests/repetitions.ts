@@ -3,7 +3,7 @@ import type { GroupId, NodeId } from '../between/protocol.js';
 import { ANY_BODY, type ClientRequest, type IdempotencyKey, type RequestIdentity } from '../groups/entry.js';
 import type { GroupSession } from '../groups/group-session.js';
 import type { ClientNames, Names } from '../groups/names.js';
-import type { KnownRequest } from '../groups/results.js';
+import type { KnownRequest } from '../groups/session-table.js';
 import { belowLow, conflictOf, LATE_UNKNOWN, repeatedReply } from './replies.js';
 import { FOLLOWING, type PendingRequest } from './request.js';
 import type { Sequences } from './sequences.js';
@@ -68,10 +68,10 @@ export class Repetitions {
     const name = clientNameOf(session.id, key, client);
     if (name !== '' && this.isUnderWay(pending, name, session, (key ?? client)?.body ?? ANY_BODY))
       return true;
-    if (request !== null && this.endsAs(pending, session.results.find(request), session)) return true;
-    if (key !== null) return this.endsAs(pending, session.results.findKey(key), session);
+    if (request !== null && this.endsAs(pending, session.table.find(request), session)) return true;
+    if (key !== null) return this.endsAs(pending, session.table.findKey(key), session);
     if (client === null) return false;
-    const found = session.results.findClient(client);
+    const found = session.table.findClient(client);
     if (found.kind !== 'outdated') return this.endsAs(pending, found, session);
     pending.end({ kind: 'reply', reply: belowLow(client) });
     return true;

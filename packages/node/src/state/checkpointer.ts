@@ -4,6 +4,7 @@ import type { Clock } from '../base/clock.js';
 import type { Applied, Consensus } from '../between/protocol.js';
 import { encodeContext } from '../groups/applied.js';
 import type { GroupSession } from '../groups/group-session.js';
+import type { TableCapture } from '../groups/session-table.js';
 import type { State } from '../groups/state.js';
 
 export interface CheckpointerOptions {
@@ -288,7 +289,7 @@ export class Checkpointer {
     const pace = this.pace(session, sink);
     const changes = dirty.freeze((thing) => group.saveThing(thing, sink));
     const meta = group.encodeMeta();
-    const results = session.captureResults();
+    const table = new Promise<TableCapture | null>((resolve) => session.captureTable(resolve));
     const place = new Promise<Applied | null>((resolve) =>
       session.mark(resolve, () => resolve(null), placed),
     );
@@ -310,12 +311,14 @@ export class Checkpointer {
     });
     await this.sliced(group.saveRest(sink), pace, () => {});
     sink.put(RecordKind.META, 0, 0, meta);
-    results.write(sink);
     const applied = await place;
     if (applied === null) return 0;
+    const sessions = await table;
+    if (sessions === null) return 0;
+    sessions.write(sink);
     const { index, term } = applied;
     await checkpoint.commit({ index, term, context: encodeContext(applied) });
-    results.written();
+    sessions.written();
     this.options.consensus.send({ kind: 'checkpointed', group: session.id, applied });
     return sink.bytes;
   }

@@ -19,9 +19,9 @@ import {
   decodeMembership,
   type Event,
   type GroupId,
-  ResultKind,
-  Results,
   ROOT_GROUP,
+  SessionRecord,
+  SessionTable,
   StateDigest,
   stateDigest,
 } from '@althing/node/parts';
@@ -138,7 +138,7 @@ class Shadow {
   private readonly id: GroupId;
   private readonly entries: ReadonlyMap<number, Uint8Array | undefined>;
   private readonly group: Group;
-  private readonly results = new Results();
+  private readonly table = new SessionTable();
   private readonly records = new Map<string, StateRecord>();
   private index: number;
 
@@ -165,7 +165,7 @@ class Shadow {
       if (payload === undefined) continue;
       const { head, effects } = decodeEntry(payload);
       this.group.apply(effects);
-      this.results.note(head);
+      this.table.note(head);
     }
     return true;
   }
@@ -185,16 +185,16 @@ class Shadow {
     group.dirty.release();
     sink.put(RecordKind.META, 0, 0, group.encodeMeta());
     for (const { kind, id, part } of [...records.values()]) {
-      if (RESULT_KINDS.has(kind)) sink.delete(kind, id, part);
+      if (SESSION_KINDS.has(kind)) sink.delete(kind, id, part);
     }
-    this.results.writeAll(sink);
+    this.table.writeAll(sink);
     const digest = new StateDigest(this.id);
     for (const record of [...records.values()].sort(byName)) digest.add(record);
     return digest.end().toString('hex');
   }
 }
 
-const RESULT_KINDS: ReadonlySet<number> = new Set(Object.values(ResultKind));
+const SESSION_KINDS: ReadonlySet<number> = new Set(Object.values(SessionRecord));
 
 function byName(a: StateRecord, b: StateRecord): number {
   return a.kind - b.kind || a.id - b.id || a.part - b.part;

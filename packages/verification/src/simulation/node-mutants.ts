@@ -26,10 +26,10 @@ import {
   type GroupSession,
   type NodeId,
   type Reply,
-  ResultKind,
-  type Results,
-  type ResultsCapture,
   ROOT_GROUP,
+  SessionRecord,
+  type SessionTable,
+  type TableCapture,
 } from '@althing/node/parts';
 import { plantInExpiry } from './expiry-bugs.js';
 import { plantInIndexes } from './index-bugs.js';
@@ -148,9 +148,9 @@ export class NodeBugs {
   session(session: GroupSession): void {
     if (this.on.size === 0) return;
     this.sessions.set(session.id, session);
-    if (!this.planted.has(session.results)) {
-      this.planted.add(session.results);
-      this.changeResults(session.results);
+    if (!this.planted.has(session.table)) {
+      this.planted.add(session.table);
+      this.changeTable(session.table);
     }
     if (!this.planted.has(session.group)) {
       this.planted.add(session.group);
@@ -183,34 +183,34 @@ export class NodeBugs {
     };
   }
 
-  private changeResults(results: Results): void {
+  private changeTable(table: SessionTable): void {
     const { on, wallClock } = this;
-    if (on.has('retry_made_twice')) results.find = () => ({ kind: 'new' });
-    if (on.has('key_made_twice')) results.findKey = () => ({ kind: 'new' });
-    if (on.has('number_made_twice')) results.findClient = () => ({ kind: 'new' });
+    if (on.has('retry_made_twice')) table.find = () => ({ kind: 'new' });
+    if (on.has('key_made_twice')) table.findKey = () => ({ kind: 'new' });
+    if (on.has('number_made_twice')) table.findClient = () => ({ kind: 'new' });
     if (on.has('failed_future_made_again')) {
       const [find, findKey, findClient] = [
-        results.find.bind(results),
-        results.findKey.bind(results),
-        results.findClient.bind(results),
+        table.find.bind(table),
+        table.findKey.bind(table),
+        table.findClient.bind(table),
       ];
-      results.find = (name) => withoutFailure(find(name));
-      results.findKey = (key) => withoutFailure(findKey(key));
-      results.findClient = (name) => withoutFailure(findClient(name));
+      table.find = (name) => withoutFailure(find(name));
+      table.findKey = (key) => withoutFailure(findKey(key));
+      table.findClient = (name) => withoutFailure(findClient(name));
     }
     if (on.has('map_order_stored')) {
-      const note = results.note.bind(results);
+      const note = table.note.bind(table);
       const order = new Set<NodeId>();
-      results.note = (head) => {
+      table.note = (head) => {
         if (head.request !== null) order.add(head.request.origin);
         note(head);
       };
-      const capture = results.capture.bind(results);
-      results.capture = (further) => inOrder(capture(further), order);
+      const capture = table.capture.bind(table);
+      table.capture = () => inOrder(capture(), order);
     }
     if (on.has('results_by_local_clock')) {
-      const note = results.note.bind(results);
-      results.note = (head) => note({ ...head, time: Math.floor(wallClock()) });
+      const note = table.note.bind(table);
+      table.note = (head) => note({ ...head, time: Math.floor(wallClock()) });
     }
   }
 
@@ -241,17 +241,8 @@ export class NodeBugs {
   private captureLate(session: GroupSession): void {
     const { on } = this;
     if (on.has('results_captured_late')) {
-      const capture = session.captureResults.bind(session);
-      session.captureResults = () => {
-        let late: ResultsCapture | null = null;
-        return {
-          write: (sink) => {
-            late = capture();
-            late.write(sink);
-          },
-          written: () => late?.written(),
-        };
-      };
+      const capture = session.captureTable.bind(session);
+      session.captureTable = (done) => this.delay(LATE_MS, () => capture(done));
     }
     const mark = session.mark.bind(session);
     if (on.has('index_captured_late')) {
@@ -273,9 +264,10 @@ export class NodeBugs {
   private changeSession(session: GroupSession): void {
     const { on } = this;
     this.captureLate(session);
-    if (on.has('refusals_not_kept')) Object.defineProperty(session, 'keepsRefusals', { get: () => false });
+    if (on.has('refusals_not_kept'))
+      Object.defineProperty(session, 'isAfterFirstRelease', { get: () => false });
     if (on.has('results_not_in_checkpoints')) {
-      session.captureResults = () => ({ write: () => {}, written: () => {} });
+      session.captureTable = (done) => done({ write: () => {}, written: () => {} });
     }
     const believesItself = session.id === ROOT_GROUP && on.has('rights_not_doubted');
     if (believesItself || on.has('read_without_asking')) session.readIndex = (done) => done(true);
@@ -334,7 +326,7 @@ function hasMore(reply: Reply): boolean {
   return !reply.ok && reply.outcome === 'made' && reply.error.code === ErrorCode.CANCELLED;
 }
 
-type Found = ReturnType<Results['find']>;
+type Found = ReturnType<SessionTable['find']>;
 
 /** What is known of a request, but for those that failed behind a change. */
 function withoutFailure(found: Found): Found {
@@ -403,7 +395,7 @@ function undone(payload: Uint8Array): Uint8Array {
   return Buffer.concat([payload.subarray(0, 1), encodeAnswer({ kind: 'lost', unknown: false }, true)]);
 }
 
-function inOrder(capture: ResultsCapture, order: ReadonlySet<NodeId>): ResultsCapture {
+function inOrder(capture: TableCapture, order: ReadonlySet<NodeId>): TableCapture {
   const text = Buffer.from([...order].join());
   return {
     written: () => capture.written(),
@@ -411,7 +403,7 @@ function inOrder(capture: ResultsCapture, order: ReadonlySet<NodeId>): ResultsCa
       capture.write({
         delete: (kind, id, part) => sink.delete(kind, id, part),
         put: (kind, id, part, value) =>
-          sink.put(kind, id, part, kind === ResultKind.TABLE ? Buffer.concat([value, text]) : value),
+          sink.put(kind, id, part, kind === SessionRecord.TABLE ? Buffer.concat([value, text]) : value),
       }),
   };
 }

@@ -1,0 +1,337 @@
+/**
+ * The session table of a group: the results of recent changes, by which a request that comes again takes effect once. A node that
+ * forwards requests, a client that numbers its own, and a key each have a *request session* (`request-sessions.ts`).
+ *
+ * | kind | owner, name | a request in it | forgotten | where there is no room |
+ * | --- | --- | --- | --- | --- |
+ * | node | node, one session for its latest start | sequence; below LOW it is outdated | an hour after the last change | the answer is not kept |
+ * | client | user, name of the client | sequence and body; below LOW it is outdated | an hour after the last change | new requests are refused |
+ * | key | user, key | body | after a day | the oldest gives way once it is a minute old; new keys are refused before |
+ *
+ * It is part of the group's replicated state. It follows from the entries of the log and from nothing else, so it is the same on all
+ * nodes at the same log position; it lies in checkpoints and snapshots with everything else (`session-records.ts`), with one record:
+ *
+ *   TABLE (id 0)           := 1 age:varint time:varint firstKey:varint nextKey:varint parts:varint
+ *                           | 2 age:varint time:varint next:varint
+ *
+ * Times are *ages*: milliseconds of the group's log time. An entry of level 2 of the cluster tells how many passed since the one before.
+ * One of level 1 does not: there a jump of the clock counts for a minute at most, so that a leader whose clock leaps does not make the
+ * others forget what was done a moment ago.
+ *
+ * The rules decide what all nodes know of requests, so they are the same on all of them: with the first entry of level 2 the table goes
+ * over to the rules of level 2 for good, and to the second form of its records.
+ */
+import { ByteReader, ByteWriter, FormatError } from '@althing/engine';
+import {
+  ANY_BODY,
+  type ClientRequest,
+  type EntryHead,
+  type IdempotencyKey,
+  type RequestIdentity,
+} from './entry.js';
+import { decodeReply, type KeptReply } from './kept-reply.js';
+import { type NumbersCapture, RecordNumbers } from './record-numbers.js';
+import {
+  RequestSessions,
+  type Session,
+  type SessionLimits,
+  type Shortage,
+  SingleResult,
+} from './request-sessions.js';
+import {
+  encodeFirstForm,
+  encodeSession,
+  FIRST_KEY,
+  type LoadedSession,
+  loadFirstKey,
+  loadFirstNodes,
+  loadSession,
+  type PlacedRecord,
+  SessionRecord,
+} from './session-records.js';
+
+/** The knowledge of a request. */
+export type KnownRequest =
+  | { readonly kind: 'reply'; readonly reply: KeptReply }
+  /** It was never seen; it may be carried out. */
+  | { readonly kind: 'new' }
+  /** It was answered before, and nobody waits for it any more: it must not be carried out. */
+  | { readonly kind: 'outdated' }
+  /** Another request had the same name. */
+  | { readonly kind: 'conflict' };
+
+export interface TableLimits {
+  readonly nodes: SessionLimits;
+  readonly clients: SessionLimits;
+  readonly keys: SessionLimits;
+  /** Of keys, by the rules of level 1. */
+  readonly firstKeys: SessionLimits;
+}
+
+const MiB = 1024 * 1024;
+const HOUR_MS = 3_600_000;
+
+const KEYS: SessionLimits = {
+  sessionsMax: 100_000,
+  bytesMax: 64 * MiB,
+  sessionBytesMax: Number.POSITIVE_INFINITY,
+  youngMs: 60_000,
+  ageMaxMs: 24 * HOUR_MS,
+  sessionBytes: 16,
+  resultBytes: 0,
+};
+
+/** The limits decide what is kept, so they are the same on all nodes of all versions. */
+export const TABLE_LIMITS: TableLimits = {
+  nodes: {
+    sessionsMax: Number.POSITIVE_INFINITY,
+    bytesMax: Number.POSITIVE_INFINITY,
+    sessionBytesMax: 16 * MiB,
+    youngMs: HOUR_MS,
+    ageMaxMs: HOUR_MS,
+    sessionBytes: 0,
+    resultBytes: 0,
+  },
+  clients: {
+    sessionsMax: 10_000,
+    bytesMax: 64 * MiB,
+    sessionBytesMax: 4 * MiB,
+    youngMs: HOUR_MS,
+    ageMaxMs: HOUR_MS,
+    sessionBytes: 136,
+    resultBytes: 64,
+  },
+  keys: KEYS,
+  // The oldest gives way, however young it is.
+  firstKeys: { ...KEYS, sessionsMax: 10_000, bytesMax: 16 * MiB, youngMs: -1 },
+};
+
+export class SessionTable {
+  private readonly limits: TableLimits;
+  private ageMs = 0;
+  private lastTime = 0;
+  private readonly numbers = new RecordNumbers();
+  private readonly nodes: RequestSessions;
+  private readonly clients: RequestSessions;
+  private readonly keys: RequestSessions;
+  /** By the numbers that the kinds have in records. */
+  private readonly kinds: readonly RequestSessions[];
+  /** The level by whose rules the table is kept. */
+  private rules = 1;
+  /** Records of the first form on the disk: keys, from a number up to the one before another, and parts of nodes. */
+  private firstForm = { firstKey: FIRST_KEY, nextKey: FIRST_KEY, parts: 0 };
+  private loading: LoadedSession | null = null;
+
+  constructor(limits: TableLimits = TABLE_LIMITS) {
+    this.limits = limits;
+    this.nodes = new RequestSessions(limits.nodes, this.numbers);
+    this.clients = new RequestSessions(limits.clients, this.numbers);
+    this.keys = new RequestSessions(limits.firstKeys, this.numbers, () => new SingleResult());
+    this.kinds = [this.nodes, this.clients, this.keys];
+  }
+
+  /** Takes up an entry that is committed. */
+  note(head: EntryHead): void {
+    const { request, key, client, reply } = head;
+    this.takeTime(head);
+    const { ageMs, nodes, clients, keys } = this;
+    nodes.sweep(ageMs);
+    clients.sweep(ageMs);
+    keys.sweep(ageMs);
+    if (request !== null) {
+      const { origin, incarnation, sequence, low } = request;
+      const session = nodes.touch(origin, '', incarnation, low, ageMs);
+      if (session !== null) nodes.keep(session, sequence, ANY_BODY, reply);
+    }
+    if (client !== null) {
+      const session = clients.touch(client.user, client.client, 0, client.low, ageMs);
+      if (session !== null) clients.keep(session, client.sequence, client.body, reply);
+    }
+    if (key !== null) {
+      const session = keys.touch(key.user, key.key, 0, 0, ageMs);
+      if (session !== null) keys.keep(session, 0, key.body, reply);
+      keys.makeRoom(ageMs);
+    }
+  }
+
+  private takeTime({ time, elapsed }: EntryHead): void {
+    if (elapsed !== null) {
+      if (this.rules === 1) this.beginSecondRules();
+      this.ageMs += elapsed;
+    } else if (time > this.lastTime && this.lastTime !== 0) {
+      // The first entry of all has no predecessor whose time could be compared.
+      this.ageMs += Math.min(time - this.lastTime, AGE_STEP_MAX_MS);
+    }
+    this.lastTime = Math.max(this.lastTime, time);
+  }
+
+  private beginSecondRules(): void {
+    this.rules = 2;
+    this.keys.limits = this.limits.keys;
+    this.numbers.begin(1);
+    this.nodes.renumber();
+    this.keys.renumber();
+  }
+
+  /** Finds a request of a node. */
+  find({ origin, incarnation, sequence }: RequestIdentity): KnownRequest {
+    const session = this.nodes.find(origin, '');
+    if (session === undefined || incarnation > session.incarnation) return NEW;
+    return incarnation < session.incarnation ? OUTDATED : knownIn(session, sequence, ANY_BODY);
+  }
+
+  /** Finds a client's request by its key. */
+  findKey({ user, key, body }: IdempotencyKey): KnownRequest {
+    const session = this.keys.find(user, key);
+    return session === undefined ? NEW : knownIn(session, 0, body);
+  }
+
+  /** Finds a client's request by its number: new also when it was forgotten, outdated when the client said that it has the answer. */
+  findClient({ user, client, sequence, body }: ClientRequest): KnownRequest {
+    const session = this.clients.find(user, client);
+    return session === undefined ? NEW : knownIn(session, sequence, body);
+  }
+
+  /**
+   * The shortage that a new request of a client meets; null when there is room.
+   *
+   * @param elapsed milliseconds since the last entry
+   */
+  clientShortage({ user, client }: ClientRequest, elapsed: number): Shortage | null {
+    return this.clients.shortage(user, client, this.ageMs + elapsed);
+  }
+
+  /** The shortage that a new key meets. As `clientShortage`. */
+  keyShortage({ user, key }: IdempotencyKey, elapsed: number): Shortage | null {
+    return this.keys.shortage(user, key, this.ageMs + elapsed);
+  }
+
+  /** Captures what a checkpoint of the state has to write that stands where the table does. */
+  capture(): TableCapture {
+    const { firstForm } = this;
+    const { from, left, written } = this.rules === 1 ? WHOLE : this.numbers.capture();
+    const records = this.records(from);
+    const next = extentOf(records);
+    return {
+      write: (sink) => {
+        for (let key = firstForm.firstKey; key < firstForm.nextKey; key++) {
+          if (key < next.firstKey || key >= next.nextKey) sink.delete(SessionRecord.KEY, key, 0);
+        }
+        for (let part = next.parts; part < firstForm.parts; part++)
+          sink.delete(SessionRecord.ORIGINS, 0, part);
+        for (const [number, parts] of left) {
+          for (let part = 0; part < parts; part++) sink.delete(SessionRecord.SESSION, number, part);
+        }
+        for (const record of records) sink.put(...record);
+      },
+      written: () => {
+        written();
+        this.firstForm = next;
+      },
+    };
+  }
+
+  /** Writes everything: the same records wherever the same entries were noted. */
+  writeAll(sink: TableSink): void {
+    for (const record of this.records(0)) sink.put(...record);
+  }
+
+  /**
+   * Takes up a record of a checkpoint: that of TABLE first, those of each kind in the order of their numbers and parts.
+   *
+   * @throws FormatError
+   */
+  loadRecord(kind: number, id: number, part: number, value: Uint8Array): void {
+    if (kind === SessionRecord.TABLE) this.loadTable(new ByteReader(value));
+    else if (kind === SessionRecord.ORIGINS) loadFirstNodes(this.nodes, value);
+    else if (kind === SessionRecord.KEY) loadFirstKey(this.keys, value);
+    else if (kind === SessionRecord.SESSION)
+      this.loading = loadSession(this.kinds, id, part, value, this.loading);
+    else throw new FormatError(`unexpected record of kind ${kind}`);
+  }
+
+  /** The records from a number on, with that of the table; all of them in the first form. */
+  private records(from: number): PlacedRecord[] {
+    const { rules, kinds, nodes, keys } = this;
+    const out = new ByteWriter(1024);
+    const records =
+      rules === 1
+        ? encodeFirstForm(nodes, keys, out)
+        : kinds.flatMap((sessions, kind) =>
+            sessions.since(from).flatMap((session) => encodeSession(kind, session, out)),
+          );
+    const { firstKey, nextKey, parts } = extentOf(records);
+    out.rewind();
+    out.u8(rules);
+    out.varint(this.ageMs);
+    out.varint(this.lastTime);
+    for (const number of rules === 1 ? [firstKey, nextKey, parts] : [this.numbers.next]) out.varint(number);
+    records.push([SessionRecord.TABLE, 0, 0, out.take()]);
+    return records;
+  }
+
+  private loadTable(input: ByteReader): void {
+    const format = input.u8();
+    if (format !== 1 && format !== 2) {
+      throw new FormatError(`a session table of format ${format}; this version reads the formats 1 and 2`);
+    }
+    this.ageMs = input.varint();
+    this.lastTime = input.varint();
+    this.rules = format;
+    if (format === 1) {
+      this.firstForm = { firstKey: input.varint(), nextKey: input.varint(), parts: input.varint() };
+    } else {
+      this.keys.limits = this.limits.keys;
+      this.numbers.begin(input.varint());
+    }
+  }
+}
+
+/** Where a checkpoint puts records. */
+export interface TableSink {
+  put(kind: number, id: number, part: number, value: Uint8Array): void;
+  delete(kind: number, id: number, part: number): void;
+}
+
+/** The table, captured for a checkpoint. */
+export interface TableCapture {
+  write(sink: TableSink): void;
+  /** Notes that what was written is durable. */
+  written(): void;
+}
+
+/** Milliseconds that a jump of the clock counts for at most. */
+const AGE_STEP_MAX_MS = 60_000;
+
+/** The capture of a table in the first form, which is written whole. */
+const WHOLE: NumbersCapture = { from: 0, left: [], written: () => {} };
+
+const NEW: KnownRequest = { kind: 'new' };
+const OUTDATED: KnownRequest = { kind: 'outdated' };
+const CONFLICT: KnownRequest = { kind: 'conflict' };
+
+function knownIn({ low, results }: Session, sequence: number, body: Uint8Array): KnownRequest {
+  if (sequence < low) return OUTDATED;
+  const result = results.get(sequence);
+  if (result === undefined) return NEW;
+  return isSameBody(result.body, body) ? { kind: 'reply', reply: decodeReply(result.reply) } : CONFLICT;
+}
+
+/** Whether two hashes stand for the same body, as far as they tell. */
+function isSameBody(a: Uint8Array, b: Uint8Array): boolean {
+  return Buffer.compare(a, b) === 0 || Buffer.compare(a, ANY_BODY) === 0;
+}
+
+/** The places of those records that have the first form. */
+function extentOf(records: readonly PlacedRecord[]): {
+  readonly firstKey: number;
+  readonly nextKey: number;
+  readonly parts: number;
+} {
+  const countOf = (wanted: number): number => records.filter(([kind]) => kind === wanted).length;
+  return {
+    firstKey: FIRST_KEY,
+    nextKey: FIRST_KEY + countOf(SessionRecord.KEY),
+    parts: countOf(SessionRecord.ORIGINS),
+  };
+}
