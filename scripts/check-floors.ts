@@ -18,7 +18,8 @@ const STATE = [...MEMBERS, 'state'];
 const BACKUP = [...STATE, 'backup'];
 const REQUESTS = [...BACKUP, 'requests'];
 const EVENTS = [...REQUESTS, 'events'];
-const LISTEN = [...EVENTS, 'listen'];
+const FEED = [...EVENTS, 'feed'];
+const LISTEN = [...FEED, 'listen'];
 
 /** What the files of each folder of `packages/node/src`, at any depth, may import from. A folder that is not here may not be. */
 export const FLOORS: Readonly<Record<string, readonly string[]>> = {
@@ -38,9 +39,10 @@ export const FLOORS: Readonly<Record<string, readonly string[]>> = {
   backup: STATE,
   requests: BACKUP,
   events: REQUESTS,
-  'engine-side': EVENTS,
+  feed: GROUPS,
+  'engine-side': FEED,
   readers: REQUESTS,
-  listen: EVENTS,
+  listen: FEED,
   // Sees both sides.
   operate: [...new Set([...LISTEN, 'engine-side', 'modules', 'readers', ...CONSENSUS])],
 };

@@ -132,8 +132,10 @@ export { type EmitEvent, EVENTS_BYTES_MAX, type RoomEvent, type Sender } from '.
 export { type FeedChange, WholeReplacedError } from './state/feed/change.js';
 export { ChangeReader } from './state/feed/read-changes.js';
 export { SchemaView } from './state/feed/schema-view.js';
+export { typeIdOf } from './state/feed/type-of.js';
 export { Group } from './state/group.js';
 export type { Marking } from './state/marking.js';
+export type { Former } from './state/parts/former-definitions.js';
 export type { Procedure } from './state/parts/procedures.js';
 export {
   EMPTY_SOURCE,

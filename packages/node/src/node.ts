@@ -380,12 +380,13 @@ export class Node implements RunningNode {
 
   private openDoors(): Promise<Doors> {
     const { config, log, identity, site } = this.parts;
-    const { engine, router, rooms } = this.side;
+    const { engine, router, rooms, feeds } = this.side;
     return Doors.open({
       config,
       engine,
       router,
       rooms,
+      feeds,
       hasher: this.hasher,
       transfers: this.backups.transfers,
       wait: (done) => this.waitInPlace(done),

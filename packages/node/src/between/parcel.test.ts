@@ -197,3 +197,25 @@ describe('events in a parcel', () => {
     expect(own.byteLength).toBe(0);
   });
 });
+
+test('a part of the log comes out as it went in', () => {
+  const at = (index: number) => ({ index, term: 2, hash: 0xfedcba98 });
+  const part = {
+    before: at(4),
+    oldest: at(1),
+    last: at(9),
+    entries: [
+      { ...at(5), payload: bytes('five') },
+      { ...at(8), payload: bytes('') },
+    ],
+  };
+  const events: Event[] = [
+    { kind: 'log_read', group: 3, id: 7, part },
+    { kind: 'log_read', group: 3, id: 8, part: null },
+    { kind: 'log_read', group: 3, id: 9, part: { ...part, before: null, entries: [] } },
+  ];
+  // Payloads are views of what was sent.
+  const plain = (read: readonly Event[]): string =>
+    JSON.stringify(read, (key, value) => (key === 'payload' ? Buffer.from(value).toString('hex') : value));
+  expect(plain(throughEvents(packedEvents(events)))).toEqual(plain(events));
+});

@@ -11,6 +11,7 @@
  *            | entries (4) group last:position count entry* membership     entry := position payload
  *            | called (5) from id payload
  *            | returned (6) id answered payload              answered := 0 | 1; membership := answered payload
+ *            | log_read (7) group id (0 | 1 before oldest:position last:position count entry*)     before := 0 | 1 position
  *   position := index term hash                payload := length, bytes
  *
  * All numbers are floats of 64 bits.
@@ -20,6 +21,7 @@ import type { Command, CommittedEntry, Event, LogPosition, PreparedAnswer } from
 
 type Proposals = Extract<Command, { kind: 'propose' }>;
 type Entries = Extract<Event, { kind: 'entries' }>;
+type LogRead = Extract<Event, { kind: 'log_read' }>;
 
 /** The content of a message. */
 export interface Parcel<Message extends Command | Event> {
@@ -93,6 +95,9 @@ export function packEvent(packing: Packing<Event>, event: Event): void {
     case 'entries':
       packEntries(packing, event);
       return;
+    case 'log_read':
+      packLogRead(packing, event);
+      return;
     case 'called':
       if (event.own === undefined) packing.addPacked(Item.CALLED).call(event.from, event);
       else {
@@ -136,6 +141,8 @@ export function unpackEvents(parcel: Parcel<Event>, handle: (event: Event) => vo
     switch (item) {
       case Item.ENTRIES:
         return readEntries(data);
+      case Item.LOG_READ:
+        return readLogRead(data);
       case Item.CALLED:
         return { kind: 'called', from: data.number(), id: data.number(), payload: data.payload() };
       case Item.RETURNED:
@@ -146,7 +153,16 @@ export function unpackEvents(parcel: Parcel<Event>, handle: (event: Event) => vo
   });
 }
 
-const Item = { OBJECT: 0, PROPOSE: 1, CALL: 2, RETURN: 3, ENTRIES: 4, CALLED: 5, RETURNED: 6 } as const;
+const Item = {
+  OBJECT: 0,
+  PROPOSE: 1,
+  CALL: 2,
+  RETURN: 3,
+  ENTRIES: 4,
+  CALLED: 5,
+  RETURNED: 6,
+  LOG_READ: 7,
+} as const;
 
 /** @param read reads a packed item; null for one that it does not know */
 function unpack<Message extends Command | Event>(
@@ -204,26 +220,40 @@ function packEntries(packing: Packing<Event>, { group, last, entries, membership
   const data = packing.addPacked(Item.ENTRIES);
   data.number(group);
   data.position(last);
-  data.number(entries.length);
-  for (const entry of entries) {
-    data.position(entry);
-    data.payload(entry.payload);
-  }
+  data.entries(entries);
   data.optional(membership ?? null);
 }
 
 function readEntries(data: PackedReader): Entries {
   const group = data.number();
   const last = data.position();
-  const entries: CommittedEntry[] = [];
-  for (let left = data.number(); left > 0; left--) {
-    const { index, term, hash } = data.position();
-    entries.push({ index, term, hash, payload: data.payload() });
-  }
+  const entries = data.entries();
   const membership = data.optional();
   return membership === null
     ? { kind: 'entries', group, entries, last }
     : { kind: 'entries', group, entries, last, membership };
+}
+
+function packLogRead(packing: Packing<Event>, { group, id, part }: LogRead): void {
+  const data = packing.addPacked(Item.LOG_READ);
+  data.number(group);
+  data.number(id);
+  data.number(part === null ? 0 : 1);
+  if (part === null) return;
+  const { before, oldest, last, entries } = part;
+  data.number(before === null ? 0 : 1);
+  if (before !== null) data.position(before);
+  data.position(oldest);
+  data.position(last);
+  data.entries(entries);
+}
+
+function readLogRead(data: PackedReader): LogRead {
+  const [group, id] = [data.number(), data.number()];
+  if (data.number() === 0) return { kind: 'log_read', group, id, part: null };
+  const before = data.number() === 0 ? null : data.position();
+  const part = { before, oldest: data.position(), last: data.position(), entries: data.entries() };
+  return { kind: 'log_read', group, id, part };
 }
 
 const NUMBER_BYTES = 8;
@@ -261,6 +291,14 @@ class PackedBytes {
     this.number(index);
     this.number(term);
     this.number(hash);
+  }
+
+  entries(entries: readonly CommittedEntry[]): void {
+    this.number(entries.length);
+    for (const entry of entries) {
+      this.position(entry);
+      this.payload(entry.payload);
+    }
   }
 
   call(node: number, { id, payload }: { readonly id: number; readonly payload: Uint8Array }): void {
@@ -321,6 +359,15 @@ class PackedReader {
 
   position(): LogPosition {
     return { index: this.number(), term: this.number(), hash: this.number() };
+  }
+
+  entries(): CommittedEntry[] {
+    const entries: CommittedEntry[] = [];
+    for (let left = this.number(); left > 0; left--) {
+      const { index, term, hash } = this.position();
+      entries.push({ index, term, hash, payload: this.payload() });
+    }
+    return entries;
   }
 
   call(): PreparedAnswer {

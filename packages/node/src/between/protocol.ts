@@ -53,6 +53,19 @@ export type Command =
   | { readonly kind: 'mark'; readonly group: GroupId; readonly epoch: number; readonly id: number }
   /** Asks for an index at which a read may be served. */
   | { readonly kind: 'read'; readonly group: GroupId; readonly id: number }
+  /**
+   * Reads what lies in the log behind an index and up to another one, which must be committed; `log_read` tells it.
+   *
+   * `bytes` are those that the payloads may have together; the first one may have more.
+   */
+  | {
+      readonly kind: 'read_log';
+      readonly group: GroupId;
+      readonly id: number;
+      readonly after: number;
+      readonly upTo: number;
+      readonly bytes: number;
+    }
   /** The state holds everything up to here, of what came by `entries`. */
   | { readonly kind: 'applied'; readonly group: GroupId; readonly index: number }
   /** Everything up to here is durable in the state: the log may be cut. */
@@ -214,6 +227,18 @@ export interface CommittedEntry extends LogPosition {
   readonly payload: Uint8Array;
 }
 
+/** A part of the log of a group. */
+export interface LogPart {
+  /** The entry behind which it was asked for; null where the log does not hold what lies behind it. */
+  readonly before: LogPosition | null;
+  /** The entry behind which the log can be read from its beginning. */
+  readonly oldest: LogPosition;
+  /** Those that hold changes. */
+  readonly entries: readonly CommittedEntry[];
+  /** The last one that was passed, whatever it holds. */
+  readonly last: LogPosition;
+}
+
 /** How much room a node has on its disk. */
 export type DiskLevel =
   /** Enough. */
@@ -274,6 +299,13 @@ export type Event =
   | { readonly kind: 'mark_lost'; readonly group: GroupId; readonly id: number }
   /** A read may be served once the state holds everything up to `index`; null: ask again. */
   | { readonly kind: 'read'; readonly group: GroupId; readonly id: number; readonly index: number | null }
+  /** A part of the log that was asked for; null: it can't be had now. */
+  | {
+      readonly kind: 'log_read';
+      readonly group: GroupId;
+      readonly id: number;
+      readonly part: LogPart | null;
+    }
   /** This node belongs to a cluster from now on. Comes once, before anything of a group. */
   | {
       readonly kind: 'formed';

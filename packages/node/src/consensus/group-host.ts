@@ -315,6 +315,11 @@ export class GroupHost {
       case 'read':
         group.read(command.id);
         return;
+      case 'read_log': {
+        const part = group.readPart(command.after, command.upTo, command.bytes);
+        this.options.emit({ kind: 'log_read', group: group.id, id: command.id, part });
+        return;
+      }
       case 'applied':
         group.applied(command.index);
         return;
@@ -342,6 +347,8 @@ export class GroupHost {
   private decline(command: Command): void {
     const { emit } = this.options;
     if (command.kind === 'read') emit({ kind: 'read', group: command.group, id: command.id, index: null });
+    else if (command.kind === 'read_log')
+      emit({ kind: 'log_read', group: command.group, id: command.id, part: null });
     else if (command.kind === 'mark') emit({ kind: 'mark_lost', group: command.group, id: command.id });
     else if (command.kind === 'snapshot_arrived') emit({ kind: 'install_refused', group: command.group });
   }

@@ -12,6 +12,7 @@ import {
   type SnapshotMeta,
   type Write,
 } from 'raft-ts';
+import type { LogPart, LogPosition } from '../between/protocol.js';
 
 const KINDS: readonly (EntryKind | undefined)[] = [undefined, 'normal', 'noop', 'change'];
 const CODES: Readonly<Record<EntryKind, number>> = { normal: 1, noop: 2, change: 3 };
@@ -55,6 +56,31 @@ export class GroupLog implements LogView {
     return this.view.entries(low, high, maxBytes).map(({ index, term, type, hash, payload }) => {
       return { index, term, kind: kindOf(index, type), hash, payload };
     });
+  }
+
+  /**
+   * Reads a part of the log: see the command `read_log`.
+   *
+   * @param upTo is committed
+   */
+  readPart(after: number, upTo: number, bytes: number): LogPart {
+    const oldest = this.positionAt(this.firstIndex() - 1);
+    const end = Math.min(upTo, this.lastIndex());
+    if (after < oldest.index || after > this.lastIndex())
+      return { before: null, oldest, entries: [], last: oldest };
+    const before = this.positionAt(after);
+    const read = end <= after ? [] : this.entries(after + 1, end + 1, bytes);
+    const entries = read
+      .filter(({ kind }) => kind === 'normal')
+      .map(({ index, term, hash, payload }) => ({ index, term, hash, payload }));
+    const { index, term, hash } = read.at(-1) ?? before;
+    return { before, oldest, entries, last: { index, term, hash } };
+  }
+
+  /** A hash of 0 where a log that release 0.1.0 began does not tell it. */
+  private positionAt(index: number): LogPosition {
+    const known = index === this.checkpoint.index ? this.checkpoint.hash : this.view.hash(index);
+    return { index, term: this.term(index), hash: known ?? 0 };
   }
 
   snapshot(): SnapshotMeta {

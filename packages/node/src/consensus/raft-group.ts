@@ -233,6 +233,11 @@ export class RaftGroup {
     this.leadAgain();
   }
 
+  /** A part of the log, up to an entry that is committed; null while a snapshot takes its place. */
+  readPart(...range: Parameters<GroupLog['readPart']>): ReturnType<GroupLog['readPart']> | null {
+    return this.writes.isInstalling ? null : this.log.readPart(...range);
+  }
+
   /** The state is durable up to here; lets the log go, but for `keep` entries. */
   checkpointed(applied: Applied, keep: number): void {
     this.log.checkpointed({ ...applied, membership: decodeMembership(applied.membership) });

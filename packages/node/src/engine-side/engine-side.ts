@@ -3,6 +3,8 @@ import { isDiskFull } from '@althing/storage';
 import { type NodeEvent, ROOT_GROUP } from '../between/protocol.js';
 import { Calls } from '../calls/calls.js';
 import { Rooms } from '../events/rooms.js';
+import { Feeds } from '../feed/feeds.js';
+import { LogReads } from '../feed/log-reads.js';
 import type { GroupSession } from '../groups/group-session.js';
 import { Positions } from '../groups/positions.js';
 import { Members } from '../members/members.js';
@@ -26,10 +28,12 @@ export class EngineSide {
   readonly router: Router;
   readonly tasks: Tasks;
   readonly rooms: Rooms;
+  readonly feeds: Feeds;
   readonly scopes: Scopes;
   readonly disk: DiskKeeper;
   readonly positions: Positions;
   private readonly reports: EngineReports;
+  private readonly logReads: LogReads;
   private lastId = 0;
 
   constructor(settings: EngineSettings, ports: EnginePorts) {
@@ -63,6 +67,14 @@ export class EngineSide {
     this.router = this.makeRouter(settings, ports);
     this.tasks = this.makeTasks(ports);
     this.rooms = this.makeRooms(settings, ports);
+    this.logReads = new LogReads(line);
+    this.feeds = new Feeds({
+      engine: this.engine,
+      session: (group) => this.scopes.sessions.ofGroup(group),
+      reads: this.logReads,
+      clock,
+      onDefect: (error) => this.noteDefect(error),
+    });
     this.scopes = new Scopes(settings, ports, {
       engine: this.engine,
       calls: this.calls,
@@ -70,7 +82,10 @@ export class EngineSide {
       rooms: {
         told: (session, events) => this.rooms.told(session, events),
         replaced: (group) => this.rooms.replaced(group),
-        deleted: (collection) => this.rooms.deleted(collection),
+        deleted: (collection) => {
+          this.rooms.deleted(collection);
+          this.feeds.deleted(collection);
+        },
       },
       changed: (session) => this.sessionChanged(session),
       onDefect: (error) => this.noteDefect(error),
@@ -91,6 +106,9 @@ export class EngineSide {
         return;
       case 'positions':
         this.positions.tell(event.groups);
+        return;
+      case 'log_read':
+        this.logReads.handle(event);
         return;
       case 'given_back':
         this.scopes.snapshots.takeBack(event.buffer);
@@ -200,6 +218,7 @@ export class EngineSide {
   private sessionChanged(session: GroupSession): void {
     this.router.sessionChanged(session);
     this.tasks.sessionChanged(session);
+    this.feeds.sessionChanged(session);
     if (session.id !== ROOT_GROUP) return;
     this.members.rootChanged();
     this.rooms.rootChanged();

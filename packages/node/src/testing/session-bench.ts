@@ -2,7 +2,7 @@
  * The scopes of a node over a real log and a real state, all in memory and in one thread: a test decides when
  * commands and events travel, and when the process ends. No part of the package's door.
  */
-import { bootstrap, type Engine, type Target, type User } from '@althing/engine';
+import { bootstrap, type Engine, LEVEL_NEWEST, type Target, type User } from '@althing/engine';
 import { LogStore, MemoryDisk, MemoryStore, StateStore } from '@althing/storage';
 import type { Clock } from '../base/clock.js';
 import type { Command, Event } from '../between/protocol.js';
@@ -10,6 +10,7 @@ import { ConsensusSide } from '../consensus/consensus-side.js';
 import { logChainHash } from '../consensus/group-log.js';
 import type { Network } from '../consensus/network.js';
 import { EngineSide } from '../engine-side/engine-side.js';
+import type { Feeds } from '../feed/feeds.js';
 import type { GroupSession } from '../groups/group-session.js';
 import type { Reply } from '../groups/request.js';
 import type { Sessions } from '../groups/sessions.js';
@@ -91,6 +92,10 @@ export class TestBench {
 
   get sessions(): Sessions {
     return this.started.engine.scopes.sessions;
+  }
+
+  get feeds(): Feeds {
+    return this.started.engine.feeds;
   }
 
   get checkpointer(): Checkpointer {
@@ -203,9 +208,11 @@ export class TestBench {
 
   private async begin(): Promise<void> {
     const { root } = this.engine;
-    const change = bootstrap(root, 1_700_000_000, NO_PASSWORD, MEMBERS);
+    const change = bootstrap(root, 1_700_000_000, NO_PASSWORD, MEMBERS, LEVEL_NEWEST);
     const collectionEvents = root.collectionEvents.splice(0);
-    this.sessions.root.propose({ ...change, collectionEvents }, { ok: true, result: '' }, () => {});
+    this.sessions.root.propose({ ...change, collectionEvents }, { ok: true, result: '' }, () =>
+      root.confirmLevel(),
+    );
     await this.travel();
   }
 

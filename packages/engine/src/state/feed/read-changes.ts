@@ -33,10 +33,11 @@ export class ChangeReader {
    * Calls `visit` for each step of a change, in order.
    *
    * @param view as it is before the change; it stands behind it afterwards
+   * @returns the definitions that the change replaced, as they were
    * @throws WholeReplacedError, behind which the view is of no use
    */
-  read(effects: Uint8Array, view: SchemaView, visit: Visit): void {
-    this.walk(effects, STEPS, view, visit, () => {});
+  read(effects: Uint8Array, view: SchemaView, visit: Visit): readonly Former[] {
+    return this.walk(effects, STEPS, view, visit);
   }
 
   /**
@@ -45,16 +46,8 @@ export class ChangeReader {
    * @param scratch a view of any place in the log, which is of no use afterwards but for this
    * @throws WholeReplacedError
    */
-  formers(effects: Uint8Array, scratch: SchemaView): Former[] {
-    const formers: Former[] = [];
-    this.walk(
-      effects,
-      PASSING_STEPS,
-      scratch,
-      () => {},
-      (former) => formers.push(former),
-    );
-    return formers;
+  formers(effects: Uint8Array, scratch: SchemaView): readonly Former[] {
+    return this.walk(effects, PASSING_STEPS, scratch, () => {});
   }
 
   private walk(
@@ -62,17 +55,18 @@ export class ChangeReader {
     steps: ReadonlyMap<number, Step>,
     view: SchemaView,
     visit: Visit,
-    noteFormer: (former: Former) => void,
-  ): void {
+  ): readonly Former[] {
     const input = new ByteReader(effects);
+    const formers: Former[] = [];
     while (input.remaining > 0) {
       const code = input.u8();
       const step = steps.get(code);
       if (step !== undefined) step(input, view, visit);
-      else if (code === FormerEffect.FORMER.code) noteFormer(readFormer(input, view));
+      else if (code === FormerEffect.FORMER.code) formers.push(readFormer(input, view));
       else if (WHOLE.has(code)) throw new WholeReplacedError();
       else this.pass(code, input);
     }
+    return formers;
   }
 
   private pass(code: number, input: ByteReader): void {

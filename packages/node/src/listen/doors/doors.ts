@@ -4,6 +4,7 @@ import { backgroundClock } from '../../base/clock.js';
 import { descriptorLimit, fittingConnections } from '../../base/descriptors.js';
 import { type Config, DEFAULT_PASSWORD, isOpen, portInUse } from '../../config/index.js';
 import type { Rooms } from '../../events/rooms.js';
+import type { Feeds } from '../../feed/feeds.js';
 import type { ProgramRequest, Reply } from '../../groups/request.js';
 import { scopeText } from '../../requests/checks.js';
 import type { Counters } from '../../requests/counters.js';
@@ -34,6 +35,7 @@ export interface DoorsOptions
   readonly engine: Engine;
   readonly router: Router;
   readonly rooms: Rooms;
+  readonly feeds: Feeds;
   readonly hasher: PasswordHasher;
   readonly figures: EngineMetrics;
   readonly counters: Counters;
@@ -56,6 +58,7 @@ export class Doors {
   private readonly native: NativeListener;
   private readonly nativeDoors: NativeDoors;
   private readonly gate: Gate;
+  private readonly feeds: Feeds;
   private readonly authenticator: Authenticator;
 
   /**
@@ -90,6 +93,7 @@ export class Doors {
       pendingMax: config.requestQueueLimit,
     });
     this.gate = gate;
+    this.feeds = options.feeds;
     const proxies = new ClientAddresses(config.trustedProxies);
     const native = new NativeListener({
       authenticator,
@@ -122,6 +126,7 @@ export class Doors {
         options.router.handle(request, respond);
       },
       transfers,
+      feeds: options.feeds,
       sockets: apiSockets(native, config.resultSizeLimit),
       wait,
       body: { msgpackNestingMax: config.nestingLimit },
@@ -190,6 +195,7 @@ export class Doors {
     this.gate.leave();
     this.http.leave();
     this.native.leave();
+    this.feeds.leave();
   }
 
   /** Accepts no more connections; when every request is answered, it closes them, and settles. */

@@ -237,6 +237,11 @@ export class Exchange {
     return pieces;
   }
 
+  /** Answers with JSON that what was asked for is not there any more. */
+  replyGone(json: string): void {
+    this.send('410 Gone', json, NO_HEADERS, false, 0);
+  }
+
   reply(reply: Reply): void {
     const { index = 0 } = reply;
     const headers = headersOf(reply);

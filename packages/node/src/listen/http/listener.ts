@@ -10,6 +10,7 @@
 import type { HttpRequest, HttpResponse, us_socket_context_t } from 'uWebSockets.js';
 import { randomBytes } from 'node:crypto';
 import { QueryError, type ScopeName } from '@althing/engine';
+import { backgroundClock } from '../../base/clock.js';
 import { networkOf } from '../../base/network-of.js';
 import { type ChangeOutcome, UnfinishedError } from '../../groups/request.js';
 import type { Login } from '../auth/authenticator.js';
@@ -29,6 +30,7 @@ import { Apps, hasCertificate, type SocketData } from './apps.js';
 import type { Batch } from './batch.js';
 import { Bodies } from './bodies.js';
 import { Exchange, type ExchangeParts, write } from './exchange.js';
+import { callOf, FeedDoor } from './feed-door.js';
 import { answerLast, fail, preflight, refuseHeadMethod, sendFile } from './head-answers.js';
 import type { HttpOptions } from './options.js';
 import { type Path, Paths, type Transfer } from './path.js';
@@ -66,6 +68,7 @@ export class HttpListener {
   private readonly heads: Heads;
   private readonly exchangeParts: ExchangeParts;
   private readonly admission: Admission;
+  private readonly feedDoor: FeedDoor;
   private connectionCount = 0;
   private readonly addresses: AddressCounts;
   private readonly clients: ClientAddresses;
@@ -106,6 +109,8 @@ export class HttpListener {
       now: () => performance.now(),
       onDefect: options.onDefect,
     });
+    const { authenticator, feeds, onDefect } = options;
+    this.feedDoor = new FeedDoor({ feeds, authenticator, gate, refuse, clock: backgroundClock, onDefect });
     this.bodies = new Bodies({
       decoding: options.body,
       sizeMax: options.bodySizeMax,
@@ -241,6 +246,8 @@ export class HttpListener {
       answerLast(res, () => refuseHeadMethod(res, this.heads, headers));
     } else if (path.kind === 'session' && isSessionMethod(method) && !req.getQuery()) {
       this.receivePost(res, ROOT, headers, batch, method);
+    } else if (path.kind === 'changes' && method === 'GET') {
+      this.receiveFeed(res, req, path.collection, headers, batch);
     } else if (method !== 'POST') refuse(NOT_POST, METHOD_STATUS, ALLOW);
     else if (path.kind === 'transfer' && !req.getQuery()) this.receiveTransfer(res, path, headers, batch);
     else if (path.kind === 'scope' && !req.getQuery()) this.receivePost(res, path.scope, headers, batch);
@@ -337,18 +344,7 @@ export class HttpListener {
   ): void {
     this.gate.begin();
     const { authenticator } = this.options;
-    const exchange = new Exchange(
-      res,
-      ROOT,
-      'json',
-      this.exchangeParts,
-      batch,
-      true,
-      headers.terms,
-      headers.id,
-      headers.origin === null ? '' : this.corsFor(headers),
-      headers.forwardedFor,
-    );
+    const exchange = this.lastExchange(res, headers, batch, this.exchangeParts);
     const { authorization } = headers;
     const address = (): string => this.clients.of(res, headers.forwardedFor);
     const { stale } = this.gate;
@@ -374,6 +370,33 @@ export class HttpListener {
       });
     }
     exchange.leaveCallback();
+  }
+
+  private receiveFeed(
+    res: HttpResponse,
+    req: HttpRequest,
+    collection: string,
+    headers: RequestHeaders,
+    batch: Batch,
+  ): void {
+    const done = (one: Exchange): void => this.feedDoor.finished(one);
+    const exchange = this.lastExchange(res, headers, batch, { ...this.exchangeParts, done });
+    res.onAborted(() => exchange.abort());
+    const address = (): string => this.clients.of(res, headers.forwardedFor);
+    this.feedDoor.receive(exchange, callOf(req, collection, headers.authorization, address));
+    exchange.leaveCallback();
+  }
+
+  /** An exchange of JSON that ends its connection. */
+  private lastExchange(
+    res: HttpResponse,
+    read: RequestHeaders,
+    batch: Batch,
+    parts: ExchangeParts,
+  ): Exchange {
+    const cors = read.origin === null ? '' : this.corsFor(read);
+    const { terms, id, forwardedFor } = read;
+    return new Exchange(res, ROOT, 'json', parts, batch, true, terms, id, cors, forwardedFor);
   }
 
   private transfer(exchange: Exchange, login: Login, transfer: Transfer, upload: Upload): void {

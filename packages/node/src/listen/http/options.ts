@@ -1,5 +1,6 @@
 import type { WebSocketBehavior } from 'uWebSockets.js';
 import type { Transfers } from '../../backup/transfers.js';
+import type { Feeds } from '../../feed/feeds.js';
 import type { ProgramRequest, Request, Respond, SessionBody } from '../../groups/request.js';
 import type { BodyOptions } from '../../requests/body.js';
 import type { EngineMetrics } from '../../telemetry/engine-metrics.js';
@@ -26,6 +27,8 @@ export interface HttpOptions {
   readonly handleSession: (request: Request<SessionBody>, respond: Respond) => void;
   /** Takes backups, and the restores of them. */
   readonly transfers: Transfers;
+  /** Tells the changes of collections. */
+  readonly feeds: Pick<Feeds, 'follow'>;
   readonly body: BodyOptions;
   /** Bytes that a request body may have. */
   readonly bodySizeMax: number;

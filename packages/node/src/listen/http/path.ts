@@ -8,6 +8,8 @@ export type Path =
   | ({ readonly kind: 'transfer' } & Transfer)
   /** The sessions of the user: see `session-door.ts`. */
   | { readonly kind: 'session' }
+  /** The changes of a collection: see `feed-door.ts`. */
+  | { readonly kind: 'changes'; readonly collection: string }
   /** The welcome page. */
   | { readonly kind: 'root' }
   /** No path at all, or one whose percent-encoding can't be decoded. */
@@ -71,7 +73,7 @@ export class Paths {
 
 /**
  * The target of a URL path: a scope in one of the spellings of `parseScopePath`, a backup, a restore,
- * an export or an import, sessions (`/@backup`, `/@restore`, `/@session`, `/@export/NAME`, `/@import/NAME`, and the latter with `/import_tasks` or `/owned_tasks`, are no scopes), or the welcome page. Percent-encoding is decoded exactly once.
+ * an export or an import, changes, sessions (`/@backup`, `/@restore`, `/@session`, `/@changes/NAME`, `/@export/NAME`, `/@import/NAME`, and the latter with `/import_tasks` or `/owned_tasks`, are no scopes), or the welcome page. Percent-encoding is decoded exactly once.
  */
 export function parsePath(path: string): Path {
   if (path === '/') return { kind: 'root' };
@@ -85,6 +87,9 @@ export function parsePath(path: string): Path {
     }
   }
   if (decoded === '/@session') return { kind: 'session' };
+  const followed = /^\/@changes\/([^/]*)$/.exec(decoded)?.[1];
+  const collection = followed === undefined ? null : parseScopePath(`//${followed}`);
+  if (collection?.kind === 'collection') return { kind: 'changes', collection: collection.name };
   const transfer = transferOf(decoded);
   if (transfer !== null) return { kind: 'transfer', ...transfer };
   const scope = parseScopePath(decoded);

@@ -1,0 +1,187 @@
+/** Feeds over a real log and a real state, in one thread. */
+import { ErrorCode } from '@althing/engine';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { TestBench } from '../testing/session-bench.js';
+import { LostError } from './feeds.js';
+import { filterOf } from './parcel.js';
+import { parsePosition } from './position.js';
+import type { FeedEnd, FeedLine, FeedSink } from './subscriber.js';
+
+const ALL = filterOf(null, null);
+
+let bench: TestBench;
+let stuff: number;
+
+beforeEach(async () => {
+  bench = await new TestBench().start();
+  stuff = bench.engine.root.collectionsByName.get('stuff')?.id ?? 0;
+});
+
+afterEach(() => {
+  expect(bench.failures).toEqual([]);
+});
+
+/** A follower that keeps what it is told, and takes it when it is allowed to. */
+class Follower implements FeedSink {
+  readonly lines: FeedLine[] = [];
+  end: FeedEnd | null = null;
+  timesCaughtUp = 0;
+  isSlow = false;
+  private release: (() => void) | null = null;
+  stop: () => void = () => {};
+
+  get changes(): { changes: { op: string }[] }[] {
+    return this.lines.filter(({ isAlive }) => !isAlive).map(({ json }) => JSON.parse(json));
+  }
+
+  get ops(): string[] {
+    return this.changes.flatMap(({ changes }) => changes.map(({ op }) => op));
+  }
+
+  get position(): string {
+    return this.lines.at(-1)?.at ?? '';
+  }
+
+  send(lines: readonly FeedLine[]): Promise<void> {
+    this.lines.push(...lines);
+    if (!this.isSlow) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.release = resolve;
+    });
+  }
+
+  caughtUp(): void {
+    this.timesCaughtUp += 1;
+  }
+
+  ended(end: FeedEnd): void {
+    this.end = end;
+  }
+
+  takeAll(): void {
+    this.isSlow = false;
+    this.release?.();
+  }
+}
+
+async function follow(since: string | null = null, filter = ALL, user = 'admin'): Promise<Follower> {
+  const follower = new Follower();
+  const asking = bench.engine.root.usersByName.get(user);
+  if (asking === undefined) throw new Error(`no user ${user}`);
+  const position = since === null ? null : parsePosition(since);
+  const following = bench.feeds.follow(
+    { user: asking, collection: 'stuff', since: position, filter },
+    follower,
+  );
+  following.catch(() => {});
+  await bench.travel();
+  follower.stop = await following;
+  await bench.travel();
+  return follower;
+}
+
+describe('a follower', () => {
+  test('is told of each change once it is committed, and by whom it is wanted', async () => {
+    await bench.value(stuff, "set_type('A', {n: 'int'}); set_type('B', {n: 'int'});");
+    const all = await follow();
+    const some = await follow(null, filterOf(['A'], null));
+    bench.ask(stuff, '.a = A{n: 1};');
+    await bench.settle();
+    expect(all.ops).toEqual([]);
+    await bench.travel();
+    await bench.value(stuff, '.b = B{n: 2}; .a.n = 3;');
+    expect(all.ops).toEqual(['new', 'set', 'new', 'set', 'set']);
+    expect(some.changes).toMatchObject([
+      { changes: [{ op: 'new', type: 'A', values: { n: 1 } }] },
+      { changes: [{ op: 'set', type: 'A', key: 'n', value: 3 }] },
+    ]);
+    await bench.value(stuff, '.del("b");');
+    expect(some.ops.at(-1)).toBe('gone');
+  });
+
+  test('that comes back is told what it missed, also by a process that began anew', async () => {
+    const first = await follow();
+    await bench.value(stuff, '.x = 1;');
+    const { position } = first;
+    await bench.value(stuff, '.x = 2;');
+    first.stop();
+    bench.kill();
+    await bench.start();
+    await bench.value(stuff, '.x = 3;');
+    const again = await follow(position);
+    expect(again.changes).toMatchObject([
+      { changes: [{ op: 'set', key: 'x', value: 2 }] },
+      { changes: [{ op: 'set', key: 'x', value: 3 }] },
+    ]);
+    await bench.value(stuff, '.x = 4;');
+    expect(again.changes.length).toBe(3);
+  });
+
+  test('reads names as they were at its position', async () => {
+    await bench.value(stuff, "set_type('A', {n: 'int', m: 'int'});");
+    const { position } = await follow();
+    await bench.value(stuff, '.a = A{n: 1, m: 2};');
+    await bench.value(stuff, "mod_type('A', 'ren', 'n', 'k'); mod_type('A', 'ren', 'm', 'n');");
+    const again = await follow(position);
+    expect(again.changes[0]).toMatchObject({
+      changes: [{ op: 'new', values: { n: 1, m: 2 } }, { op: 'set' }],
+    });
+    expect(again.changes[1]).toMatchObject({
+      changes: [{ op: 'schema', fields: [{ name: 'k', was: 'n' }, { name: 'm' }] }, { op: 'schema' }],
+    });
+  });
+
+  test('that is slow reads the log when it can, and is told all once and in order', async () => {
+    const slow = await follow();
+    const quick = await follow();
+    slow.isSlow = true;
+    for (let i = 0; i < 30; i++) await bench.value(stuff, `.x = ${i}; .t = range(9000).map(|j| j + ${i});`);
+    expect(bench.feeds.counts).toEqual({ all: 2, behind: 1 });
+    slow.takeAll();
+    await bench.travel();
+    expect(bench.feeds.counts).toEqual({ all: 2, behind: 0 });
+    const values = (follower: Follower): unknown[] => follower.changes.map(({ changes }) => changes[0]);
+    expect(values(slow)).toEqual(values(quick));
+    expect(slow.changes.length).toBe(30);
+  });
+
+  test('is told that it is lost where the log was cut, and from where it may go on', async () => {
+    const { position } = await follow();
+    await bench.value(stuff, '.x = 1;');
+    await bench.value(stuff, '.x = 2;');
+    await bench.checkpoint(stuff);
+    const error = await follow(position).catch((thrown: unknown) => thrown);
+    if (!(error instanceof LostError)) throw new Error('it was not lost');
+    const { index, hash } = error.oldest;
+    expect((await follow(`${index}-${hash.toString(16).padStart(8, '0')}`)).end).toBe(null);
+  });
+
+  test.each([
+    ['of another history', (index: number) => `${index}-00000001`],
+    ['that is nowhere', (index: number) => `${index + 1000}-00000001`],
+  ])('with a position %s is lost', async (_, positionFrom) => {
+    const { position } = await follow();
+    const index = Number(position.split('-')[0]);
+    await expect(follow(positionFrom(index))).rejects.toThrow(LostError);
+  });
+
+  test('is lost where the contents were replaced as a whole', async () => {
+    const dump = await bench.value(stuff, 'base64_encode(export({dump: true}));');
+    const follower = await follow();
+    const answer = await bench.value(stuff, `import(base64_decode(${dump}));`);
+    expect([answer, follower.end?.kind]).toEqual(['null', 'lost']);
+  });
+
+  test('hears nothing more without the privilege, or the collection', async () => {
+    await bench.value('thingsdb', "new_user('kim'); grant('//stuff', 'kim', QUERY);");
+    const kim = await follow(null, ALL, 'kim');
+    const admin = await follow();
+    await bench.value('thingsdb', "revoke('//stuff', 'kim', QUERY);");
+    await bench.value(stuff, '.x = 1;');
+    expect([kim.end?.kind, kim.ops, admin.ops]).toEqual(['forbidden', [], ['set']]);
+    await expect(follow(null, ALL, 'kim')).rejects.toMatchObject({ code: ErrorCode.FORBIDDEN });
+    await bench.value('thingsdb', "del_collection('stuff');");
+    expect(admin.end?.kind).toBe('forbidden');
+    expect(bench.feeds.counts).toEqual({ all: 0, behind: 0 });
+  });
+});

@@ -1,0 +1,173 @@
+import { type Engine, ErrorCode, missingPrivilege, Privilege, QueryError, type User } from '@althing/engine';
+import type { Clock } from '../base/clock.js';
+import type { GroupId } from '../between/protocol.js';
+import type { GroupSession } from '../groups/group-session.js';
+import { CollectionFeed, follows } from './collection-feed.js';
+import type { LogReads } from './log-reads.js';
+import type { FeedFilter } from './parcel.js';
+import type { FeedPosition } from './position.js';
+import { type FeedSink, Subscriber } from './subscriber.js';
+
+/** Followers of one node at most. */
+export const FOLLOWERS_MAX = 1000;
+
+/** How often followers are told where they stand, in milliseconds. */
+export const BEAT_MS = 5000;
+
+export interface FeedsOptions {
+  readonly engine: Pick<Engine, 'root'>;
+  readonly session: (group: GroupId) => GroupSession | undefined;
+  readonly reads: Pick<LogReads, 'read'>;
+  readonly clock: Pick<Clock, 'every'>;
+  readonly onDefect: (error: unknown) => void;
+}
+
+export interface FollowRequest {
+  readonly user: User;
+  /** The name of a collection. */
+  readonly collection: string;
+  /** Null: from now on. */
+  readonly since: FeedPosition | null;
+  readonly filter: FeedFilter;
+}
+
+/** The feeds of all collections that somebody follows on this node. While nobody does, nothing is read, and nothing costs anything. */
+export class Feeds {
+  private readonly options: FeedsOptions;
+  private readonly feeds = new Map<GroupId, CollectionFeed>();
+  private stopBeat: (() => void) | null = null;
+
+  constructor(options: FeedsOptions) {
+    this.options = options;
+  }
+
+  /** How many follow, and how many of them read the log by themselves. */
+  get counts(): { readonly all: number; readonly behind: number } {
+    const counts = { all: 0, behind: 0 };
+    for (const feed of this.feeds.values()) {
+      counts.all += feed.counts.all;
+      counts.behind += feed.counts.behind;
+    }
+    return counts;
+  }
+
+  /**
+   * Begins to tell a sink what happens in a collection.
+   *
+   * @returns what ends it
+   * @throws QueryError where the collection is not there, or may not be read, or where there are too many followers
+   * @throws LostError where what lies behind `since` is not to be had
+   */
+  async follow({ user, collection, since, filter }: FollowRequest, sink: FeedSink): Promise<() => void> {
+    const session = this.sessionOf(user, collection);
+    if (this.counts.all >= FOLLOWERS_MAX) throw TOO_MANY;
+    const start = since ?? (await presentOf(session));
+    if (since !== null) await this.assertHeld(session, since);
+    const feed = this.feedOf(session);
+    const subscriber: Subscriber = new Subscriber(user.id, filter, start, sink, {
+      drained: () => feed.drained(subscriber),
+      gone: () => {
+        feed.remove(subscriber);
+        this.considerEnd(session.id, feed);
+      },
+    });
+    feed.add(subscriber);
+    return () => subscriber.end(null);
+  }
+
+  /** Something was committed, or may be read again. */
+  sessionChanged(session: GroupSession): void {
+    if (this.feeds.size > 0) this.feeds.get(session.id)?.consider();
+  }
+
+  /** A collection was deleted. */
+  deleted(collection: GroupId): void {
+    this.feeds.get(collection)?.end({ kind: 'forbidden' });
+  }
+
+  /** Ends all: the node stops. */
+  leave(): void {
+    for (const feed of this.feeds.values()) feed.end({ kind: 'leaving' });
+  }
+
+  /** @throws LostError, QueryError */
+  private async assertHeld(session: GroupSession, since: FeedPosition): Promise<void> {
+    // What this node lacks is in no history that goes on, unless the node is behind.
+    if (since.index > session.appliedIndex) await presentOf(session);
+    const part = await this.options.reads.read(session.id, since.index, since.index);
+    if (part === null) throw NOT_READY;
+    if (since.index > session.appliedIndex || !follows(part, since)) throw new LostError(part.oldest);
+  }
+
+  private sessionOf(user: User, name: string): GroupSession {
+    const { root } = this.options.engine;
+    const collection = root.collectionsByName.get(name);
+    // Without the privilege nobody learns whether there is such a collection.
+    if (collection === undefined || !root.allows(collection.id, user.id, Privilege.QUERY)) {
+      const isKnown = collection === undefined && root.allows('thingsdb', user.id, Privilege.QUERY);
+      if (isKnown) throw new QueryError(ErrorCode.LOOKUP, `there is no collection '${name}'`);
+      throw missingPrivilege(user, Privilege.QUERY, `@:${name}`);
+    }
+    const session = this.options.session(collection.id);
+    if (session === undefined) throw NOT_READY;
+    return session;
+  }
+
+  private feedOf(session: GroupSession): CollectionFeed {
+    const { reads, engine, onDefect, clock } = this.options;
+    let feed = this.feeds.get(session.id);
+    if (feed === undefined) {
+      feed = new CollectionFeed({
+        session,
+        reads,
+        userName: (id) => engine.root.users.get(id)?.name,
+        mayRead: (userId) => engine.root.isLoading || engine.root.allows(session.id, userId, Privilege.QUERY),
+        onDefect,
+      });
+      this.feeds.set(session.id, feed);
+    }
+    this.stopBeat ??= clock.every(BEAT_MS, () => {
+      for (const one of this.feeds.values()) one.beat();
+    });
+    return feed;
+  }
+
+  private considerEnd(id: GroupId, feed: CollectionFeed): void {
+    if (feed.counts.all > 0) return;
+    if (this.feeds.get(id) === feed) this.feeds.delete(id);
+    if (this.feeds.size > 0) return;
+    this.stopBeat?.();
+    this.stopBeat = null;
+  }
+}
+
+/** The log does not hold what lies behind a position: it was cut, or this is another history. */
+export class LostError extends Error {
+  constructor(readonly oldest: FeedPosition) {
+    super('what follows that position is not held any more, or this is another history');
+  }
+}
+
+/** The place behind all that was acknowledged before. */
+function presentOf(session: GroupSession): Promise<FeedPosition> {
+  return new Promise((resolve, reject) => {
+    session.readIndex((isKnown) => {
+      if (!isKnown) reject(NOT_READY);
+      else
+        session.mark(
+          ({ index, hash }) => resolve({ index, hash }),
+          () => reject(NOT_READY),
+        );
+    });
+  });
+}
+
+const NOT_READY = new QueryError(
+  ErrorCode.NODE,
+  'this node can not tell the changes of the collection now: try again',
+);
+
+const TOO_MANY = new QueryError(
+  ErrorCode.MAX_QUOTA,
+  `a node has at most ${FOLLOWERS_MAX} followers of changes: ask another one`,
+);

@@ -1,0 +1,126 @@
+import type { SchemaView } from '@althing/engine';
+import type { FeedFilter, FeedParcel } from './parcel.js';
+import { type FeedPosition, positionText } from './position.js';
+
+/** The end of a feed for one follower. */
+export type FeedEnd =
+  /** What follows its position is not to be had, and never will be. `oldest` is where the log begins now. */
+  | { readonly kind: 'lost'; readonly oldest: FeedPosition }
+  /** It may not read the collection any more, or there is no such collection. */
+  | { readonly kind: 'forbidden' }
+  /** The node ends feeds: others have them. */
+  | { readonly kind: 'leaving' };
+
+/** The way to a follower. */
+export interface FeedSink {
+  /** Sends lines; resolves when more may be sent, rejects when there is nobody any more. */
+  send(lines: readonly FeedLine[]): Promise<void>;
+  /** It was told all that there is so far. */
+  caughtUp(): void;
+  ended(end: FeedEnd): void;
+}
+
+export interface FeedLine {
+  /** The position behind it. */
+  readonly at: string;
+  readonly json: string;
+  /** Whether it says nothing but the position. */
+  readonly isAlive: boolean;
+}
+
+/** Characters that may wait for a follower; behind that it reads the log by itself, when it took them. */
+const WAITING_MAX = 1024 * 1024;
+
+/** One who follows a collection. */
+export class Subscriber {
+  /** Where it stands; what lies before was sent, or waits here. */
+  position: FeedPosition;
+  /** The definitions at its position, while it reads the log by itself. */
+  view: SchemaView | null = null;
+  isReading = false;
+  private waiting: FeedLine[] = [];
+  private waitingSize = 0;
+  private isSending = false;
+  /** Whether that is to be said. */
+  private isCaughtUp = false;
+  private isOver = false;
+  private readonly sink: FeedSink;
+
+  /**
+   * @param drained called when all that waited was sent
+   * @param gone called when it is there no more
+   */
+  constructor(
+    readonly userId: number,
+    readonly filter: FeedFilter,
+    since: FeedPosition,
+    sink: FeedSink,
+    private readonly events: { readonly drained: () => void; readonly gone: () => void },
+  ) {
+    this.position = since;
+    this.sink = sink;
+  }
+
+  get ended(): boolean {
+    return this.isOver;
+  }
+
+  /** Whether it takes less than there is. */
+  get isFull(): boolean {
+    return this.waitingSize > WAITING_MAX;
+  }
+
+  take(parcel: FeedParcel): void {
+    this.position = parcel.at;
+    const json = parcel.text(this.filter);
+    if (json !== null) this.queue(json, false);
+  }
+
+  /** Tells it where it stands, unless something waits to be sent. */
+  beat(): void {
+    if (!this.isSending) this.queue(`{"at":"${positionText(this.position)}","alive":true}`, true);
+  }
+
+  /** It stands where nothing is committed behind; said behind all that waits. */
+  caughtUp(): void {
+    this.isCaughtUp = true;
+    if (this.isSending || this.isOver) return;
+    this.isCaughtUp = false;
+    this.sink.caughtUp();
+  }
+
+  /** Tells it no more. */
+  end(end: FeedEnd | null): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.waiting = [];
+    this.events.gone();
+    if (end !== null) this.sink.ended(end);
+  }
+
+  private queue(json: string, isAlive: boolean): void {
+    if (this.isOver) return;
+    this.waiting.push({ at: positionText(this.position), json, isAlive });
+    this.waitingSize += json.length;
+    this.send();
+  }
+
+  private send(): void {
+    if (this.isSending || this.isOver || this.waiting.length === 0) return;
+    const lines = this.waiting;
+    const size = this.waitingSize;
+    this.waiting = [];
+    this.isSending = true;
+    this.sink.send(lines).then(
+      () => {
+        this.isSending = false;
+        this.waitingSize -= size;
+        this.send();
+        if (this.isSending) return;
+        if (this.isCaughtUp) this.caughtUp();
+        this.events.drained();
+      },
+      () => this.end(null),
+    );
+  }
+}
