@@ -20,6 +20,7 @@ Each seed is a run of its own, and always the same one.
   npm run simulate -- --reached           and how many runs came into each of the situations that matter
   npm run simulate -- --mutants           plants bugs, one at a time, and looks for each in up to --seeds seeds (2000)
   npm run simulate -- --mutants --only a,b    only these
+  npm run simulate -- --mutants --times 3     looks for several seeds for each, and shows them as first-seeds.ts has them
 
   npm run simulate -- --seed 42           one seed; when it fails, with what happened before (--log: all that happens)
   npm run simulate -- --seed 42 --only a  with planted bugs
@@ -58,7 +59,8 @@ async function main(args: readonly string[]): Promise<number> {
       return await repeat(pool, workers, run, numberOf('times', values.times, 1));
     }
     if (values.mutants) {
-      return await findMutants(pool, names ?? allMutants(), from, numberOf('seeds', values.seeds, 2000));
+      const [seeds, times] = [numberOf('seeds', values.seeds, 2000), numberOf('times', values.times, 1)];
+      return await findMutants(pool, { names: names ?? allMutants(), from, seeds, times });
     }
     const isEndless = ms !== null && values.seeds === undefined;
     const count = isEndless ? Number.MAX_SAFE_INTEGER : numberOf('seeds', values.seeds, 1000);

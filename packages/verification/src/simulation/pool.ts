@@ -1,12 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { WHOLE } from './cut.js';
 import { type Assignment, type Result, resultOf } from './work.js';
 
 export interface Job {
-  /** The seed with a number, from 0 on; null when there are no more. */
-  readonly next: (number: number) => number | null;
-  /** Names of planted bugs. */
-  readonly mutants: readonly string[];
+  readonly assignment: Assignment;
   readonly onResult: (result: Result) => void;
 }
 
@@ -22,15 +18,17 @@ export class Pool {
     this.size = size;
   }
 
-  /** Resolves when there are no more seeds, and all that were begun have ended. */
-  async run(job: Job): Promise<void> {
-    let number = 0;
+  /**
+   * Makes runs, as many at once as there are processes. Resolves when all that were begun have ended.
+   *
+   * @param next the next run; null when there are no more
+   */
+  async run(next: () => Job | null): Promise<void> {
     const worker = async (): Promise<void> => {
       for (;;) {
-        const seed = job.next(number);
-        if (seed === null) return;
-        number += 1;
-        job.onResult(await this.live({ seed, mutants: job.mutants, cut: WHOLE }));
+        const job = next();
+        if (job === null) return;
+        job.onResult(await this.live(job.assignment));
       }
     };
     await Promise.all(Array.from({ length: this.size }, worker));

@@ -3,6 +3,7 @@ import { commandOf, WHOLE } from './cut.js';
 import type { Pool } from './pool.js';
 import { missingPlaces, REACHED_WITHIN } from './reached.js';
 import { replay } from './replay.js';
+import type { Result } from './work.js';
 
 /** Runs that fail after which it is enough. */
 const FAILURES_MAX = 20;
@@ -21,26 +22,28 @@ export async function runSeeds(
 ): Promise<number> {
   const began = performance.now();
   const sum = { seeds: 0, events: 0, operations: 0, acknowledged: 0 };
+  let begun = 0;
   let failures = 0;
   let firstFailed: number | null = null;
   const reached = new Map<string, number>();
-  await pool.run({
-    next: (at) =>
-      at < count && performance.now() - began < ms && failures < FAILURES_MAX ? from + at : null,
-    mutants: [],
-    onResult: (result) => {
-      sum.seeds += 1;
-      if (result.error !== null) {
-        failures += 1;
-        console.log(`seed ${result.seed}: ${result.error}\n  replay: ${commandOf(result.seed, [], WHOLE)}`);
-        if (result.ended) firstFailed ??= result.seed;
-        return;
-      }
-      sum.events += result.events;
-      sum.operations += result.operations;
-      sum.acknowledged += result.acknowledged;
-      for (const place of result.reached) reached.set(place, (reached.get(place) ?? 0) + 1);
-    },
+  const onResult = (result: Result): void => {
+    sum.seeds += 1;
+    if (result.error !== null) {
+      failures += 1;
+      console.log(`seed ${result.seed}: ${result.error}\n  replay: ${commandOf(result.seed, [], WHOLE)}`);
+      if (result.ended) firstFailed ??= result.seed;
+      return;
+    }
+    sum.events += result.events;
+    sum.operations += result.operations;
+    sum.acknowledged += result.acknowledged;
+    for (const place of result.reached) reached.set(place, (reached.get(place) ?? 0) + 1);
+  };
+  await pool.run(() => {
+    if (begun === count || performance.now() - began >= ms || failures >= FAILURES_MAX) return null;
+    const seed = from + begun;
+    begun += 1;
+    return { assignment: { seed, mutants: [], cut: WHOLE }, onResult };
   });
   const seconds = (performance.now() - began) / 1000;
   const { seeds, events, operations, acknowledged } = sum;

@@ -4,6 +4,7 @@ import type { Cut } from './cut.js';
 import { Anomaly } from './history.js';
 import { Planters } from './mutants.js';
 import { simulate } from './simulate.js';
+import { TooLong } from './too-long.js';
 import { Violation } from './watcher.js';
 
 /** What the parent asks for. */
@@ -11,6 +12,8 @@ export interface Assignment {
   readonly seed: number;
   readonly mutants: readonly string[];
   readonly cut: Cut;
+  /** Events after which the run is given up; it has not ended then. */
+  readonly turnsMax?: number;
 }
 
 /** What came of it; `error` is null when all was well. */
@@ -24,7 +27,7 @@ export interface Result {
   /** The kinds of those. */
   readonly kinds: readonly string[];
   readonly traceHash: number;
-  /** Whether the run came to its end; its process may have died, or taken too long. */
+  /** Whether the run came to its end; its process may have died, or taken too long, or the run was given up. */
   readonly ended: boolean;
   readonly events: number;
   readonly operations: number;
@@ -58,7 +61,8 @@ export function resultOf(seed: number): Result {
 }
 
 /** Makes a run; what goes wrong is told by the result. */
-export async function live({ seed, mutants, cut }: Assignment, planters = new Planters()): Promise<Result> {
+export async function live(assignment: Assignment, planters = new Planters()): Promise<Result> {
+  const { seed, mutants, cut, turnsMax } = assignment;
   const decisions: string[] = [];
   const kinds = new Set<string>();
   const onDecision = (name: string, kind: string): void => {
@@ -69,10 +73,11 @@ export async function live({ seed, mutants, cut }: Assignment, planters = new Pl
   try {
     result = {
       ...result,
-      ...(await simulate({ seed, mutants: new Set(mutants), cut, onDecision }, planters)),
+      ...(await simulate({ seed, mutants: new Set(mutants), cut, turnsMax, onDecision }, planters)),
     };
   } catch (error) {
-    result = { ...result, error: textOf(error), broken: brokenBy(error) };
+    const ended = !(error instanceof TooLong);
+    result = { ...result, error: textOf(error), broken: brokenBy(error), ended };
   }
   return { ...result, decisions, kinds: [...kinds] };
 }

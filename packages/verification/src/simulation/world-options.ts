@@ -13,6 +13,8 @@ export interface WorldOptions {
   readonly cut?: Cut;
   /** In place of what the seed makes of it. */
   readonly swarm?: Swarm;
+  /** Events after which the run is given up, by `TooLong`. */
+  readonly turnsMax?: number | undefined;
   /** Makes the threads that run queries; by default they take no time. */
   readonly engineThread?: (scheduler: Scheduler) => Thread;
   /** Whether an error that ends a task is none of the node's. */

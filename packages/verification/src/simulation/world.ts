@@ -25,6 +25,7 @@ import type { Surroundings } from './surroundings.js';
 import { drawSwarm, type Swarm } from './swarm.js';
 import { rolesOf } from './table.js';
 import { Thread } from './thread.js';
+import { TooLong } from './too-long.js';
 import { Violation, Watcher } from './watcher.js';
 import { COLLECTIONS } from './workload.js';
 import type { WorldOptions } from './world-options.js';
@@ -177,8 +178,10 @@ export class World {
    * @throws what is found to be wrong
    */
   async run(until: () => boolean, limitMs: number): Promise<void> {
+    const { turnsMax = Number.POSITIVE_INFINITY } = this.options;
     await this.scheduler.run(until, limitMs, () => {
       if (this.violation !== null) throw this.violation;
+      if (this.scheduler.turns > turnsMax) throw new TooLong(`more than ${turnsMax} events`);
       if (this.scheduler.turns > TURNS_MAX) throw new Violation('I16', 'there is no end of messages');
       if (this.scheduler.turns % LOOK_TURNS === 0) {
         for (const process of this.processes) this.watcher.look(process);
