@@ -1,5 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { AlthingError, isWireMap, parseJson, showValue, type WireValue } from '@althing/client';
+import {
+  AlthingError,
+  type CallOptions,
+  isWireMap,
+  parseJson,
+  showValue,
+  type WireValue,
+} from '@althing/client';
 import { type Command, Option } from 'commander';
 import type { CommandDefinition } from './command.js';
 import { addConnectionOptions, exitCodeOf, withConnection, wordsOf } from './connection.js';
@@ -20,6 +27,10 @@ export const queryCommand: CommandDefinition = {
       .option('--vars <json>', 'variables of the query, as a JSON object')
       .option('--dry-run', 'try it out: print its result and what it would change, and change nothing')
       .option(
+        '--snapshot',
+        'read a snapshot, in a thread of its own: for queries that take up to ten minutes',
+      )
+      .option(
         '--idempotency-key <key>',
         'name of a request whose outcome is unknown: sent again, it takes effect once',
       )
@@ -38,10 +49,20 @@ export const queryCommand: CommandDefinition = {
   },
 };
 
+/** How long a snapshot read may wait and run, in milliseconds: longer than nodes let it by default. */
+const SNAPSHOT_MS = 15 * 60_000;
+
+const SNAPSHOT: CallOptions = {
+  consistency: 'snapshot',
+  timeoutMs: SNAPSHOT_MS,
+  attemptTimeoutMs: SNAPSHOT_MS,
+};
+
 const examples = `
 Examples:
   althing query //stuff '.greetings.choice();' --user admin
   althing query //stuff '.n += step;' --vars '{"step": 2}' --token-file token
+  althing query //stuff '.orders.map(|o| o.amount).sum();' --snapshot --user admin
   althing query @thingsdb 'new_collection("books");' --user admin:pass
   echo '.len();' | althing query //stuff - --user admin:pass --format pretty
 
@@ -56,7 +77,10 @@ async function query(scope: string, code: string, command: Command, io: Io): Pro
       const value =
         command.getOptionValue('dryRun') === true
           ? await tryOut(db, scope, text, vars, {})
-          : await db.$scope(scope).with({ idempotencyKey }).query<WireValue>(text, vars);
+          : await db
+              .$scope(scope)
+              .with({ idempotencyKey, ...(command.getOptionValue('snapshot') === true && SNAPSHOT) })
+              .query<WireValue>(text, vars);
       await write(
         io.stdout,
         `${textOption(command, 'format') === 'pretty' ? showValue(value) : jsonLine(value)}\n`,

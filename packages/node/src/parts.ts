@@ -53,6 +53,7 @@ export { LAG_LOW_MS } from './operate/status/lagging.js';
 export type { InviteAnswer } from './peers/formation/formation.js';
 export { FrameKind, readRaftFrame } from './peers/frames.js';
 export { LINK_SIZES, type LinkSizes } from './peers/links.js';
+export { SnapshotEngine } from './readers/snapshot-engine.js';
 export {
   decodeAnswer,
   decodeRequest,
@@ -62,5 +63,6 @@ export {
 } from './requests/forward-format.js';
 export { PasswordHasher } from './requests/password.js';
 export { Sequences } from './requests/sequences.js';
+export type { SnapshotReaders } from './requests/snapshot-query.js';
 export type { StateCheck } from './state/state-checks.js';
 export { StateDigest, stateDigest } from './state/state-digest.js';

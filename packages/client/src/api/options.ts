@@ -17,9 +17,10 @@ export interface CallOptions {
   readonly attemptsMax?: number | undefined;
   /**
    * `stale`: what the asked node has, without asking a majority; never older than what this client has seen in that scope.
-   * Default `linearizable`: all that was acknowledged before.
+   * `snapshot`: a read that may take minutes, over what the disk of that node has, in a thread of its own; with `timeoutMs` and
+   * `attemptTimeoutMs` of such a length. Default `linearizable`: all that was acknowledged before.
    */
-  readonly consistency?: 'linearizable' | 'stale' | undefined;
+  readonly consistency?: 'linearizable' | 'stale' | 'snapshot' | undefined;
   /**
    * A name for the call that outlives this program, such as that of an order. A call of the same name and content, also of another
    * program, takes effect once within a day. It is for one call.

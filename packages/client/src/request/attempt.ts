@@ -1,5 +1,5 @@
 /** One attempt of a request at one node, and how it can end: between the logic of requests and the transports. */
-import type { Credentials } from '../api/options.js';
+import type { CallOptions, Credentials } from '../api/options.js';
 import type { ChangeOutcome, ErrorOrigin } from '../errors/query-errors.js';
 import type { ScopeName } from '../scope.js';
 import type { Writable } from '../wire/exact.js';
@@ -17,7 +17,8 @@ export interface Attempt {
   readonly request: string | null;
   /** The caller's own name for it; null for none. */
   readonly idempotencyKey: string | null;
-  readonly isStale: boolean;
+  /** Nothing: all that was acknowledged before. */
+  readonly consistency: CallOptions['consistency'];
   readonly readOnly: boolean;
   readonly dryRun: boolean | 'explain';
   /** 0 for none. */

@@ -139,7 +139,7 @@ export class Caller {
     if (idempotencyKey === null && !scope.isNode && !dryRun)
       state.name = this.#names.begin(scope.text, clock.now());
     state.key = idempotencyKey;
-    const isStale = options.consistency === 'stale';
+    const { consistency } = options;
     for (;;) {
       const refreshing = refreshNodes();
       if (refreshing !== null) await interruption.inTime(refreshing);
@@ -159,10 +159,10 @@ export class Caller {
         credentials,
         request: state.name?.header() ?? null,
         idempotencyKey,
-        isStale,
+        consistency,
         readOnly,
         dryRun,
-        minIndex: isStale ? this.#seen.of(scope.text) : 0,
+        minIndex: consistency === 'stale' ? this.#seen.of(scope.text) : 0,
         timeoutMs: Math.min(options.attemptTimeoutMs ?? ATTEMPT_TIMEOUT_MS, leftMs),
         headers: { ...requestHeaders, ...hooks.attempt?.(hookCall, attemptInfo(state, node, body)) },
         isFresh,

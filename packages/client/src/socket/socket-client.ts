@@ -18,7 +18,7 @@ export interface SocketOptions {
   readonly minIndex?: bigint;
   readonly readOnly?: boolean;
   readonly dryRun?: boolean | 'explain';
-  readonly consistency?: 'linearizable' | 'stale';
+  readonly consistency?: 'linearizable' | 'stale' | 'snapshot';
   readonly timeoutMs?: bigint;
 }
 

@@ -23,17 +23,15 @@ export function httpBody({ kind, text, values }: Program): Uint8Array {
 
 /** The headers of an attempt, but for its length. */
 export function httpHeaders(attempt: Attempt): Record<string, string> {
-  const { credentials, request, idempotencyKey, isStale, minIndex, readOnly, dryRun, headers } = attempt;
+  const { credentials, request, idempotencyKey, consistency, minIndex, readOnly, dryRun, headers } = attempt;
   const all: Record<string, string> = { ...headers, 'Content-Type': CONTENT_TYPE };
   if (credentials !== null) all.Authorization = authorizationOf(credentials);
   if (request !== null) all['Althing-Request'] = request;
   if (idempotencyKey !== null) all['Idempotency-Key'] = idempotencyKey;
   if (readOnly) all['Althing-Read-Only'] = 'true';
   if (dryRun) all['Althing-Dry-Run'] = `${dryRun}`;
-  if (isStale) {
-    all.Consistency = 'stale';
-    if (minIndex > 0) all['Althing-Min-Index'] = `${minIndex}`;
-  }
+  if (consistency) all.Consistency = consistency;
+  if (minIndex > 0) all['Althing-Min-Index'] = `${minIndex}`;
   return all;
 }
 

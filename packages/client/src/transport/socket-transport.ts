@@ -159,16 +159,14 @@ class Pool {
 const ARRAY_OF_FOUR = 0x94;
 
 function withOptions(body: Uint8Array, attempt: Attempt): Uint8Array {
-  const { request, idempotencyKey, isStale, minIndex, readOnly, dryRun, timeoutMs } = attempt;
+  const { request, idempotencyKey, consistency, minIndex, readOnly, dryRun, timeoutMs } = attempt;
   const options = new Map<string, Writable>([['timeout_ms', Math.max(1, Math.floor(timeoutMs))]]);
   if (request !== null) options.set('request', request);
   if (idempotencyKey !== null) options.set('key', idempotencyKey);
   if (readOnly) options.set('read_only', true);
   if (dryRun) options.set('dry_run', dryRun);
-  if (isStale) {
-    options.set('consistency', 'stale');
-    if (minIndex > 0) options.set('min_index', minIndex);
-  }
+  if (consistency) options.set('consistency', consistency);
+  if (minIndex > 0) options.set('min_index', minIndex);
   const packed = pack(options);
   const all = new Uint8Array(body.length + packed.length);
   all.set(body);

@@ -99,7 +99,7 @@ export class SnapshotQueries {
     for (let flushes = 0; ; flushes++) {
       const place = this.options.stored().placeOf(session);
       if (place === null) return null;
-      const isOld = maxAgeMs !== null && place.ageMs > maxAgeMs && place.index < appliedIndex;
+      const isOld = maxAgeMs !== null && place.ageMs >= maxAgeMs && place.index < appliedIndex;
       if (place.index >= minIndex && !isOld) return place;
       if (flushes >= FLUSHES_MAX) return null;
       await this.options.stored().flush(session);

@@ -22,7 +22,7 @@ export interface StoredPlace {
   readonly storedIndex: number;
   /** Up to here nothing was changed behind that. */
   readonly index: number;
-  /** How old it is at most, to within the time between two looks, in milliseconds. */
+  /** How old it is at most, in milliseconds. */
   readonly ageMs: number;
 }
 

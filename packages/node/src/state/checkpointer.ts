@@ -68,6 +68,8 @@ export class Checkpointer {
   private readonly doneAt = new Map<GroupSession, number>();
   /** When the oldest change of a group came that is in no checkpoint, as far as it was noticed. */
   private readonly dirtySince = new Map<GroupSession, number>();
+  /** When the disk last had all that a group holds. */
+  private readonly wholeAt = new Map<GroupSession, number>();
   /** Bytes of the changes that a running checkpoint writes. */
   private readonly frozenBytes = new Map<GroupSession, number>();
   /** How often `hold` was called, but for those that are released. */
@@ -126,7 +128,8 @@ export class Checkpointer {
       return { storedIndex, index: Math.max(storedIndex, session.appliedIndex), ageMs: 0 };
     this.noteAge(session);
     const now = this.options.clock.now();
-    return { storedIndex, index: storedIndex, ageMs: now - (this.dirtySince.get(session) ?? now) };
+    const since = this.wholeAt.get(session) ?? this.dirtySince.get(session) ?? now;
+    return { storedIndex, index: storedIndex, ageMs: now - since };
   }
 
   /**
@@ -207,6 +210,7 @@ export class Checkpointer {
     await this.running.get(session);
     this.doneAt.delete(session);
     this.dirtySince.delete(session);
+    this.wholeAt.delete(session);
   }
 
   get active(): boolean {
@@ -214,8 +218,10 @@ export class Checkpointer {
   }
 
   private noteAge(session: GroupSession): void {
-    if (!this.isDirty(session) && !this.running.has(session)) this.dirtySince.delete(session);
-    else if (!this.dirtySince.has(session)) this.dirtySince.set(session, this.options.clock.now());
+    if (!this.isDirty(session) && !this.running.has(session)) {
+      this.dirtySince.delete(session);
+      this.wholeAt.set(session, this.options.clock.now());
+    } else if (!this.dirtySince.has(session)) this.dirtySince.set(session, this.options.clock.now());
   }
 
   private isStored({ id }: GroupSession): boolean {
@@ -236,6 +242,7 @@ export class Checkpointer {
         (bytes) => {
           // Changes that came meanwhile are not older than the beginning.
           if (this.dirtySince.has(session)) this.dirtySince.set(session, begin);
+          if (bytes > 0) this.wholeAt.set(session, begin);
           onDone(session, { things, durationMs: clock.now() - begin, bytes });
           return bytes > 0;
         },

@@ -56,6 +56,11 @@ export class Contents {
       ofGroup(this.memberships, group).set(event.index, JSON.stringify(event.membership));
   }
 
+  /** The entries of a group that are committed, by their index; undefined for one of Raft's own. */
+  entriesOf(group: GroupId): ReadonlyMap<number, Uint8Array | undefined> {
+    return ofGroup(this.entries, group);
+  }
+
   /** Takes up what is committed. */
   onEvent(process: Process, event: Event): void {
     if (event.kind !== 'entries' && event.kind !== 'committed') return;

@@ -58,6 +58,8 @@ export const NODE_MUTANTS = {
   expiry_by_first_moment: 'what is given more time expires when it would have before',
   job_waiting_not_stored: 'what a job chose and is still referred to is forgotten',
   job_slice_not_undone: 'a slice of a job that is taken back counts as done',
+  index_of_before:
+    'the answer of a snapshot read tells the index that the node had applied, not that of the snapshot',
   wiped_node_keeps_id: 'a node that lost its data comes back as who it was',
 } as const;
 

@@ -2,13 +2,7 @@
  * A process of a simulated node: the engine side and the consensus side of a real one, but for its two threads, its disks, its
  * clock and its connections.
  */
-import {
-  DEFAULT_LIMITS,
-  type Engine,
-  type Environment,
-  type PasswordHash,
-  type RootGroup,
-} from '@althing/engine';
+import { DEFAULT_LIMITS, type Engine, type Environment, type RootGroup } from '@althing/engine';
 import {
   type Bridge,
   bootstrapCluster,
@@ -28,6 +22,7 @@ import {
 } from '@althing/node/parts';
 import { DiskFullError, type LogView, type StateStore } from '@althing/storage';
 import { membersOf } from 'raft-ts';
+import { noPassword } from '../harness/local-engine.js';
 import type { Frame } from './connections.js';
 import { openConsensus, type SimulatedConsensus } from './consensus-side.js';
 import { simulatedHasher } from './hasher.js';
@@ -37,19 +32,12 @@ import { NodeFailure } from './node-failure.js';
 import { NodeBugs } from './node-mutants.js';
 import { nodeViewOf } from './node-view.js';
 import type { Draw } from './random.js';
+import { simulatedReaders } from './snapshot-readers.js';
 import { Doors } from './sockets/doors.js';
 import type { Surroundings } from './surroundings.js';
 import { Thread } from './thread.js';
 import { threadLine } from './thread-line.js';
 import { QUOTAS } from './workload.js';
-
-const NO_PASSWORD: PasswordHash = {
-  salt: new Uint8Array(16),
-  hash: new Uint8Array(32),
-  logN: 0,
-  r: 1,
-  p: 1,
-};
 
 const HOUSEKEEPING_MS = 100;
 /** Instances of a type at most whose index is built at once. */
@@ -312,6 +300,14 @@ export class Process {
         reports: this.reports(),
         departs: () => Promise.resolve(),
         askModule: moduleOn(this.engineThread, world.drawFor(machine, 'modules')),
+        readers: simulatedReaders({
+          machine,
+          planted: world.planted,
+          thread: this.engineThread,
+          environment: this.environment(),
+          appliedIndex: (group) => this.session(group)?.appliedIndex ?? 0,
+          onFailure: (error) => this.fail('a snapshot can not be read', error),
+        }),
         status: () => ({ status: 'READY', committed: 0, stored: 0, zone: 0 }),
       },
     );
@@ -397,7 +393,7 @@ export class Process {
       root: engine.root,
       session: scopes.sessions.root,
       founders: this.machine.cluster.founders,
-      hash: () => Promise.resolve(NO_PASSWORD),
+      hash: () => Promise.resolve(noPassword),
       now: () => this.wallClock(),
       until,
     });

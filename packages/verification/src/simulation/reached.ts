@@ -335,6 +335,8 @@ const PLACES: readonly string[] = [
   'a disk that lied: the leader tells',
   'a disk that lied: the log tells',
   'checkpoints are compared with the entries',
+  'a snapshot is read',
+  'a snapshot holds all that was acknowledged',
   'states are compared: equal',
   'states are compared: incomplete',
   'swap is failed',

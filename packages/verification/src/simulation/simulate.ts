@@ -77,6 +77,7 @@ async function live(world: World): Promise<void> {
   clients.start();
   sockets.start();
   world.listeners.start();
+  world.snapshotLooks.start();
   nemesis.start();
   await world.run(() => false, swarm.faultsMs);
   nemesis.stop();
@@ -86,6 +87,7 @@ async function live(world: World): Promise<void> {
   clients.stop();
   sockets.stop();
   world.listeners.stop();
+  world.snapshotLooks.stop();
   await world.run(() => isQuiet(world), HEAL_MS);
   demandSettled(world, 'after healing');
   await expires(world);
@@ -221,6 +223,7 @@ function demandSettled(world: World, when: string): void {
 
 async function checkEverything(world: World): Promise<void> {
   if (world.contents.check() > 0) world.reached.add('checkpoints are compared with the entries');
+  world.snapshotLooks.check();
   for (let attempt = 1; ; attempt++) {
     const before = marksOf(world);
     let isCompared = false;

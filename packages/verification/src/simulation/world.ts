@@ -20,6 +20,7 @@ import { Draw } from './random.js';
 import { Reached } from './reached.js';
 import { RoomWitness } from './room-witness.js';
 import { Scheduler } from './scheduler.js';
+import { SnapshotLooks } from './snapshot-looks.js';
 import { SocketClients } from './sockets/socket-clients.js';
 import type { Surroundings } from './surroundings.js';
 import { drawSwarm, type Swarm } from './swarm.js';
@@ -69,6 +70,7 @@ export class World {
   readonly witness = new RoomWitness();
   readonly nemesis: Nemesis;
   readonly listeners: Listeners;
+  readonly snapshotLooks: SnapshotLooks;
   readonly drains: Drains;
   /** Machines that the cluster takes in. */
   readonly newcomers: Newcomers;
@@ -97,6 +99,12 @@ export class World {
     this.clusterId = new Draw(seed, 'cluster').bytes(16);
     this.listeners = new Listeners({
       scheduler,
+      onViolation: (error) => this.violate(error),
+      onReached: (place) => this.reached.add(place),
+    });
+    this.snapshotLooks = new SnapshotLooks({
+      draw: new Draw(seed, 'snapshots', scheduler),
+      entriesOf: (group) => this.contents.entriesOf(group),
       onViolation: (error) => this.violate(error),
       onReached: (place) => this.reached.add(place),
     });
@@ -139,7 +147,10 @@ export class World {
         this.nemesis.onEvent(process, event);
       },
       onReached: (place) => this.reached.add(place),
-      onOpen: (process) => this.listeners.attend(process, COLLECTIONS),
+      onOpen: (process) => {
+        this.listeners.attend(process, COLLECTIONS);
+        this.snapshotLooks.attend(process, COLLECTIONS);
+      },
       onTransmit: (process, group, messages) => {
         const view = process.view(group);
         if (view === undefined) return;

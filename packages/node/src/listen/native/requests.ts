@@ -4,7 +4,7 @@
  *   AUTH  := [user, password] / token
  *   QUERY := [scope, code, vars?, options?]       ; anything but a map as vars: none
  *   RUN   := [scope, procedure, args?, options?]
- *   options := {request?: str, key?: str, min_index?: int, consistency?: str, timeout_ms?: int, read_only?: bool,
+ *   options := {request?: str, key?: str, min_index?: int, consistency?: str, max_age_ms?: int, timeout_ms?: int, read_only?: bool,
  *               dry_run?: bool | 'explain'}
  *
  * Further elements, and what follows behind the array, are passed over. Values are not read here, see `requests/body.ts`.
@@ -210,6 +210,9 @@ function readOptions(reader: MsgpackReader, named: Buffer): PackedOptions | null
       case 'min_index':
         headers.minIndex = String(wholeOf(reader, key, 0, Number.MAX_SAFE_INTEGER));
         break;
+      case 'max_age_ms':
+        headers.maxAge = String(wholeOf(reader, key, 0, Number.MAX_SAFE_INTEGER));
+        break;
       case 'read_only':
         headers.readOnly = String(boolOf(reader, key));
         break;
@@ -258,6 +261,7 @@ function wholeOf(reader: MsgpackReader, key: string, min: number, max: number): 
 function inOptions(problem: string): string {
   return problem
     .replaceAll('Althing-Min-Index', 'min_index')
+    .replaceAll('Althing-Max-Age', 'max_age_ms')
     .replaceAll('Althing-Request', 'request')
     .replaceAll('Idempotency-Key', 'key')
     .replaceAll('Consistency', 'consistency');

@@ -5,6 +5,8 @@ describe('headers with terms', () => {
   test.each([
     [{ consistency: 'stale' }],
     [{ consistency: 'linearizable' }],
+    [{ consistency: 'snapshot' }],
+    [{ consistency: 'snapshot', maxAge: '0' }],
     [{ minIndex: '0' }],
     [{ minIndex: '9007199254740991' }],
     [{ key: 'k' }],
@@ -21,6 +23,8 @@ describe('headers with terms', () => {
   test.each([
     [{ consistency: 'eventual' }, 'Consistency'],
     [{ consistency: '' }, 'Consistency'],
+    [{ consistency: 'stale', maxAge: '5' }, 'Althing-Max-Age'],
+    [{ consistency: 'snapshot', maxAge: '-1' }, 'Althing-Max-Age'],
     [{ minIndex: '' }, 'Althing-Min-Index'],
     [{ minIndex: '-1' }, 'Althing-Min-Index'],
     [{ minIndex: '1e3' }, 'Althing-Min-Index'],
