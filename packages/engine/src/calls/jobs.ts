@@ -1,19 +1,35 @@
-/** Slices of jobs: closures of users are called for some instances, which changes nothing; what they say is done in a change of its own. */
+/** Slices of jobs: closures of users are called for some instances, with the rights of whoever made the job. */
+import { Privilege } from '../admin/privileges.js';
 import { operationError } from '../error.js';
 import { invoke } from '../run/invoke.js';
+import type { Type } from '../schema/type.js';
 import type { CollectionGroup } from '../state/collection-group.js';
 import { type Job, JobEditor } from '../state/parts/jobs.js';
-import type { Choice, Removal } from '../state/removal.js';
-import { isTruthy } from '../value/kinds.js';
+import type { Removal } from '../state/removal.js';
+import type { Transaction } from '../state/transaction.js';
+import { equals, isTruthy } from '../value/kinds.js';
+import type { Thing } from '../value/thing.js';
+import type { Value } from '../value/value.js';
 import type { Change } from './call.js';
 import type { Executor } from './executor.js';
 
-/** Instances that are chosen in one slice at most: taking them out lasts longer than looking at them. */
+/** Instances that have their turn in one slice at most. */
+const TURNS_MAX = 600;
+
+/** Instances that are chosen to go in one slice at most: taking them out lasts longer than looking at them. */
 const CHOSEN_MAX = 256;
 
 /** What ends a job. */
 interface Failure {
   readonly why: string;
+}
+
+/** What became of the instances that had their turn in a slice. */
+interface Turns {
+  /** Ids of those that go, or that something was done with. */
+  readonly chosen: readonly number[];
+  /** The id of the last one. */
+  readonly cursor: number;
 }
 
 export class JobRuns {
@@ -27,56 +43,148 @@ export class JobRuns {
   run(group: CollectionGroup, removal: Removal, isOver: () => boolean): Change | null {
     const job = group.jobs.current;
     if (job === undefined) return null;
-    const isChoosing = removal.isChoosing(job);
-    const choice = isChoosing ? this.choose(group, job, isOver) : null;
-    if (isChoosing && choice === null) return null;
+    if (job.def.kind !== 'remove') return this.call(group, job, isOver);
+    const turns = removal.isChoosing(job) ? this.choose(group, job, isOver) : 'over';
+    if (turns === null) return null;
+    if (turns !== 'over' && 'why' in turns) return this.fail(group, job, turns);
     const transaction = this.executor.transactionOf(group);
-    if (choice === null) removal.search(transaction, job, isOver);
-    else if ('why' in choice) new JobEditor(group.jobs, transaction).end(job, 'failed', choice.why);
-    else removal.remove(transaction, job, choice);
+    if (turns === 'over') removal.search(transaction, job, isOver);
+    else removal.remove(transaction, job, turns);
     return this.executor.changeOf(group, transaction);
   }
 
-  /** Calls the closure with instances that have their turn; null where this node has to hear of something first. */
-  private choose(group: CollectionGroup, job: Job, isOver: () => boolean): Choice | Failure | null {
-    const { executor } = this;
+  private fail(group: CollectionGroup, job: Job, { why }: Failure): Change | null {
+    const transaction = this.executor.transactionOf(group);
+    new JobEditor(group.jobs, transaction).end(job, 'failed', why);
+    return this.executor.changeOf(group, transaction);
+  }
+
+  /** Asks the closure which instances go, which changes nothing; null where this node has to hear of something first. */
+  private choose(group: CollectionGroup, job: Job, isOver: () => boolean): Turns | Failure | null {
+    const { root } = group.store;
+    return this.inTurn(group, job, false, ({ turns }) => {
+      const goes = (thing: Thing, give: Give): boolean => isTruthy(give(thing)) && thing !== root;
+      return turns(goes, (count) => count >= CHOSEN_MAX || isOver());
+    });
+  }
+
+  /** Calls the closure, in a change that also says how far the job is. */
+  private call(group: CollectionGroup, job: Job, isOver: () => boolean): Change | null {
     const { def, progress } = job;
-    const rt = executor.runtime;
+    const outcome = this.inTurn(group, job, true, ({ turns, transaction }) => {
+      const turn = def.kind === 'fill' ? this.filling(group, job) : called;
+      const { chosen, cursor } = turns(turn, isOver);
+      new JobEditor(group.jobs, transaction).move(job, {
+        state: cursor >= def.upTo ? 'done' : 'open',
+        cursor,
+        chosen: progress.chosen + chosen.length,
+      });
+      return { change: this.executor.changeOf(group, transaction) };
+    });
+    if (outcome === null) return null;
+    return 'why' in outcome ? this.fail(group, job, outcome) : outcome.change;
+  }
+
+  /** Gives the property of an instance what the closure says, unless it has something else than its default meanwhile. */
+  private filling(group: CollectionGroup, { def }: Job): Turn {
+    const { runtime: rt } = this.executor;
+    const field = group.store.schema.type(def.type).shape?.fields.find(({ id }) => id === def.field);
+    if (field === undefined) throw operationError('the property is gone');
+    return (thing, give) => {
+      rt.load(thing);
+      if (!equals(thing.get(field.name) ?? null, field.initial)) return false;
+      const value = give(thing);
+      // The closure may have changed the type.
+      const present = thing.shape.fields.find(({ id }) => id === def.field);
+      if (value === null || present === undefined) return false;
+      rt.transaction.checkField(present, value);
+      rt.transaction.placeField(thing, present, value);
+      return true;
+    };
+  }
+
+  /**
+   * Does work with instances that have their turn, as the user who made the job; null where this node has to hear of something first.
+   *
+   * @param writes whether the closure may change something
+   */
+  private inTurn<T>(
+    group: CollectionGroup,
+    job: Job,
+    writes: boolean,
+    work: (parts: { readonly turns: TakeTurns; readonly transaction: Transaction }) => T,
+  ): T | Failure | null {
+    const { executor } = this;
+    const { runtime: rt, root } = executor;
+    const { def } = job;
     const scope = executor.scope(group.id);
-    const user = executor.root.users.get(def.owner);
-    if (scope === undefined) return null;
+    const user = root.users.get(def.owner);
+    // A node that lags has not heard of the newest users.
+    if (scope === undefined || (user === undefined && (root.isLoading || def.owner >= root.nextId)))
+      return null;
     if (user === undefined) return { why: 'the user who made the job is gone' };
     const type = group.store.schema.type(def.type);
     if (type.def === null) return { why: 'the type is gone' };
     const deep = executor.defaultDeep(group.id);
-    const transaction = executor.begin({ scope, user }, group.id, false, deep, null);
-    const chosen: number[] = [];
-    let { cursor } = progress;
+    const transaction = executor.begin({ scope, user }, group.id, writes, deep, null);
     let at = 0;
-    let isCut = false;
-    try {
-      type.instances.eachAbove(progress.cursor, (id) => {
-        if (id > def.upTo) return false;
+    const turns: TakeTurns = (turn, isEnough) => {
+      const give: Give = (thing) => invoke(rt, def.closure, [thing, ...def.args.items]);
+      const chosen: number[] = [];
+      const { ids, isAll } = idsInTurn(type, job);
+      for (const id of ids) {
         at = id;
-        const goes = isTruthy(invoke(rt, def.closure, [group.store.thingOfId(id), ...def.args.items]));
-        if (rt.futures.length > 0) throw NO_FUTURES;
-        // The root stays, whatever it is.
-        if (goes && id !== group.store.root.id) chosen.push(id);
-        cursor = id;
-        isCut = chosen.length >= CHOSEN_MAX || isOver();
-        return !isCut;
-      });
+        const thing = group.store.thingOfId(id);
+        // An earlier turn of this slice may have let go of it.
+        const isThere = type.instances.has(id) && !group.store.orphans.has(thing);
+        if (isThere && turn(thing, give)) chosen.push(id);
+        if (rt.futures.length > 0) throw operationError('the closure of a job can make no futures');
+        if (isEnough(chosen.length) && id !== ids.at(-1)) return { chosen, cursor: id };
+      }
+      return { chosen, cursor: isAll ? def.upTo : at };
+    };
+    try {
+      if (writes) rt.access.require(Privilege.CHANGE);
+      return work({ turns, transaction });
     } catch (error) {
       const outcome = executor.failed(error, transaction);
       if (outcome.kind === 'behind') return null;
       const { message } = outcome.kind === 'error' ? outcome.error : NOT_IN_JOBS;
-      return { why: `#${at}: ${message}` };
+      return { why: at === 0 ? message : `#${at}: ${message}` };
     } finally {
       rt.end();
     }
-    return { chosen, cursor: isCut ? cursor : def.upTo };
   }
 }
 
+/** Calls the closure with an instance. */
+type Give = (thing: Thing) => Value;
+
+/** What is done with an instance; tells whether anything was. */
+type Turn = (thing: Thing, give: Give) => boolean;
+
+/** Lets instances have their turns, until so many of them are chosen that it is enough. */
+type TakeTurns = (turn: Turn, isEnough: (chosen: number) => boolean) => Turns;
+
+function called(thing: Thing, give: Give): boolean {
+  give(thing);
+  return true;
+}
+
+/** The ids of the instances that come next. */
+function idsInTurn(
+  type: Type,
+  { def, progress }: Job,
+): { readonly ids: readonly number[]; readonly isAll: boolean } {
+  const ids: number[] = [];
+  let isAll = true;
+  type.instances.eachAbove(progress.cursor, (id) => {
+    if (id > def.upTo) return false;
+    isAll = ids.length < TURNS_MAX;
+    if (isAll) ids.push(id);
+    return isAll;
+  });
+  return { ids, isAll };
+}
+
 const NOT_IN_JOBS = operationError('the closure of a job can not do that');
-const NO_FUTURES = operationError('the closure of a job can make no futures');

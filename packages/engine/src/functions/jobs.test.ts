@@ -27,7 +27,7 @@ function work(instances = 1000): number {
 }
 
 function info(): unknown {
-  return db.run('jobs_info().map(|j| [j.type, j.state, j.percent, j.why, j.removed, j.pending, j.kept]);');
+  return db.run('jobs_info().map(|j| [j.type, j.state, j.percent, j.why, j.count, j.pending, j.kept]);');
 }
 
 describe('del_instances', () => {
@@ -140,6 +140,96 @@ describe('del_instances', () => {
     work();
     expect(info()).toEqual([['Order', 'failed', 0, 'the type is gone', 0, 0, 0]]);
   });
+});
+
+describe('mod_type with {background: true}', () => {
+  test("'all' calls the closure with each instance once, some at a time, in changes that may change anything", () => {
+    db.run(`fill(1000); .sum = 0; job = mod_type('Order', 'all', |o| { o.note = str(o.nr); .sum += 1; }, {background: true});
+      if (!is_int(job)) raise('no job'); .orders.add(Order{nr: 5000});`);
+    expect(db.run('.orders.filter(|o| !is_nil(o.note)).len();')).toBe(0);
+    expect(work(100)).toBe(10);
+    expect(db.run('[.sum, .orders.filter(|o| o.note != str(o.nr)).map(|o| o.nr)];')).toEqual([1000, [5000]]);
+    expect(db.run('j = jobs_info()[0]; [j.action, j.state, j.count];')).toEqual([
+      'mod_type all',
+      'done',
+      1000,
+    ]);
+  });
+
+  test("'all' passes what a closure let go of, and goes on when it changes the type", () => {
+    db.run(`fill(100); mod_type('Order', 'all', |o| {
+        if (o.nr % 10 == 0) .orders.remove(|x| x.nr == o.nr + 1 || x == o);
+        if (o.nr == 50) mod_type('Order', 'add', 'more', 'int');
+      }, {background: true});`);
+    work(30);
+    expect(db.run('[.orders.len(), .orders.one().more, jobs_info()[0].state];')).toEqual([80, 0, 'done']);
+  });
+
+  test("'add' shows the default until an instance has its turn, and leaves what it was given meanwhile", () => {
+    db.run(
+      "fill(100); mod_type('Order', 'add', 'text', 'str', |o| o.nr == 7 ? nil : 'nr ' + str(o.nr), {background: true});",
+    );
+    expect(
+      db.run('set(.orders.map(|o| {v: o.text}).map(|x| x)).len(); .orders.every(|o| o.text == "");'),
+    ).toBe(true);
+    let left = 50;
+    db.engine.runJob(db.collection.id, () => --left <= 0);
+    db.run(".orders.each(|o| if (o.nr == 80) o.text = 'own'); .orders.add(Order{nr: 200});");
+    work();
+    expect(
+      db.run(
+        ".orders.filter(|o| o.text != 'nr ' + str(o.nr)).map(|o| [o.nr, o.text]).sort(|a, b| a[0] - b[0]);",
+      ),
+    ).toEqual([
+      [7, ''],
+      [80, 'own'],
+      [200, ''],
+    ]);
+  });
+
+  test('a slice in which a closure fails is taken back, and the job ends', () => {
+    db.run(
+      "fill(30); mod_type('Order', 'all', |o| { o.note = 'seen'; 1 / (o.nr - 25); }, {background: true});",
+    );
+    work(10);
+    expect(db.run(".orders.filter(|o| o.note == 'seen').len();")).toBe(20);
+    expect(db.run('j = jobs_info()[0]; [j.state, j.count, j.why.starts_with("#")];')).toEqual([
+      'failed',
+      20,
+      true,
+    ]);
+  });
+
+  test("a value that does not fit ends the job of 'add', and a property that is deleted, too", () => {
+    db.run("fill(3); mod_type('Order', 'add', 'size', 'int', |o| 'x', {background: true});");
+    work();
+    expect(db.run('[jobs_info()[0].state, .orders.one().size];')).toEqual(['failed', 0]);
+    db.run(
+      "mod_type('Order', 'add', 'more', 'int', |o| 1, {background: true}); mod_type('Order', 'del', 'more');",
+    );
+    work();
+    expect(db.run('jobs_info()[1].why;')).toBe('the property is gone');
+  });
+
+  test('without it, or with false, everything happens at once', () => {
+    expect(
+      db.run(
+        "fill(3); [mod_type('Order', 'all', |o| o.nr += 1, {background: false}), .orders.map(|o| o.nr).sort()];",
+      ),
+    ).toEqual([null, [1, 2, 3]]);
+    db.run("mod_type('Order', 'add', 'size', 'int', |o| 5, {background: false});");
+    expect(db.run('.orders.one().size;')).toBe(5);
+  });
+
+  test.each([
+    ["mod_type('Order', 'all', |o| 1, {x: true})", 'value_err'],
+    ["mod_type('Order', 'all', |o| 1, {background: 1})", 'type_err'],
+    ["mod_type('Order', 'all', |o| 1, 1)", 'type_err'],
+    ["mod_type('Order', 'add', 'x', 'thing', |o| {}, {background: true})", 'operation_err'],
+    ["mod_type('Order', 'add', 'x', 'int', 5, {background: true})", 'type_err'],
+    ["mod_type('Order', 'add', 'nr', 'int', |o| 5, {background: true})", 'lookup_err'],
+    ["mod_type('Order', 'mod', 'nr', 'str', |o| 5, {background: true})", 'num_arguments_err'],
+  ])('%s is refused', (code, error) => expect(db.error(code)).toBe(error));
 });
 
 describe('jobs', () => {

@@ -4,11 +4,22 @@ import { CHANGES_COLLECTION, type Entry, func, In } from '../run/builtin.js';
 import { typeNamed } from '../run/instance.js';
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
+import { inWords } from '../schema/rule.js';
 import { CollectionGroup } from '../state/collection-group.js';
-import { isOpen, JOBS_MAX, type Job, JobEditor, type Jobs } from '../state/parts/jobs.js';
+import {
+  isOpen,
+  JOBS_MAX,
+  type Job,
+  type JobDef,
+  JobEditor,
+  type JobKind,
+  type Jobs,
+} from '../state/parts/jobs.js';
+import type { Closure } from '../value/closure.js';
 import { listOf } from '../value/containers.js';
 import { Thing } from '../value/thing.js';
 import { typeName, type Value } from '../value/value.js';
+import { knownOptions } from './known-options.js';
 import { argsOf, copy, isSimple } from './tasks.js';
 
 export const JOBS: readonly Entry[] = [
@@ -19,25 +30,17 @@ export const JOBS: readonly Entry[] = [
     changes: CHANGES_COLLECTION,
     params: [p.str('type'), p.closure('closure'), p.optional(p.array('args'))],
     run: (rt, typeName, closure, args) => {
-      const jobs = jobsOf(rt);
-      rt.assertUpgraded('jobs');
       const type = typeNamed(rt, typeName);
       if (type.isWrapOnly) throw operationError(`the type \`${type.name}\` only wraps: it has no instances`);
-      const def = {
-        type: type.id,
-        owner: rt.user.id,
-        begunAt: rt.seconds(),
-        ...closureOfJob(rt, closure, args?.items ?? []),
-      };
-      if (jobs.all.filter(isOpen).length >= JOBS_MAX)
-        throw quotaError(`${JOBS_MAX} jobs are open, the most that there may be: cancel_job() ends one`);
-      return new JobEditor(jobs, rt.transaction).make(def).def.id;
+      if (rt.needsChange(copy(closure)))
+        throw operationError('the closure of a job that removes may change nothing: it says what goes');
+      return beginJob(rt, { kind: 'remove', type: type.id, field: 0 }, closure, args?.items);
     },
   }),
   func('jobs_info', {
     doc:
-      'What is known of each job, in the order in which they were made, also of the last that ended: id, type, state (waiting, running, done, cancelled, failed), percent, ' +
-      'why it failed, how many instances it removed, how many of those that it chose are still referred to (pending), or have to stay since something can not let go of them (kept), begun_at, owner, closure.',
+      'What is known of each job, in the order in which they were made, also of the last that ended: id, action, type, state (waiting, running, done, cancelled, failed), percent, ' +
+      'why it failed, count, the number of instances that it removed, called the closure with or gave a value, how many of those that it chose are still referred to (pending), or have to stay since something can not let go of them (kept), begun_at, owner, closure.',
     in: In.COLLECTION,
     readsState: true,
     run: (rt) => {
@@ -61,22 +64,41 @@ export const JOBS: readonly Entry[] = [
   }),
 ];
 
-/** A closure of the job's own, which changes nothing, and the arguments behind the instance. */
-function closureOfJob(
+/**
+ * Makes a job, which runs with the rights of the user.
+ *
+ * @returns its id
+ */
+export function beginJob(
   rt: Runtime,
-  given: Parameters<typeof copy>[0],
-  values: readonly Value[],
-): Pick<Job['def'], 'closure' | 'args'> {
-  const closure = copy(given);
-  if (rt.needsChange(closure))
-    throw operationError('the closure of a job may change nothing: it says what goes');
+  what: Pick<JobDef, 'kind' | 'type' | 'field'>,
+  given: Closure,
+  values: readonly Value[] = [],
+): number {
+  rt.assertUpgraded('jobs');
+  rt.assertCommittedUser(rt.user.id);
   for (const value of values) {
     if (!isSimple(value))
       throw typeError(
         `the arguments of a job are nil, bools, numbers, texts, bytes, regular expressions and dates, not ${typeName(value)}`,
       );
   }
-  return { closure, args: argsOf(rt, closure, values, 'the instance') };
+  const jobs = jobsOf(rt);
+  if (jobs.all.filter(isOpen).length >= JOBS_MAX)
+    throw quotaError(`${JOBS_MAX} jobs are open, the most that there may be: cancel_job() ends one`);
+  const closure = copy(given);
+  const args = argsOf(rt, closure, values, 'the instance');
+  const def = { ...what, owner: rt.user.id, begunAt: rt.seconds(), closure, args };
+  return new JobEditor(jobs, rt.transaction).make(def).def.id;
+}
+
+/** Whether options of a change of a type say that it goes on in the background. */
+export function isInBackground(rt: Runtime, options: Value): boolean {
+  if (!(options instanceof Thing))
+    throw typeError(`mod_type() takes a thing with options here, not ${inWords(options)}`);
+  const background = knownOptions(rt, 'mod_type', options, ['background']).get('background') ?? false;
+  if (typeof background !== 'boolean') throw typeError("the option 'background' of mod_type() is a bool");
+  return background;
 }
 
 function jobsOf({ group }: Runtime): Jobs {
@@ -91,11 +113,12 @@ function infoOf(rt: Runtime, job: Job, isCurrent: boolean): Thing {
   const info = new Thing(0, rt.shapes.empty(), []);
   const fields: readonly (readonly [string, Value])[] = [
     ['id', def.id],
+    ['action', ACTION_NAMES[def.kind]],
     ['type', rt.schema.type(def.type).name],
     ['state', state === 'open' ? (isCurrent ? 'running' : 'waiting') : state],
     ['percent', percentOf(job)],
     ['why', progress.why === '' ? null : progress.why],
-    ['removed', progress.chosen - progress.kept - waiting.size],
+    ['count', progress.chosen - progress.kept - waiting.size],
     ['pending', waiting.size],
     ['kept', progress.kept],
     ['begun_at', def.begunAt],
@@ -105,6 +128,13 @@ function infoOf(rt: Runtime, job: Job, isCurrent: boolean): Thing {
   for (const [key, value] of fields) info.put(key, value);
   return info;
 }
+
+/** The functions that make jobs, with the action of `mod_type`. */
+const ACTION_NAMES: Readonly<Record<JobKind, string>> = {
+  remove: 'del_instances',
+  call: 'mod_type all',
+  fill: 'mod_type add',
+};
 
 /** How many of the instances had their turn, by their ids, in whole per cent. */
 function percentOf({ def, progress }: Job): number {

@@ -16,12 +16,14 @@ import { refusal } from '../schema/rule.js';
 import { type Field, type FieldDef, type Type, type TypeDef, TypeFlag } from '../schema/type.js';
 import { isWider } from '../schema/widen.js';
 import type { Closure } from '../value/closure.js';
-import { List } from '../value/containers.js';
-import { Thing } from '../value/thing.js';
+import type { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
-import { type ActionCall, actionOf, argumentOf, assertCount, partNameOf } from './action-call.js';
+import { actionOf, argumentOf, assertCount, partNameOf } from './action-call.js';
 import { needCommit } from './history.js';
 import { setExpiry } from './indexes.js';
+import { beginJob, isInBackground } from './jobs.js';
+import { callAll } from './mod-type-all.js';
+import { type Call, definitionArgument, put } from './mod-type-call.js';
 import {
   adopt,
   fieldOf,
@@ -39,7 +41,6 @@ import {
   assertUnlocked,
   fieldDefinition,
   isClosure,
-  nestedRefused,
   provisionalField,
   withField,
   withMethod,
@@ -50,39 +51,40 @@ import { assertNotNeeded, defOf } from './types.js';
 /** Changing a type that may have instances. */
 export const MOD_TYPE: readonly Entry[] = [
   variadic('mod_type', {
-    doc: "Changes a type: 'add', 'del', 'mod', 'ren' a property or method, 'rel' for relations, 'ttl' says by which property instances expire, 'all' calls a closure with each instance, 'hid', 'idx', 'strict', 'wpo' set flags.",
+    doc: "Changes a type: 'add', 'del', 'mod', 'ren' a property or method, 'rel' for relations, 'ttl' says by which property instances expire, 'all' calls a closure with each instance, {background: true} behind the closure of 'all' or 'add' makes a job of it and gives its id, 'hid', 'idx', 'strict', 'wpo' set flags.",
     changes: CHANGES_COLLECTION,
     before: needCommit,
     params: [p.str('name')],
     rest: p.lazy('action, arguments'),
     min: 3,
-    max: 5,
+    max: 6,
     run: (rt, name, codes) => {
       const type = typeNamed(rt, name);
       assertUnused(type);
       assertUnlocked(type);
       const call: Call = { function: 'mod_type', rt, type, codes, gone: surelyGoneThings(rt) };
-      whileInUse(type, () => rt.transaction.inParts(() => actionOf(call, ACTIONS)(call)));
-      return null;
+      let job: number | null = null;
+      whileInUse(type, () =>
+        rt.transaction.inParts(() => {
+          job = actionOf(call, ACTIONS)(call) ?? null;
+        }),
+      );
+      return job;
     },
   }),
 ];
 
-/** One call of `mod_type`. */
-interface Call extends ActionCall {
-  readonly rt: Runtime;
-  readonly type: Type;
-  /** Instances that no callback is called with. */
-  readonly gone: ReadonlySet<Thing>;
-}
-
-const ACTIONS: ReadonlyMap<string, (call: Call) => void> = new Map([
+/** What the actions do; a number is the id of the job that goes on with it. */
+const ACTIONS: ReadonlyMap<string, (call: Call) => number | null | void> = new Map<
+  string,
+  (call: Call) => number | null | void
+>([
   ['add', (call: Call) => add(call, partName(call))],
   ['del', (call: Call) => del(call, partName(call))],
   ['mod', (call: Call) => mod(call, partName(call))],
   ['ren', (call: Call) => ren(call, partName(call))],
   ['rel', rel],
-  ['all', all],
+  ['all', callAll],
   ['hid', (call: Call) => setFlag(call, TypeFlag.HIDE_ID)],
   ['idx', (call: Call) => setFlag(call, TypeFlag.INDEX)],
   ['ttl', ttl],
@@ -108,55 +110,51 @@ function ttl(call: Call): void {
   setExpiry(call.rt, call.type, given);
 }
 
-/** Replaces what is known of the type, with the time of the change. */
-function put({ rt }: Call, def: TypeDef): void {
-  rt.schemaEditor.putType({ ...def, modifiedAt: rt.seconds() });
-}
-
-/** Where a definition is expected as the fourth argument: a text, a closure, or what a nested one is made of. */
-function definitionArgument(call: Call, name: string): Value {
-  const { type } = call;
-  const given = argumentOf(call, 4);
-  const isNested = given instanceof Thing || given instanceof List;
-  if (isNested && !type.isWrapOnly) throw nestedRefused(type.name, name);
-  if (typeof given === 'string' || isClosure(given) || isNested) return given;
-  throw p.wrongType(given, { function: 'mod_type', position: 4 }, 'definition', 'a str or closure');
-}
-
-function add(call: Call, name: string): void {
+function add(call: Call, name: string): number | null {
   const { rt, type, codes } = call;
-  assertCount(call, 4, 5);
+  assertCount(call, 4, 5, 6);
   assertFreePart(defOf(type), name);
   const given = definitionArgument(call, name);
-  const initCode = codes[3];
+  const [, , , initCode, optionsCode] = codes;
   if (isClosure(given)) {
     assertCount(call, 4);
     // Adding a method does not count as a modification: programs rely on it.
     rt.schemaEditor.putType(withMethod(defOf(type), name, given));
-    return;
+    return null;
   }
   if (given === '#') {
     assertCount(call, 4);
     put(call, withPart(rt, defOf(type), name, given));
-    return;
+    return null;
   }
   if (type.isWrapOnly) assertCount(call, 4);
   const init = initCode?.();
+  const isLater = optionsCode !== undefined && isInBackground(rt, optionsCode());
+  if (isLater && !isClosure(init ?? null))
+    throw p.wrongType(init ?? null, { function: 'mod_type', position: 5 }, 'init', 'a closure');
   // Instances that the init made are among those that are there.
   const before = defOf(type);
   const definition = fieldDefinition(rt, before, name, given);
   if (type.isWrapOnly) {
     put(call, withField(rt, before, name, definition, null));
-    return;
+    return null;
   }
   if (init === undefined || isClosure(init)) {
+    if (isLater && !isFixedDefault(definition)) {
+      throw operationError(
+        `type \`${type.name}\`, property \`${name}\`: instances need a value at once: let it be nillable to fill it in the background`,
+      );
+    }
     addWithDefault(call, name, definition);
-    if (init !== undefined && isClosure(init)) fillByCallback(call, before, name, init);
-    return;
+    if (init === undefined || !isClosure(init)) return null;
+    if (isLater) return fillLater(call, name, init);
+    fillByCallback(call, before, name, init);
+    return null;
   }
   const field = provisionalField(type, { ...noField(before), name, definition });
   rt.transaction.checkField(field, init);
   addWithValue(call, name, definition, init);
+  return null;
 }
 
 /** A field definition to be completed, for checks. */
@@ -193,6 +191,12 @@ function addWithValue(call: Call, name: string, definition: Definition, init: Va
   const values = Array.from(things, (thing) => ({ thing, value: ownCopy(init) }));
   put(call, withField(rt, defOf(type), name, definition, null));
   fill(rt, name, values);
+}
+
+/** Lets a job give each instance what a closure says, in place of the default of a property that was just added. */
+function fillLater({ rt, type }: Call, name: string, closure: Closure): number {
+  const id = defOf(type).fields.find((field) => field.name === name)?.id ?? 0;
+  return beginJob(rt, { kind: 'fill', type: type.id, field: id }, closure);
 }
 
 /** Calls a closure with each instance, which gives the value of a property that was just added. */
@@ -369,26 +373,6 @@ function modByCallback(
     }
     lockForReading(thing);
     locked.push(thing);
-  }
-}
-
-function all(call: Call): void {
-  assertCount(call, 3);
-  const { rt, type, gone } = call;
-  const closure = argumentOf(call, 3);
-  if (!isClosure(closure))
-    throw p.wrongType(closure, { function: 'mod_type', position: 3 }, 'closure', 'a closure');
-  const kept = Array.from(eachInstance(rt, type, gone), (thing) => {
-    rt.load(thing);
-    return { thing, values: thing.entries().map(([key, value]): [string, Value] => [key, snapshot(value)]) };
-  });
-  try {
-    withCallback(rt, closure, (callback) => {
-      for (const { thing } of kept) callback.call(thing);
-    });
-  } catch (error) {
-    for (const { thing, values } of kept) for (const [key, value] of values) restore(rt, thing, key, value);
-    throw error;
   }
 }
 

@@ -59,8 +59,8 @@ export function schemaLines({ store: { schema, indexes }, loads, jobs }: Collect
       ),
     ...Array.from(loads.all, ([slot, load]) => `load ${slot} ${JSON.stringify(load)}`).sort(),
     ...jobs.all.map(
-      ({ def: { id, type, owner, upTo, begunAt, closure, args }, progress, waiting }) =>
-        `job ${id} ${type} ${owner} ${upTo} ${begunAt} ${closure.text} ${valueText(args)} ${JSON.stringify(progress)} ${[...waiting].sort((a, b) => a - b).join(' ')}`,
+      ({ def: { id, kind, type, field, owner, upTo, begunAt, closure, args }, progress, waiting }) =>
+        `job ${id} ${kind} ${type}.${field} ${owner} ${upTo} ${begunAt} ${closure.text} ${valueText(args)} ${JSON.stringify(progress)} ${[...waiting].sort((a, b) => a - b).join(' ')}`,
     ),
   ];
 }

@@ -100,6 +100,16 @@ const ADDED = [
   "'room', |t| t.n % 3 == 2 ? nil : room()",
 ];
 
+/** Definitions of properties that are filled in the background, with what gives their values. */
+const FILLED = [
+  "'int', |t| t.n",
+  "'str', |t| L + t.n",
+  "'[any]', |t| [{}, t.n]",
+  "'thing?', |t| {n: t.n}",
+  "'T?', |t| t",
+  "'int', |t| 1 / (t.n - 7)",
+];
+
 const INDEXED = [
   "['n']",
   "['o']",
@@ -240,6 +250,9 @@ export const STATEMENTS: readonly ((pick: Pick) => string)[] = [
     `x = range(${p(30)}).map(|i| T{n: ${of(p, SOON)}, o: .ts[0]}); ${of(p, LISTS)}.push(${of(p, ['x', 'x[0]', '[1, [x[0], 2]]', "x[0].wrap('W')"])}); ${of(p, SETS)}.add(x[0], x[1])`,
   (p) =>
     `del_instances('${of(p, ['T', 'T', 'U'])}', |t, n| t.n % n == ${of(p, ['0', '1', '1 / 0'])}, [${1 + p(6)}])`,
+  (p) =>
+    `mod_type('${of(p, ['T', 'U'])}', 'all', |t| { t.n ${of(p, ['+= 1', '= 5', '+= 1 / (t.n - 9)'])}; ${of(p, ['', '.small.l = [t]', 't.x = L', '.ts.pop()'])} }, {background: true})`,
+  (p) => `mod_type('T', 'add', 'f${p(4)}', ${of(p, FILLED)}, {background: true})`,
   (p) => `cancel_job(jobs_info()[${p(3)}].id)`,
   // No instance of a type that others use becomes a plain thing.
   (p) => `.${of(p, ['objs[9]', 'small', 'x', 'y'])}.${of(p, ['to_thing()', "to_type('U')"])}`,

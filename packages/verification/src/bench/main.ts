@@ -32,7 +32,7 @@ PARTS (default: append and http)
   rooms       events to many listeners of one room
   cluster     three nodes, one node and three nodes of etcd in turns, and what clients notice when leaders are killed or hand over
   idle        processor time that three nodes take while nobody asks them anything, beside etcd and another build (--against)
-  data        a node with a million orders: loading them, building indexes beside writes, look-ups in memory and after a restart, beside SQLite
+  data        a node with a million orders: loading them, building indexes and jobs beside writes, look-ups in memory and after a restart, beside SQLite
   console     the web console in the installed browser, beside its goals: first view, typing, large results, long lists, polling
   snapshot    a large state on its way to a follower that has nothing, and what other clients notice; of another build, too (--against)
 

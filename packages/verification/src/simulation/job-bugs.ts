@@ -1,5 +1,5 @@
 /** Planted bugs of jobs, and what tells: an instance that a job should have removed, and that is still there when the job is done. */
-import type { CollectionGroup } from '@althing/engine';
+import type { CollectionGroup, Engine } from '@althing/engine';
 import type { NodeMutant } from './node-mutant-names.js';
 
 /** Bugs of the state of a collection: all nodes have them. */
@@ -15,16 +15,58 @@ export function plantInJobs({ jobs }: CollectionGroup, on: ReadonlySet<NodeMutan
   }
 }
 
+/** A leader whose jobs go on where it remembers that they were. */
+export function plantCursorInMemory(engine: Engine, groupOf: (id: number) => CollectionGroup | null): void {
+  const cursors = new Map<string, number>();
+  const runJob = engine.runJob.bind(engine);
+  engine.runJob = (collection, isOver) => {
+    const job = groupOf(collection)?.jobs.current;
+    if (job === undefined) return null;
+    const name = `${collection} ${job.def.id}`;
+    job.progress = { ...job.progress, cursor: cursors.get(name) ?? 0 };
+    const change = runJob(collection, isOver);
+    cursors.set(name, job.progress.cursor);
+    return change;
+  };
+}
+
 /** The type whose instances the jobs of the workload remove, and the property that says which: it never changes. */
 export const REMOVED_TYPE = 'J';
 export const REMOVED_BY = 'gone';
 
+/** The property of the same type that the closures of its other jobs raise by one, and nothing else. */
+const COUNTED_BY = 'turns';
+
+/** What jobs did wrong with an instance: it is there, and should not be, or had not one turn in each job that got to it. */
+export function brokenJobs(group: CollectionGroup): string[] {
+  return [...forgottenByJobs(group), ...miscountedByJobs(group)];
+}
+
+function miscountedByJobs({ jobs, store }: CollectionGroup): string[] {
+  const type = [...store.schema.allTypes()].find(({ name }) => name === REMOVED_TYPE);
+  // Behind some of them the oldest are forgotten.
+  if (type === undefined || jobs.all.length >= REMEMBERED) return [];
+  const reached = jobs.all
+    .filter(({ def }) => def.kind === 'call' && def.type === type.id)
+    .map(({ def, progress }) => (progress.state === 'done' ? def.upTo : progress.cursor));
+  return [...type.instances].flatMap((id) => {
+    const thing = store.thingOfId(id);
+    store.load(thing);
+    const turns = reached.filter((upTo) => upTo >= id).length;
+    const counted = thing.get(COUNTED_BY);
+    return counted === turns ? [] : [`thing ${id} had ${String(counted)} turns in jobs, not ${turns}`];
+  });
+}
+
+/** Ended jobs that a collection knows of. */
+const REMEMBERED = 20;
+
 /** Instances that a job that is done should have removed. */
-export function forgottenByJobs({ jobs, store }: CollectionGroup): string[] {
+function forgottenByJobs({ jobs, store }: CollectionGroup): string[] {
   const type = [...store.schema.allTypes()].find(({ name }) => name === REMOVED_TYPE);
   const upTo = jobs.all.reduce(
     (highest, { def, progress }) =>
-      def.type === type?.id && progress.state === 'done' && progress.kept === 0
+      def.kind === 'remove' && def.type === type?.id && progress.state === 'done' && progress.kept === 0
         ? Math.max(highest, def.upTo)
         : highest,
     0,

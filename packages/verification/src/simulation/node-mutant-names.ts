@@ -56,6 +56,7 @@ export const NODE_MUTANTS = {
   expiry_not_proposed: 'what expires goes at its leader, and is not replicated',
   expiry_not_undone: 'a leader that is deposed does not take back what it let go of as expired',
   expiry_by_first_moment: 'what is given more time expires when it would have before',
+  job_cursor_in_memory: 'how far a job is is what its leader remembers, and not what the state says',
   job_waiting_not_stored: 'what a job chose and is still referred to is forgotten',
   job_slice_not_undone: 'a slice of a job that is taken back counts as done',
   index_of_before:

@@ -33,7 +33,7 @@ import {
 } from '@althing/node/parts';
 import { plantInExpiry } from './expiry-bugs.js';
 import { plantInIndexes } from './index-bugs.js';
-import { plantInJobs } from './job-bugs.js';
+import { plantCursorInMemory, plantInJobs } from './job-bugs.js';
 import type { NodeMutant } from './node-mutant-names.js';
 
 export interface NodeBugsOptions {
@@ -163,6 +163,12 @@ export class NodeBugs {
 
   /** Changes how tasks run, and things expire. */
   engine(engine: Engine): void {
+    if (this.on.has('job_cursor_in_memory')) {
+      plantCursorInMemory(engine, (id) => {
+        const group = this.sessions.get(id)?.group;
+        return group instanceof CollectionGroup ? group : null;
+      });
+    }
     plantInExpiry(engine, this.on, this.nodeId);
     if (!this.on.has('task_ended_apart')) return;
     const runTask = engine.runTask.bind(engine);

@@ -9,7 +9,7 @@ import {
   sharedThing,
 } from '@althing/engine';
 import { type GroupId, type GroupSession, ROOT_GROUP } from '@althing/node/parts';
-import { forgottenByJobs } from './job-bugs.js';
+import { brokenJobs } from './job-bugs.js';
 import type { Process } from './process.js';
 import { Violation } from './watcher.js';
 import type { World } from './world.js';
@@ -59,7 +59,7 @@ async function textsOf(process: Process, broken: string[]): Promise<Map<GroupId,
     await written(process, session);
     const { group } = session;
     if (group instanceof CollectionGroup) {
-      for (const rule of [...brokenRules(group), ...forgottenByJobs(group)])
+      for (const rule of [...brokenRules(group), ...brokenJobs(group)])
         broken.push(`${process.machine.name}, group ${session.id}: ${rule}`);
     }
     const lines: string[] = [];

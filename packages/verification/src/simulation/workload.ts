@@ -263,8 +263,11 @@ const INDEXING: readonly ((number: number) => string)[] = [
   (n) => `.ks.splice(${n % 5}, ${n % 4}); .ks.filter(|x| type(x) == 'K')[0].assign({k: ${n}, s: '${n}'});`,
 ];
 
-/** Makes instances of the type whose jobs are checked (`job-bugs.ts`). */
-const FILL_JOBS = 'if (.jobs.len() < 60) range(40).each(|i| .jobs.add(J{n: i, gone: i % 3 == 0}));';
+/** A type with instances for jobs, whose work is checked (`job-bugs.ts`), unless they are there. */
+const FILL_JOBS = [
+  "if (!has_type('J')) { set_type('J', {n: 'int', gone: 'bool', turns: 'int'}); .set('jobs', set()); .set('held', range(9).map(|i| {i:})); };",
+  'if (.jobs.len() < 90) range(40).each(|i| .jobs.add(J{n: i, gone: i % 3 == 0}));',
+].join(' ');
 
 /** Changes that may fail, since others were faster, or that always do in their middle: they are undone as a whole then. */
 const ATTEMPTS: readonly ((number: number) => string)[] = [
@@ -296,11 +299,13 @@ const ATTEMPTS: readonly ((number: number) => string)[] = [
     `.xs.each(|x| x.until = ${n % 2 === 0 ? 'nil' : `int(now()) + ${n % 3}`}); ${n % 5 === 0 ? '1 / 0;' : 'nil;'}`,
   (n) => `mod_type('X', 'ttl', ${n % 3 === 0 ? 'nil' : "'until'"}); nil;`,
   // Jobs, and what refers to the instances that they remove.
-  () =>
-    `set_type('J', {n: 'int', gone: 'bool'}); .set('jobs', set()); .set('held', range(9).map(|i| {i:})); ${FILL_JOBS} nil;`,
   (n) =>
     `${FILL_JOBS} x = .jobs.one(); .held[${n % 9}].set('k${n % 2}', ${n % 3 === 0 ? '[1, [x, 2]]' : 'x'}); .held[${n % 5}].set('s', set(.jobs)); nil;`,
   () => `${FILL_JOBS} del_instances('J', |j| j.gone); nil;`,
+  (n) =>
+    `${FILL_JOBS} mod_type('J', 'all', |j| { j.turns += 1; ${n % 5 === 0 ? '1 / (j.n - 30);' : ''} }, {background: true}); nil;`,
+  (n) =>
+    `f = 'f${n % 3}'; try(mod_type('J', 'del', f)); mod_type('J', 'add', f, 'str', |j| 'text' + str(j.n), {background: true}); nil;`,
   (n) =>
     `del_instances('J', |j| j.gone); ${n % 2 === 0 ? '.jobs.clear();' : ''} ${n % 6 === 0 ? '1 / 0;' : 'nil;'}`,
   (n) =>

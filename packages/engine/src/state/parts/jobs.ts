@@ -5,7 +5,7 @@
  *   effect   := 1d job                                     a new job
  *             | 1e id:varint                               it is forgotten
  *             | 1f id:varint progress added:ids taken:ids  how far it is, and what came to its waiting instances, or went
- *   job      := id:varint type:varint owner:varint upTo:varint begun:varint source:text value progress waiting:ids
+ *   job      := id:varint kind:u8 type:varint field:varint owner:varint upTo:varint begun:varint source:text value progress waiting:ids
  *                                                          the value is the tuple of arguments, see `value-codec.ts`
  *   progress := state:u8 cursor:varint chosen:varint kept:varint searched:varint found:u8 why:text
  *   ids      := count:varint id:varint*
@@ -29,20 +29,25 @@ export const JOBS_MAX = 100;
 /** Jobs that have ended and are still known. */
 const ENDED_JOBS_MAX = 20;
 
+/** What is done with an instance: it goes if a closure says so; the closure is called; a property gets what the closure gives. */
+export type JobKind = 'remove' | 'call' | 'fill';
+
 export type JobState = 'open' | 'done' | 'cancelled' | 'failed';
 
 /** What a job is to do: decided when it is made. */
 export interface JobDef {
   readonly id: number;
+  readonly kind: JobKind;
   /** The id of the type. */
   readonly type: number;
+  /** The id of the property that is filled; 0 for none. */
+  readonly field: number;
   /** The user who made it, with whose rights the closure runs. */
   readonly owner: number;
   /** The highest id of an instance that has its turn: what comes later is none of the job's concern. */
   readonly upTo: number;
   /** Unix seconds. */
   readonly begunAt: number;
-  /** Says for each instance whether it goes. */
   readonly closure: Closure;
   /** What the closure gets behind the instance: nothing that refers to something stored. */
   readonly args: List;
@@ -53,7 +58,7 @@ export interface JobProgress {
   readonly state: JobState;
   /** The id of the instance that had its turn last. */
   readonly cursor: number;
-  /** Instances that were chosen to go. */
+  /** Instances that were chosen to go, or that something was done with. */
   readonly chosen: number;
   /** Of these, those that something refers to which can't let go of them. */
   readonly kept: number;
@@ -255,11 +260,14 @@ const BEGINNING: JobProgress = {
   why: '',
 };
 
+const KINDS: readonly JobKind[] = ['remove', 'call', 'fill'];
 const STATES: readonly JobState[] = ['open', 'done', 'cancelled', 'failed'];
 
 function writeJob(out: ByteWriter, { def, progress, waiting }: Job): void {
   out.varint(def.id);
+  out.u8(KINDS.indexOf(def.kind));
   out.varint(def.type);
+  out.varint(def.field);
   out.varint(def.owner);
   out.varint(def.upTo);
   out.varint(def.begunAt);
@@ -271,13 +279,16 @@ function writeJob(out: ByteWriter, { def, progress, waiting }: Job): void {
 
 function readJob(input: ByteReader, store: Store): Job {
   const id = input.varint();
-  const [type, owner, upTo, begunAt] = [input.varint(), input.varint(), input.varint(), input.varint()];
+  const kind = KINDS[input.u8()];
+  if (kind === undefined) throw new FormatError('the kind of a job is not known');
+  const [type, field] = [input.varint(), input.varint()];
+  const [owner, upTo, begunAt] = [input.varint(), input.varint(), input.varint()];
   const source = input.text();
   const args = readValue(input, store);
   if (!(args instanceof List)) throw new FormatError(`the arguments of job ${id} are no tuple`);
   const closure = new Closure(source, null, source);
   return {
-    def: { id, type, owner, upTo, begunAt, closure, args },
+    def: { id, kind, type, field, owner, upTo, begunAt, closure, args },
     progress: readProgress(input),
     waiting: new Set(input.varints()),
   };

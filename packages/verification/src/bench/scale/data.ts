@@ -1,5 +1,5 @@
 /**
- * Data at scale: a node with a million orders. What loading, building indexes beside writes, and look-ups cost, while all is in memory
+ * Data at scale: a node with a million orders. What loading, building indexes and jobs beside writes, and look-ups cost, while all is in memory
  * and behind a restart, when nothing is; beside SQLite on the same orders, where Python has it.
  */
 import { mkdtempSync } from 'node:fs';
@@ -108,6 +108,7 @@ class Measures {
     // So the code of look-ups has its last form, and it is the data alone that are cold.
     await this.shop.query(WARM_UP);
     await this.#lookUps('cold', 1);
+    await this.#jobs();
     await this.shop.close();
     return this.#figures;
   }
@@ -151,21 +152,51 @@ class Measures {
     this.#add({ name, ms: ms / ADDED, cpuMs: cpuMs / ADDED, targetMs: null, sqliteMs: null });
   }
 
-  /** Builds an index while others write, and says what these notice. */
+  /** Builds an index while others write. */
   async #build(name: string, code: string): Promise<void> {
+    const isDone = async (): Promise<boolean> => (await this.shop.percentOf(name)) === 100;
+    await this.#beside(`index ${name} built`, code, isDone, BUILD_MS);
+  }
+
+  /** Changes and removes instances in the background while others write. */
+  async #jobs(): Promise<void> {
+    const { orders } = this.options;
+    const isDone = (): Promise<boolean> => this.shop.isJobDone();
+    const fill = "mod_type('Order', 'add', 'label', 'str', |o| 'order ' + str(o.nr), {background: true});";
+    await this.#beside(`a property of ${orders} orders filled`, fill, isDone, null);
+    const visits = orders / 5;
+    await this.shop.addVisits(visits);
+    await this.#beside(
+      `${visits / 2} of ${visits} removed`,
+      "del_instances('Visit', |v| v.n % 2 == 0);",
+      isDone,
+      null,
+    );
+  }
+
+  /** Does something that goes on in the background while others write, and says what these notice. */
+  async #beside(
+    what: string,
+    code: string,
+    isDone: () => Promise<boolean>,
+    targetMs: number | null,
+  ): Promise<void> {
     const writes = { name: 'writes', url: this.trio.node(0).url, scope: SCOPE, code: '.counter += 1;' };
     const clients = new Clients([writes], ADMIN, this.options.perS);
     try {
       await pause(CALM_MS / 2);
       await clients.take();
       await pause(CALM_MS);
-      const calmMs = await p99Of(clients);
+      const calm = await waitsOf(clients);
       const began = performance.now();
       await this.shop.query(code);
-      while ((await this.shop.percentOf(name)) < 100) await pause(LOOK_MS);
-      this.#note(`index ${name} built beside writes`, performance.now() - began, BUILD_MS);
-      this.#note(`the writes meanwhile, p99`, await p99Of(clients), 2 * calmMs);
-      this.#note(`the writes before, p99`, calmMs, null);
+      while (!(await isDone())) await pause(LOOK_MS);
+      this.#note(`${what} beside writes`, performance.now() - began, targetMs);
+      const busy = await waitsOf(clients);
+      this.#note('the writes meanwhile, p99', busy.p99, 2 * calm.p99);
+      this.#note('the writes before, p99', calm.p99, null);
+      this.#note('the longest of the writes meanwhile', busy.longest, null);
+      this.#note('the longest of the writes before', calm.longest, null);
     } finally {
       await clients.stop();
     }
@@ -247,14 +278,13 @@ interface LookUp {
   readonly sqliteMs: number | null;
 }
 
-async function p99Of(clients: Clients): Promise<number> {
+/** How long writes waited since the last call, in milliseconds. */
+async function waitsOf(clients: Clients): Promise<{ readonly p99: number; readonly longest: number }> {
   const asked = await clients.take();
   const wrong = asked.find(({ problem }) => problem !== null);
   if (wrong !== undefined) throw new Error(`a write failed: ${wrong.problem}`);
-  return quantile(
-    asked.map(({ dueAt, endedAt }) => endedAt - dueAt),
-    0.99,
-  );
+  const waits = asked.map(({ dueAt, endedAt }) => endedAt - dueAt);
+  return { p99: quantile(waits, 0.99), longest: quantile(waits, 1) };
 }
 
 /** Targets, in milliseconds: of one look-up in the engine, of a hundred by range, of a count; and of what is done once. */

@@ -86,6 +86,20 @@ export class Shop {
     );
   }
 
+  /** Makes instances of which a job removes some: they are in a set. */
+  async addVisits(count: number): Promise<void> {
+    await this.query("set_type('Visit', {n: 'int'}); .visits = set();");
+    for (let from = 0; from < count; from += PER_QUERY) {
+      const to = Math.min(count, from + PER_QUERY);
+      await this.query(`range(${from}, ${to}).each(|i| .visits.add(Visit{n: i})); nil;`);
+    }
+  }
+
+  /** Whether the job that was made last is done; an error where it failed. */
+  async isJobDone(): Promise<boolean> {
+    return (await this.query('job = jobs_info()[-1]; assert(job.why == nil); job.state;')) === 'done';
+  }
+
   close(): Promise<void> {
     return this.#db.$close();
   }
