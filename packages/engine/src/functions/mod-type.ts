@@ -66,7 +66,7 @@ export const MOD_TYPE: readonly Entry[] = [
       let job: number | null = null;
       whileInUse(type, () =>
         rt.transaction.inParts(() => {
-          job = actionOf(call, ACTIONS)(call) ?? null;
+          job = actionOf(call, ACTIONS)(call);
         }),
       );
       return job;
@@ -75,22 +75,27 @@ export const MOD_TYPE: readonly Entry[] = [
 ];
 
 /** What the actions do; a number is the id of the job that goes on with it. */
-const ACTIONS: ReadonlyMap<string, (call: Call) => number | null | void> = new Map<
-  string,
-  (call: Call) => number | null | void
->([
+const ACTIONS: ReadonlyMap<string, (call: Call) => number | null> = new Map([
   ['add', (call: Call) => add(call, partName(call))],
-  ['del', (call: Call) => del(call, partName(call))],
-  ['mod', (call: Call) => mod(call, partName(call))],
-  ['ren', (call: Call) => ren(call, partName(call))],
-  ['rel', rel],
+  ['del', atOnce((call) => del(call, partName(call)))],
+  ['mod', atOnce((call) => mod(call, partName(call)))],
+  ['ren', atOnce((call) => ren(call, partName(call)))],
+  ['rel', atOnce(rel)],
   ['all', callAll],
-  ['hid', (call: Call) => setFlag(call, TypeFlag.HIDE_ID)],
-  ['idx', (call: Call) => setFlag(call, TypeFlag.INDEX)],
-  ['ttl', ttl],
-  ['strict', (call: Call) => setFlag(call, TypeFlag.STRICT)],
-  ['wpo', setWrapOnly],
+  ['hid', atOnce((call) => setFlag(call, TypeFlag.HIDE_ID))],
+  ['idx', atOnce((call) => setFlag(call, TypeFlag.INDEX))],
+  ['ttl', atOnce(ttl)],
+  ['strict', atOnce((call) => setFlag(call, TypeFlag.STRICT))],
+  ['wpo', atOnce(setWrapOnly)],
 ]);
+
+/** An action that never goes on in the background. */
+function atOnce(act: (call: Call) => void): (call: Call) => null {
+  return (call) => {
+    act(call);
+    return null;
+  };
+}
 
 function partName(call: Call): string {
   return partNameOf(call, 'property');
