@@ -3,6 +3,7 @@ export type { Target } from './admin/access-lists.js';
 export { bootstrap } from './admin/bootstrap.js';
 export type { CollectionInfo } from './admin/collection-info.js';
 export { rootLines } from './admin/describe.js';
+export { type FeedKeep, KEEP_NOTHING } from './admin/feed-keeping.js';
 export type { Invitation } from './admin/invitation.js';
 export {
   LEVEL_AFTER_0_1_0,

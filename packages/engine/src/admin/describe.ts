@@ -19,13 +19,24 @@ export function rootLines(root: RootGroup): string[] {
   const sessions = [...root.sessions.all].map(
     ([id, all]) => `sessions of ${id}: ${all.map(inWords).join(' ')}`,
   );
+  const feeds = [...root.feedKeeping.all].map(
+    ([id, { bytes, seconds }]) => `feed of ${id}: ${bytes} bytes, ${seconds} s`,
+  );
   const limits = [...root.userLimits.all].map(([id, limit]) => `limits of ${id}: ${inWords(limit)}`);
   const codes = [...modules.byId.keys()].flatMap((id) => {
     const code = modules.codeOf(id);
     return code === null ? [] : [`code of ${id}: ${Buffer.concat(code).toString('hex')}`];
   });
   const counters = `counters and access ${Buffer.from(root.encodeMeta()).toString('hex')}`;
-  return [counters, ...records, ...lists, ...sessions.sort(), ...limits.sort(), ...codes.sort()];
+  return [
+    counters,
+    ...records,
+    ...lists,
+    ...sessions.sort(),
+    ...limits.sort(),
+    ...feeds.sort(),
+    ...codes.sort(),
+  ];
 }
 
 function ruleText(rule: WhitelistRule): string {

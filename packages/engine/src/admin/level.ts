@@ -21,7 +21,7 @@ export const LEVELS = [
   {
     level: 2,
     brings:
-      'levels, requests that clients name by numbers, answers that are not kept, types, enums, whitelists, futures, tasks, rooms, events, commit history, modules, log segments of format 2, things and sets in pages, lists of the second form, snapshots of format 2, sessions, passwords of ThingsDB, loads, jobs',
+      'levels, requests that clients name by numbers, answers that are not kept, types, enums, whitelists, futures, tasks, rooms, events, commit history, modules, log segments of format 2, things and sets in pages, lists of the second form, snapshots of format 2, sessions, passwords of ThingsDB, loads, jobs, definitions as they were, settings of feeds',
   },
 ] as const;
 

@@ -9,6 +9,7 @@ import { writeEffect } from '../state/effect.js';
 import { GroupEffect } from '../state/group.js';
 import { RecordKind } from '../state/records.js';
 import type { Target } from './access-lists.js';
+import { FeedKeepEffect } from './feed-keeping.js';
 import { HistoryEffect } from './histories.js';
 import { ModuleEffect, type ModuleInfo } from './modules.js';
 import { Privilege } from './privileges.js';
@@ -100,6 +101,11 @@ function writeRecord(
     case RecordKind.SESSIONS:
     case RecordKind.USER_LIMITS:
       return;
+    case RecordKind.FEED: {
+      const target = numbers.get(id);
+      if (target !== undefined) writeEffect(out, FeedKeepEffect.SET, target, backup.state.feedKeeping.of(id));
+      return;
+    }
     case RecordKind.TASK:
       if (takesTasks) writeEffect(out, GroupEffect.RESTORE, record);
       return;

@@ -2,6 +2,7 @@
 import { type EffectRow, perform, type Recorder } from '../state/effect.js';
 import type { Target } from './access-lists.js';
 import type { CollectionInfo } from './collection-info.js';
+import { type FeedKeep, FeedKeepEffect } from './feed-keeping.js';
 import { type History, HistoryEffect } from './histories.js';
 import type { Invitation } from './invitation.js';
 import type { MemberInfo } from './member.js';
@@ -48,6 +49,12 @@ export class RootEditor {
   setLimit({ id, name }: User, limit: UserLimit): void {
     this.note({ event: 'limits_set', fields: { name, ...limitFields(limit) } });
     perform(this.recorder, UserLimitEffect.SET, this.root.userLimits, id, limit);
+  }
+
+  /** Sets how much of the log of a collection is kept for those who follow it. */
+  setFeed({ id, name }: CollectionInfo, keep: FeedKeep): void {
+    this.note({ event: 'feed_set', fields: { name, keep_bytes: keep.bytes, keep_s: keep.seconds } });
+    perform(this.recorder, FeedKeepEffect.SET, this.root.feedKeeping, id, keep);
   }
 
   deleteUser({ id, name }: User): void {

@@ -23,6 +23,7 @@
  *               | 50 and 51: commit histories, see `histories.ts`
  *               | 52: sessions, see `sessions.ts`
  *               | 53: limits of users, see `user-limits.ts`
+ *               | 54: what is kept for feeds, see `feed-keeping.ts`
  */
 import type { ByteReader, ByteWriter } from '../bytes.js';
 import { committedEffect, effect } from '../state/effect.js';
@@ -118,8 +119,10 @@ export const RootEffect = {
     inverse: (root, id) => {
       const collection = root.collections.get(id);
       const history = root.histories.of(id);
+      const keep = root.feedKeeping.of(id);
       return (lost) => {
         if (collection !== undefined) root.putCollection(collection);
+        root.feedKeeping.set(id, keep);
         if (history !== undefined) root.histories.put(history);
         for (const [userId, mask] of lost) root.setAccess(id, userId, mask);
       };

@@ -23,6 +23,7 @@ export interface RootEvent {
     | 'access_set'
     | 'whitelist_set'
     | 'limits_set'
+    | 'feed_set'
     | 'collection_made'
     | 'collection_renamed'
     | 'collection_deleted'

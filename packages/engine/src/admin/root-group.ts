@@ -9,6 +9,7 @@ import { Group, type GroupRecord } from '../state/group.js';
 import { RecordKind } from '../state/records.js';
 import { AccessLists, type Target } from './access-lists.js';
 import { type CollectionInfo, readCollection, writeCollection } from './collection-info.js';
+import { FeedKeeping, KEEP_NOTHING } from './feed-keeping.js';
 import { Histories } from './histories.js';
 import { type Invitation, readInvitation, writeInvitation } from './invitation.js';
 import { LEVEL_FIRST, LEVEL_NEWEST, LevelError } from './level.js';
@@ -45,6 +46,7 @@ export class RootGroup extends Group {
   readonly modules: Modules;
   readonly sessions: Sessions;
   readonly userLimits: UserLimits;
+  readonly feedKeeping: FeedKeeping;
   readonly users = new Map<number, User>();
   readonly usersByName = new Map<string, User>();
   readonly collections = new Map<number, CollectionInfo>();
@@ -90,11 +92,13 @@ export class RootGroup extends Group {
     const modules = new Modules(dirty);
     const sessions = new Sessions(dirty);
     const userLimits = new UserLimits(dirty);
-    super(dirty, [histories, modules, sessions, userLimits]);
+    const feedKeeping = new FeedKeeping(dirty);
+    super(dirty, [histories, modules, sessions, userLimits, feedKeeping]);
     this.histories = histories;
     this.modules = modules;
     modules.ids = this;
     this.userLimits = userLimits;
+    this.feedKeeping = feedKeeping;
     this.sessions = sessions;
     sessions.changed = () => {
       this.accessVersion += 1;
@@ -176,6 +180,7 @@ export class RootGroup extends Group {
     this.collections.delete(id);
     this.collectionsByName.delete(collection.name);
     this.histories.remove(id);
+    this.feedKeeping.set(id, KEEP_NOTHING);
     this.accessVersion += 1;
     this.dirty.put(RecordKind.COLLECTION, id, 0, null);
     this.collectionEvents.push({ kind: 'deleted', id });

@@ -138,7 +138,7 @@ export const COLLECTIONS: readonly Entry[] = [
     },
   }),
 ];
-function nameOrId(): p.Param<string | number | bigint> {
+export function nameOrId(): p.Param<string | number | bigint> {
   return p.param(
     'collection',
     'the name (str) or id (int) of a collection',
@@ -150,7 +150,7 @@ function findCollection(root: RootGroup, which: string | number | bigint): Colle
   return typeof which === 'string' ? root.collectionsByName.get(which) : root.collections.get(Number(which));
 }
 
-function collectionOf(root: RootGroup, which: string | number | bigint): CollectionInfo {
+export function collectionOf(root: RootGroup, which: string | number | bigint): CollectionInfo {
   return findCollection(root, which) ?? nothing(which);
 }
 
@@ -226,8 +226,9 @@ function writeSizes(out: MsgpackWriter, sizes: readonly TypeSize[]): void {
 /** @param hasTypes whether the types are told, too, which takes some reading */
 function collectionInfo(rt: Runtime, collection: CollectionInfo, hasTypes: boolean): MpData {
   const store = rt.catalog.collection(collection.id)?.store;
+  const keep = rt.root.feedKeeping.of(collection.id);
   const out = new MsgpackWriter();
-  out.beginMap(hasTypes ? 12 : 11);
+  out.beginMap((hasTypes ? 12 : 11) + (keep.bytes > 0 ? 1 : 0));
   out.key('collection_id');
   out.int(collection.id);
   out.key('name');
@@ -254,6 +255,15 @@ function collectionInfo(rt: Runtime, collection: CollectionInfo, hasTypes: boole
   const onDisk = rt.environment.node?.collectionBytes(collection.id) ?? null;
   if (onDisk === null) out.nil();
   else out.int(onDisk);
+  if (keep.bytes > 0) {
+    out.key('feed');
+    out.beginMap(2);
+    out.key('keep_mb');
+    out.int(keep.bytes / (1024 * 1024));
+    out.key('keep_s');
+    out.int(keep.seconds);
+    out.endMap();
+  }
   if (hasTypes) writeSizes(out, store === undefined ? [] : typeSizes(store, (units) => rt.charge(units)));
   return new MpData(out.out.take());
 }

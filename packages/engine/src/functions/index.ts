@@ -10,6 +10,7 @@ import { DATETIME } from './datetime.js';
 import { ENUM_INFO } from './enum-info.js';
 import { ENUMS } from './enums.js';
 import { EXPORT } from './export.js';
+import { FEED } from './feed.js';
 import { FUTURES } from './future.js';
 import { HELP } from './help.js';
 import { HISTORY } from './history.js';
@@ -63,6 +64,7 @@ export function builtIns(): readonly Entry[] {
     ...JOBS,
     ...LOADS,
     ...USER_WHITELISTS,
+    ...FEED,
     ...LIMITS,
     ...COLLECTIONS,
     ...NODES,

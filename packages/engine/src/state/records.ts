@@ -49,6 +49,8 @@ export const RecordKind = {
   LOAD: 23,
   /** id: the job; see `parts/jobs.ts`. */
   JOB: 24,
+  /** id: the collection; see `admin/feed-keeping.ts`. */
+  FEED: 25,
 } as const;
 
 export type RecordKind = (typeof RecordKind)[keyof typeof RecordKind];

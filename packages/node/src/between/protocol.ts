@@ -69,7 +69,13 @@ export type Command =
   /** The state holds everything up to here, of what came by `entries`. */
   | { readonly kind: 'applied'; readonly group: GroupId; readonly index: number }
   /** Everything up to here is durable in the state: the log may be cut. */
-  | { readonly kind: 'checkpointed'; readonly group: GroupId; readonly applied: Applied }
+  | {
+      readonly kind: 'checkpointed';
+      readonly group: GroupId;
+      readonly applied: Applied;
+      /** What lies behind this index is kept for those who follow changes; missing: nothing more than the log needs. */
+      readonly keptFrom?: number;
+    }
   /** Where the members of the cluster are, this node included, and who was removed from it. */
   | { readonly kind: 'peers'; readonly peers: readonly PeerAddress[] }
   /** Format of segments in which the log may be written from now on: the level of the cluster allows it. */

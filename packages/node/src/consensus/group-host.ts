@@ -324,7 +324,7 @@ export class GroupHost {
         group.applied(command.index);
         return;
       case 'checkpointed':
-        group.checkpointed(command.applied, this.options.logTail);
+        group.checkpointed(command.applied, this.options.logTail, command.keptFrom);
         return;
       case 'snapshot_sent':
         group.tell((raft) => raft.reportSnapshot(command.to, command.arrived));

@@ -238,10 +238,10 @@ export class RaftGroup {
     return this.writes.isInstalling ? null : this.log.readPart(...range);
   }
 
-  /** The state is durable up to here; lets the log go, but for `keep` entries. */
-  checkpointed(applied: Applied, keep: number): void {
+  /** The state is durable up to here; lets the log go, but for `keep` entries, and what lies behind `keptFrom`. */
+  checkpointed(applied: Applied, keep: number, keptFrom = applied.index): void {
     this.log.checkpointed({ ...applied, membership: decodeMembership(applied.membership) });
-    const upTo = applied.index - keep;
+    const upTo = Math.min(applied.index - keep, keptFrom);
     if (upTo < this.log.firstIndex()) return;
     this.context.writer.compact(this.id, upTo, () => this.context.cut(this.id));
   }

@@ -7,6 +7,7 @@ import { Checkpointer } from '../state/checkpointer.js';
 import type { DiskKeeper } from '../state/disk-keeper.js';
 import { GarbageCollector } from '../state/garbage-collector.js';
 import { type LeaderTask, LeaderWork } from '../state/leader-work.js';
+import { LogKeeping } from '../state/log-keeping.js';
 import { MemoryKeeper } from '../state/memory-keeper.js';
 import { Reopening } from '../state/reopening.js';
 import { Snapshots } from '../state/snapshots.js';
@@ -38,6 +39,7 @@ export class Scopes {
   private readonly ports: EnginePorts;
   private readonly parts: ScopesParts;
   readonly snapshots: Snapshots;
+  private readonly logKeeping: LogKeeping;
   private readonly memory: MemoryKeeper;
   private readonly garbage: GarbageCollector;
   private readonly indexes: LeaderWork;
@@ -54,6 +56,11 @@ export class Scopes {
     this.snapshots = this.makeSnapshots();
     this.sessions = this.makeSessions();
     this.sessions.setDisk(parts.disk.level);
+    this.logKeeping = new LogKeeping({
+      keepOf: (group) => parts.engine.root.feedKeeping.of(group),
+      isDiskLow: () => parts.disk.level !== 'ok',
+      now: clock.now,
+    });
     this.checkpointer = this.makeCheckpointer();
     this.reopening = new Reopening({
       state: disk.state,
@@ -172,6 +179,7 @@ export class Scopes {
       clock,
       yield: () => new Promise((resolve) => clock.soon(resolve)),
       ...(encoding === undefined ? {} : { workClock: encoding.now, thingsPerLook: encoding.thingsPerLook }),
+      keptFrom: (group, index, bytes) => this.logKeeping.keptFrom(group, index, bytes),
       evicting: () => this.memory.isWorking,
       blocked: (session) => disk.isStateFull || session.isImposing || this.snapshots.isReceiving(session.id),
       onFailure: (session, error) => this.checkpointFailed(session, error),

@@ -156,6 +156,20 @@ describe('a follower', () => {
     expect((await follow(`${index}-${hash.toString(16).padStart(8, '0')}`)).end).toBe(null);
   });
 
+  test('is told more of what it missed where more of the log is kept', async () => {
+    await bench.value('thingsdb', "set_feed('stuff', {keep_mb: 1});");
+    const { position } = await follow();
+    await bench.value(stuff, '.x = 1;');
+    await bench.checkpoint(stuff);
+    await bench.value(stuff, '.x = 2;');
+    await bench.checkpoint(stuff);
+    bench.kill();
+    await bench.start();
+    await bench.value(stuff, '.x = 3;');
+    await bench.checkpoint(stuff);
+    expect((await follow(position)).ops).toEqual(['set', 'set', 'set']);
+  });
+
   test.each([
     ['of another history', (index: number) => `${index}-00000001`],
     ['that is nowhere', (index: number) => `${index + 1000}-00000001`],

@@ -1,7 +1,7 @@
 import { RecordKind, type RecordSink, removedRecords, type SmallRecord } from '@althing/engine';
 import type { Checkpoint } from '@althing/storage';
 import type { Clock } from '../base/clock.js';
-import type { Applied, Consensus } from '../between/protocol.js';
+import type { Applied, Consensus, GroupId } from '../between/protocol.js';
 import { encodeContext } from '../groups/applied.js';
 import type { GroupSession } from '../groups/group-session.js';
 import type { TableCapture } from '../groups/session-table.js';
@@ -19,6 +19,8 @@ export interface CheckpointerOptions {
   readonly clock: Pick<Clock, 'now'>;
   /** Whether things are taken out of memory now, which those that a checkpoint writes can't be. */
   readonly evicting: () => boolean;
+  /** The index behind which the log is kept when a checkpoint is durable, with so many bytes of changes since the last; missing: that of the checkpoint. */
+  readonly keptFrom?: (group: GroupId, index: number, bytes: number) => number;
   /** Whether no checkpoint of a group can be made now. */
   readonly blocked: (session: GroupSession) => boolean;
   /** Lets other work go first. */
@@ -300,6 +302,7 @@ export class Checkpointer {
     const place = new Promise<Applied | null>((resolve) =>
       session.mark(resolve, () => resolve(null), placed),
     );
+    const { changedBytes } = session;
     session.changedBytes = 0;
     const put = ({ kind, id, part, value }: SmallRecord): void => {
       if (value === null) sink.delete(kind, id, part);
@@ -326,7 +329,8 @@ export class Checkpointer {
     const { index, term } = applied;
     await checkpoint.commit({ index, term, context: encodeContext(applied) });
     sessions.written();
-    this.options.consensus.send({ kind: 'checkpointed', group: session.id, applied });
+    const keptFrom = this.options.keptFrom?.(session.id, index, changedBytes) ?? index;
+    this.options.consensus.send({ kind: 'checkpointed', group: session.id, applied, keptFrom });
     return sink.bytes;
   }
 

@@ -100,6 +100,7 @@ const TEXT: Readonly<Record<RootEvent['event'], string>> = {
   access_set: 'privileges were changed',
   whitelist_set: 'a whitelist was changed',
   limits_set: 'what a user may take was changed',
+  feed_set: 'how much of a log is kept for feeds was changed',
   collection_made: 'a collection was made',
   collection_renamed: 'a collection was renamed',
   collection_deleted: 'a collection was deleted',

@@ -1,0 +1,61 @@
+import { type FeedKeep, KEEP_NOTHING } from '@althing/engine';
+import type { GroupId } from '../between/protocol.js';
+
+export interface LogKeepingOptions {
+  readonly keepOf: (group: GroupId) => FeedKeep;
+  /** Whether the disk has so little room that nothing is kept that the node does not need itself. */
+  readonly isDiskLow: () => boolean;
+  /** Monotonic milliseconds. */
+  readonly now: () => number;
+}
+
+/** A checkpoint up to which the log may go some time. */
+interface Mark {
+  readonly index: number;
+  readonly at: number;
+  /** Bytes of changes since the mark before. */
+  readonly bytes: number;
+}
+
+/** What lay before the first checkpoint of this process, of which nobody knows how old it is. */
+const START: Mark = { index: 0, at: 0, bytes: 0 };
+
+/**
+ * How much of the log is kept for those who follow changes: at each checkpoint of a group, up to which earlier one the log goes. What lay
+ * before the first checkpoint of this process is kept until that one is old enough, or has too much behind it.
+ */
+export class LogKeeping {
+  private readonly options: LogKeepingOptions;
+  private readonly marks = new Map<GroupId, Mark[]>();
+
+  constructor(options: LogKeepingOptions) {
+    this.options = options;
+  }
+
+  /**
+   * A checkpoint is durable.
+   *
+   * @param bytes of the changes since the one before
+   * @returns the index behind which the log is kept
+   */
+  keptFrom(group: GroupId, index: number, bytes: number): number {
+    const { keepOf, isDiskLow, now } = this.options;
+    const keep = isDiskLow() ? KEEP_NOTHING : keepOf(group);
+    if (keep.bytes === 0) {
+      this.marks.delete(group);
+      return index;
+    }
+    const marks = this.marks.get(group) ?? [START];
+    this.marks.set(group, marks);
+    marks.push({ index, at: now(), bytes });
+    // The log begins at the mark that is just old enough, or as far back as the bytes behind it allow.
+    let begin = marks.length - 1;
+    for (let behind = 0; begin > 0; begin--) {
+      const mark = marks[begin] ?? START;
+      behind += mark.bytes;
+      if (now() - mark.at >= keep.seconds * 1000 || behind > keep.bytes) break;
+    }
+    marks.splice(0, begin);
+    return marks[0]?.index ?? index;
+  }
+}
