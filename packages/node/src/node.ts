@@ -209,6 +209,7 @@ export class Node implements RunningNode {
       side: this.side,
       folder,
       modules: this.modules,
+      readers: this.readers,
       doors: () => this.doors,
     });
     this.localRead = new LocalRead({

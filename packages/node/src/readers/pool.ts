@@ -45,7 +45,7 @@ export interface PoolOptions {
   readonly onDefect: (error: Error) => void;
 }
 
-/** Why queries were ended before they had an answer. */
+/** Queries that were ended by a limit: their time, their memory, or what they kept on the disk. */
 export interface PoolEnds {
   time: number;
   memory: number;
@@ -216,9 +216,16 @@ export class Pool implements SnapshotReaders {
     else {
       place.job = null;
       place.since = clock.now();
-      finish(job, replyIn(message.answer, job));
+      const reply = replyIn(message.answer, job);
+      if (!reply.ok) this.countEnd(reply.error);
+      finish(job, reply);
       this.next();
     }
+  }
+
+  private countEnd({ code }: QueryError): void {
+    if (code === ErrorCode.TIMEOUT) this.ends.time += 1;
+    else if (code === ErrorCode.MAX_QUOTA) this.ends.memory += 1;
   }
 
   /** A thread is gone, whoever ended it. */

@@ -24,6 +24,7 @@ import {
   ROOM_ENDS,
   RUNS,
   SCOPES,
+  SNAPSHOT_ENDS,
   TRANSPORTS,
 } from './families.js';
 import type { Metrics } from './metrics.js';
@@ -48,6 +49,10 @@ export interface EngineState {
   /** Null before the doors are open. */
   readonly native: NativeFigures | null;
   readonly waiting: Readonly<Record<(typeof QUEUES)[number], number>>;
+  readonly snapshots: {
+    readonly running: number;
+    readonly ended: Readonly<Record<(typeof SNAPSHOT_ENDS)[number], number>>;
+  };
   readonly tasks: { readonly waiting: number; readonly overdueMs: number };
   readonly rooms: {
     readonly listeners: number;
@@ -210,6 +215,10 @@ export class EngineMetrics {
     metrics.set('cacheBytes', things.bytes);
     metrics.set('cacheLimit', state.cacheLimitBytes);
     metrics.set('garbage', garbage);
+    metrics.set('snapshotReads', state.snapshots.running);
+    SNAPSHOT_ENDS.forEach((reason, i) => {
+      metrics.set('snapshotEnds', state.snapshots.ended[reason], i);
+    });
     metrics.set('stopped', stops.time, 0);
     metrics.set('stopped', stops.memory, 1);
     metrics.set('stopped', stops.result, 2);

@@ -31,7 +31,7 @@ export const OUTCOMES = [
   'internal',
 ] as const;
 export const RUNS = ['ok', 'error'] as const;
-export const QUEUES = ['slow', 'commit', 'read', 'peer'] as const;
+export const QUEUES = ['slow', 'commit', 'read', 'peer', 'snapshot'] as const;
 export const REJECTIONS = [
   'queue',
   'memory',
@@ -45,6 +45,8 @@ export const REJECTIONS = [
 export const FORWARDINGS = ['ok', 'retried', 'failed'] as const;
 export const LOGIN_METHODS = ['password', 'token'] as const;
 export const LOGIN_OUTCOMES = ['ok', 'failed', 'held_off'] as const;
+/** Limits that end snapshot reads. */
+export const SNAPSHOT_ENDS = ['time', 'memory', 'kept'] as const;
 export const STOPS = ['time', 'memory', 'result', 'depth'] as const;
 export const DIRECTIONS = ['sent', 'received'] as const;
 export const NATIVE_DIRECTIONS = ['received', 'sent'] as const;
@@ -189,6 +191,10 @@ export const FAMILIES = {
   pushed: counter('althing_room_events_total', 'What was sent to connections in rooms', [['kind', PUSHES]]),
   roomEnds: counter('althing_room_memberships_ended_total', 'Memberships that this node ended', [
     ['reason', ROOM_ENDS],
+  ]),
+  snapshotReads: gauge('althing_snapshot_reads', 'Snapshot reads that run'),
+  snapshotEnds: counter('althing_snapshot_reads_stopped_total', 'Snapshot reads ended by a limit', [
+    ['reason', SNAPSHOT_ENDS],
   ]),
   stopped: counter('althing_queries_stopped_total', 'Queries ended by a limit', [['reason', STOPS]]),
   programHits: counter('althing_program_cache_hits_total', 'Queries whose parsed form was there'),

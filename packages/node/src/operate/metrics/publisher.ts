@@ -3,6 +3,7 @@ import type { Config } from '../../config/index.js';
 import type { EngineSide } from '../../engine-side/engine-side.js';
 import type { Doors } from '../../listen/doors/doors.js';
 import type { ModuleManager } from '../../modules/manager.js';
+import type { Pool } from '../../readers/pool.js';
 import type { EngineMetrics } from '../../telemetry/engine-metrics.js';
 
 export interface PublisherOptions {
@@ -11,6 +12,7 @@ export interface PublisherOptions {
   readonly side: EngineSide;
   readonly folder: DataFolder;
   readonly modules: Pick<ModuleManager, 'conditions'>;
+  readonly readers: Pick<Pool, 'queue' | 'ends'>;
   /** Null until they are open. */
   readonly doors: () => Doors | null;
 }
@@ -33,7 +35,7 @@ export class Publisher {
   consider(): void {
     if (performance.now() - this.publishedAt < PUBLISH_MS) return;
     this.publishedAt = performance.now();
-    const { config, figures, side, folder, modules } = this.options;
+    const { config, figures, side, folder, modules, readers } = this.options;
     const { engine, router, scopes, disk } = side;
     const doors = this.options.doors();
     figures.publish({
@@ -42,7 +44,8 @@ export class Publisher {
       connections: doors?.connections ?? 0,
       bodyBytes: doors?.bytes ?? 0,
       native: doors?.nativeFigures ?? null,
-      waiting: { ...scopes.sessions.queues, ...router.queues },
+      waiting: { ...scopes.sessions.queues, ...router.queues, snapshot: readers.queue.waiting },
+      snapshots: { running: readers.queue.running, ended: readers.ends },
       repeated: router.repeated,
       tasks: side.tasks.figures,
       rooms: side.rooms.figures,
