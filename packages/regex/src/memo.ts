@@ -8,7 +8,7 @@
  */
 export class Memo {
   /** Work done for new pages since the caller last looked, in words of memory. */
-  debt = 0;
+  #debt = 0;
   readonly #marks: number;
   readonly #positionBits: number;
   readonly #pageWords: number;
@@ -36,13 +36,20 @@ export class Memo {
     return true;
   }
 
+  /** Instructions that are owed; none any more. */
+  takeDebt(): number {
+    const debt = this.#debt;
+    this.#debt = 0;
+    return debt;
+  }
+
   /** Forgets the visits at one position. */
   forget(position: number): void {
     const page = this.#pages[position >>> this.#positionBits];
     if (page === undefined) return;
     const first = (position & ((1 << this.#positionBits) - 1)) * this.#marks;
     for (let bit = first; bit < first + this.#marks; bit++) page[bit >>> 5]! &= ~(1 << (bit & 31));
-    this.debt += this.#marks >>> 3;
+    this.#debt += this.#marks >>> 3;
   }
 
   #addPage(index: number): Uint32Array {
@@ -53,7 +60,7 @@ export class Memo {
     const page = new Uint32Array(this.#pageWords);
     this.#pages[index] = page;
     this.#words += this.#pageWords;
-    this.debt += this.#pageWords;
+    this.#debt += this.#pageWords;
     return page;
   }
 }

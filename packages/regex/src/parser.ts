@@ -1,43 +1,42 @@
-/**
- * Long because: it is one grammar: the rules call each other, and share what was read of groups and
- * options.
- */
 import { ANY, CharSet, isAsciiLetter, NOT_NEWLINE, WORD } from './char-set.js';
 import { parseClass, posixEnd, propertyTable } from './class-parser.js';
 import { readOctal, readSharedEscape } from './escapes.js';
-import { FixedLengths, lookbehindBranches } from './fixed-length.js';
+import { Groups } from './groups.js';
+import { type Options, readInlineFlags, UNCLOSED } from './inline-flags.js';
+import {
+  BACKSLASH,
+  BAR,
+  CARET,
+  CLOSE,
+  DOLLAR,
+  DOT,
+  EQUALS,
+  EXCLAMATION,
+  HYPHEN,
+  isNameCode,
+  isPatternSpace,
+  LESS,
+  NEWLINE,
+  OPEN,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  PLUS,
+  QUOTE,
+  STAR,
+} from './pattern-codes.js';
 import { isDigit, isOctalDigit, PatternReader } from './pattern-reader.js';
 import { PropertyTables } from './properties.js';
+import { type Quantifier, readBraces, readNumber, readQuantifier } from './quantifiers.js';
 import {
   type Anchor,
   alternation,
   EMPTY,
+  joinStrings,
   type Node,
   type Pattern,
-  type RepeatMode,
   repeat,
   sequence,
 } from './syntax.js';
-
-/** The options that inline flags can change; those of the regex's own flags are the initial ones. */
-export interface Options {
-  /** i: ASCII letters match both cases. */
-  readonly fold: boolean;
-  /** m: `^` and `$` also at line ends. */
-  readonly multiline: boolean;
-  /** s: the dot matches a newline. */
-  readonly dotAll: boolean;
-  /** x: white space and comments in the pattern do not count. */
-  readonly extended: boolean;
-  /** xx: neither do blanks in classes. */
-  readonly extendedMore: boolean;
-  /** n: plain parentheses do not capture. */
-  readonly noCapture: boolean;
-  /** U: quantifiers are lazy unless a `?` follows. */
-  readonly lazy: boolean;
-  /** J: group names may be used more than once. */
-  readonly duplicateNames: boolean;
-}
 
 export const PATTERN_LENGTH_MAX = 65_536;
 
@@ -54,14 +53,9 @@ export function parsePattern(pattern: string, options: Options): Pattern {
 }
 
 const NESTING_MAX = 250;
-const REPEAT_MAX = 65_535;
 const NAME_LENGTH_MAX = 32;
 const NOT_REPEATABLE =
   'there is nothing here that the quantifier could repeat; write it with a backslash for the character';
-
-type Reference = Extract<Node, { kind: 'reference' }>;
-type Lookbehind = Extract<Node, { kind: 'lookbehind' }>;
-type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 class Parser {
   readonly #reader: PatternReader;
@@ -69,19 +63,11 @@ class Parser {
   #options: Options;
   #depth = 0;
   #lookarounds = 0;
-  #groupCount = 0;
-  /** Bodies of the groups that have been closed, by number. */
-  readonly #bodies = new Map<number, Node>();
-  readonly #openGroups = new Set<number>();
-  readonly #groupsByName = new Map<string, number[]>();
-  readonly #selfReferenced = new Set<number>();
-  /** References whose group may follow later. */
-  readonly #pending: { node: Mutable<Reference>; target: number | string; position: number }[] = [];
-  /** Look-behinds whose length can be told when all groups are known. */
-  readonly #lookbehinds: { node: Mutable<Lookbehind>; body: Node; position: number }[] = [];
+  readonly #groups: Groups;
 
   constructor(reader: PatternReader, options: Options) {
     this.#reader = reader;
+    this.#groups = new Groups(reader);
     this.#options = options;
   }
 
@@ -90,18 +76,7 @@ class Parser {
     while (reader.takes('(*UTF)'));
     const root = this.#parseAlternation();
     if (!reader.atEnd) reader.fail('the closing parenthesis has no opening one; write \\) for the character');
-    for (const { node, target, position } of this.#pending) node.groups = this.#groupsOf(target, position);
-    const lengths = new FixedLengths(this.#bodies);
-    for (const { node, body, position } of this.#lookbehinds) {
-      node.branches = lookbehindBranches(body, lengths, reader, position);
-    }
-    return {
-      root,
-      groupCount: this.#groupCount,
-      groupsByName: this.#groupsByName,
-      hasReferences: this.#pending.length > 0,
-      selfReferenced: this.#selfReferenced,
-    };
+    return this.#groups.patternOf(root);
   }
 
   /** Reads up to a closing parenthesis or the end. Inline flags hold up to there, over the bars. */
@@ -130,7 +105,7 @@ class Parser {
         }
         continue;
       }
-      const quantifier = this.#parseQuantifier();
+      const quantifier = readQuantifier(reader, this.#options.lazy, () => this.#skipIgnored());
       if (quantifier !== null) {
         if (!repeatable) reader.fail(NOT_REPEATABLE, quantifier.position);
         items.push(this.#repeat(items.pop() ?? EMPTY, quantifier));
@@ -169,50 +144,6 @@ class Parser {
   #literal(code: number): Node {
     const fold = this.#options.fold && isAsciiLetter(code);
     return { kind: 'string', codes: [fold ? code | 0x20 : code], fold };
-  }
-
-  // Quantifiers
-
-  #parseQuantifier(): Quantifier | null {
-    const reader = this.#reader;
-    const position = reader.position;
-    let bounds: { min: number; max: number } | null;
-    if (reader.takes('*')) bounds = { min: 0, max: Infinity };
-    else if (reader.takes('+')) bounds = { min: 1, max: Infinity };
-    else if (reader.takes('?')) bounds = { min: 0, max: 1 };
-    else bounds = this.#parseBraces();
-    if (bounds === null) return null;
-    this.#skipIgnored();
-    let mode: RepeatMode = this.#options.lazy ? 'lazy' : 'greedy';
-    if (reader.takes('+')) mode = 'possessive';
-    else if (reader.takes('?')) mode = this.#options.lazy ? 'greedy' : 'lazy';
-    return { ...bounds, mode, position };
-  }
-
-  /** `{2}`, `{2,}` or `{2,5}`; anything else in braces is text. */
-  #parseBraces(): { min: number; max: number } | null {
-    const reader = this.#reader;
-    if (reader.peek() !== OPEN_BRACE || !isDigit(reader.peek(1))) return null;
-    const start = reader.position++;
-    const min = this.#parseNumber(REPEAT_MAX);
-    let max = min;
-    if (reader.takes(',')) max = isDigit(reader.peek()) ? this.#parseNumber(REPEAT_MAX) : Infinity;
-    if (!reader.takes('}')) {
-      reader.position = start;
-      return null;
-    }
-    if (min > REPEAT_MAX || (max > REPEAT_MAX && max !== Infinity)) {
-      reader.fail(`a quantifier can not ask for more than ${REPEAT_MAX} repetitions`, start);
-    }
-    if (max < min) reader.fail('the quantifier has its numbers out of order', start);
-    return { min, max };
-  }
-
-  /** Reads digits; beyond the limit the value is the limit plus one. */
-  #parseNumber(limit: number): number {
-    let value = 0;
-    while (isDigit(this.#reader.peek())) value = Math.min(limit + 1, value * 10 + this.#reader.next() - 0x30);
-    return value;
   }
 
   #repeat(body: Node, { min, max, mode }: Quantifier): Node {
@@ -313,7 +244,7 @@ class Parser {
   /** Whether the brace that comes next is not the start of a quantifier. */
   #bracesAreText(): boolean {
     const start = this.#reader.position;
-    const isText = this.#parseBraces() === null;
+    const isText = readBraces(this.#reader) === null;
     this.#reader.position = start;
     return isText;
   }
@@ -324,13 +255,13 @@ class Parser {
   #parseDigits(start: number): Node {
     const reader = this.#reader;
     const first = reader.position;
-    const number = this.#parseNumber(REPEAT_MAX);
+    const number = readNumber(reader);
     if (
       number < 10 ||
-      number <= this.#groupCount ||
+      number <= this.#groups.count ||
       !isOctalDigit(reader.slice(first, first + 1).charCodeAt(0))
     ) {
-      return this.#reference(number, start);
+      return this.#groups.reference(this.#options.fold, number, start);
     }
     reader.position = first;
     return this.#literal(readOctal(reader, 3));
@@ -349,40 +280,26 @@ class Parser {
     const sign = reader.takes('-') ? -1 : reader.takes('+') ? 1 : 0;
     if (!isDigit(reader.peek())) {
       if (!braced || sign !== 0) reader.fail('\\g needs a number or a name in braces, as in \\g{1}', start);
-      return this.#reference(this.#parseName('}'), start);
+      return this.#groups.reference(this.#options.fold, this.#parseName('}'), start);
     }
-    const number = this.#parseNumber(REPEAT_MAX);
+    const number = readNumber(reader);
     if (braced && !reader.takes('}')) reader.fail('\\g{ has no }', start);
-    if (sign === 0) return this.#reference(number, start);
+    if (sign === 0) return this.#groups.reference(this.#options.fold, number, start);
     if (number === 0) reader.fail('a relative reference can not be zero', start);
-    return this.#reference(sign < 0 ? this.#groupCount + 1 - number : this.#groupCount + number, start);
+    return this.#groups.reference(
+      this.#options.fold,
+      sign < 0 ? this.#groups.count + 1 - number : this.#groups.count + number,
+      start,
+    );
   }
 
   /** `\k<name>`, `\k'name'`, `\k{name}`; the reader stands behind the k. */
   #parseK(start: number): Node {
     const reader = this.#reader;
-    if (reader.takes('<')) return this.#reference(this.#parseName('>'), start);
-    if (reader.takes("'")) return this.#reference(this.#parseName("'"), start);
-    if (reader.takes('{')) return this.#reference(this.#parseName('}'), start);
+    if (reader.takes('<')) return this.#groups.reference(this.#options.fold, this.#parseName('>'), start);
+    if (reader.takes("'")) return this.#groups.reference(this.#options.fold, this.#parseName("'"), start);
+    if (reader.takes('{')) return this.#groups.reference(this.#options.fold, this.#parseName('}'), start);
     return reader.fail('\\k needs a name, as in \\k<name>', start);
-  }
-
-  #reference(target: number | string, position: number): Node {
-    const groups = typeof target === 'number' ? [target] : (this.#groupsByName.get(target) ?? []);
-    for (const group of groups) if (this.#openGroups.has(group)) this.#selfReferenced.add(group);
-    const node: Mutable<Reference> = { kind: 'reference', groups: [], fold: this.#options.fold };
-    this.#pending.push({ node, target, position });
-    return node;
-  }
-
-  #groupsOf(target: number | string, position: number): readonly number[] {
-    if (typeof target === 'string') {
-      const groups = this.#groupsByName.get(target);
-      return groups ?? this.#reader.fail(`there is no group with the name ${target}`, position);
-    }
-    if (target < 1 || target > this.#groupCount)
-      this.#reader.fail(`there is no group number ${target}`, position);
-    return [target];
   }
 
   #parseName(terminator: string): string {
@@ -454,8 +371,13 @@ class Parser {
       case '*':
         return reader.fail('non-atomic look-aheads (?*...) are not supported', start);
       default: {
-        const node = this.#parseInlineFlags(start);
-        return node === null ? null : { node, repeatable: true };
+        const { options, hasBody } = readInlineFlags(reader, this.#options, start);
+        const outer = this.#options;
+        this.#options = options;
+        if (!hasBody) return null;
+        const node = this.#parseBody(start);
+        this.#options = outer;
+        return { node, repeatable: true };
       }
     }
   }
@@ -464,7 +386,7 @@ class Parser {
   #parsePython(start: number): Node {
     const reader = this.#reader;
     if (reader.takes('<')) return this.#parseCapture(start, this.#parseName('>'));
-    if (reader.takes('=')) return this.#reference(this.#parseName(')'), start);
+    if (reader.takes('=')) return this.#groups.reference(this.#options.fold, this.#parseName(')'), start);
     if (reader.takes('>')) reader.fail('recursion, as in (?P>name), is not supported', start);
     return reader.fail('(?P must be followed by <name> or =name', start);
   }
@@ -481,24 +403,10 @@ class Parser {
   }
 
   #parseCapture(start: number, name: string | null): Node {
-    const group = ++this.#groupCount;
-    if (name !== null) this.#nameGroup(group, name, start);
-    this.#openGroups.add(group);
+    const group = this.#groups.open(name, this.#options.duplicateNames, start);
     const body = this.#parseBody(start);
-    this.#openGroups.delete(group);
-    this.#bodies.set(group, body);
+    this.#groups.close(group, body);
     return { kind: 'capture', group, body };
-  }
-
-  #nameGroup(group: number, name: string, position: number): void {
-    const groups = this.#groupsByName.get(name);
-    if (groups === undefined) {
-      this.#groupsByName.set(name, [group]);
-    } else {
-      if (!this.#options.duplicateNames)
-        this.#reader.fail(`there are two groups with the name ${name}`, position);
-      groups.push(group);
-    }
   }
 
   #parseLookahead(start: number): Node {
@@ -515,99 +423,9 @@ class Parser {
     this.#lookarounds++;
     const body = this.#parseBody(start);
     this.#lookarounds--;
-    const node: Mutable<Lookbehind> = { kind: 'lookbehind', branches: [], negative };
-    this.#lookbehinds.push({ node, body, position: start });
-    return node;
-  }
-
-  /** `(?i)`, `(?i-s)`, `(?^i)`, `(?i:...)`; the reader stands behind the question mark. */
-  #parseInlineFlags(start: number): Node | null {
-    const reader = this.#reader;
-    const options: Mutable<Options> = { ...this.#options };
-    const reset = reader.takes('^');
-    if (reset) {
-      Object.assign(options, { fold: false, multiline: false, dotAll: false, noCapture: false });
-      Object.assign(options, { extended: false, extendedMore: false });
-    }
-    let on = true;
-    for (;;) {
-      const position = reader.position;
-      const char = reader.next();
-      switch (char === -1 ? '' : String.fromCodePoint(char)) {
-        case '-':
-          if (!on || reset) reader.fail('a second hyphen in inline flags', position);
-          on = false;
-          break;
-        case 'i':
-          options.fold = on;
-          break;
-        case 'm':
-          options.multiline = on;
-          break;
-        case 's':
-          options.dotAll = on;
-          break;
-        case 'x':
-          options.extended = on;
-          options.extendedMore = reader.takes('x') && on;
-          break;
-        case 'n':
-          options.noCapture = on;
-          break;
-        case 'U':
-          options.lazy = on;
-          break;
-        case 'J':
-          options.duplicateNames = on;
-          break;
-        case ')':
-          this.#options = options;
-          return null;
-        case ':': {
-          const outer = this.#options;
-          this.#options = options;
-          const body = this.#parseBody(start);
-          this.#options = outer;
-          return body;
-        }
-        case '':
-          return reader.fail(UNCLOSED, start);
-        default:
-          return reader.fail(
-            'there is no such inline flag or group; flags are i, m, s, x, n, U and J',
-            position,
-          );
-      }
-    }
+    return this.#groups.lookbehind(body, negative, start);
   }
 }
-
-interface Quantifier {
-  readonly min: number;
-  readonly max: number;
-  readonly mode: RepeatMode;
-  readonly position: number;
-}
-
-const UNCLOSED = 'the parenthesis has no closing one; write \\( for the character';
-
-const OPEN = 0x28;
-const CLOSE = 0x29;
-const OPEN_BRACKET = 0x5b;
-const OPEN_BRACE = 0x7b;
-const BACKSLASH = 0x5c;
-const BAR = 0x7c;
-const CARET = 0x5e;
-const DOLLAR = 0x24;
-const DOT = 0x2e;
-const STAR = 0x2a;
-const PLUS = 0x2b;
-const HYPHEN = 0x2d;
-const EQUALS = 0x3d;
-const EXCLAMATION = 0x21;
-const LESS = 0x3c;
-const QUOTE = 0x27;
-const NEWLINE = 0x0a;
 
 const ANCHOR_ESCAPES: ReadonlyMap<string, Anchor> = new Map<string, Anchor>([
   ['A', 'text start'],
@@ -620,43 +438,4 @@ const ANCHOR_ESCAPES: ReadonlyMap<string, Anchor> = new Map<string, Anchor>([
 
 function anchor(place: Anchor): { node: Node; repeatable: boolean } {
   return { node: { kind: 'anchor', anchor: place }, repeatable: false };
-}
-
-/** What x ignores: the white space of patterns by Unicode (Pattern_White_Space). */
-function isPatternSpace(code: number): boolean {
-  if (code < 0x80) return code === 0x20 || (code >= 0x09 && code <= 0x0d);
-  return code === 0x85 || code === 0x200e || code === 0x200f || code === 0x2028 || code === 0x2029;
-}
-
-/** A character of a group's name: a letter, a digit or an underscore. */
-function isNameCode(code: number): boolean {
-  if (code < 0x80) return isAsciiLetter(code) || isDigit(code) || code === 0x5f;
-  return /^[\p{L}\p{Nd}]$/u.test(String.fromCodePoint(code));
-}
-
-/** Joins neighbouring characters to strings. */
-function joinStrings(items: readonly Node[]): Node[] {
-  const result: Node[] = [];
-  let last: { kind: 'string'; codes: number[]; fold: boolean } | null = null;
-  for (const item of items) {
-    if (item.kind !== 'string') {
-      result.push(item);
-      last = null;
-    } else if (
-      last !== null &&
-      (item.fold === last.fold || !hasLetters(item.codes) || !hasLetters(last.codes))
-    ) {
-      // Without letters it doesn't matter whether case does.
-      last.fold ||= item.fold;
-      for (const code of item.codes) last.codes.push(code);
-    } else {
-      last = { kind: 'string', codes: [...item.codes], fold: item.fold };
-      result.push(last);
-    }
-  }
-  return result;
-}
-
-function hasLetters(codes: readonly number[]): boolean {
-  return codes.some(isAsciiLetter);
 }

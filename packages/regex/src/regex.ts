@@ -1,8 +1,9 @@
 import type { Budget } from './budget.js';
 import { compile, MEMO_AFTER } from './compiler.js';
 import { RegexSyntaxError } from './errors.js';
+import type { Options } from './inline-flags.js';
 import { search } from './interpreter.js';
-import { type Options, parsePattern } from './parser.js';
+import { parsePattern } from './parser.js';
 import { type Prepared, prepare } from './prepare.js';
 import type { Program } from './program.js';
 import type { Subject } from './subject.js';

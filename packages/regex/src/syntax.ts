@@ -1,4 +1,4 @@
-import { CharSet, unite } from './char-set.js';
+import { CharSet, isAsciiLetter, unite } from './char-set.js';
 
 /** A parsed pattern. */
 export interface Pattern {
@@ -118,3 +118,30 @@ export function repeat(body: Node, min: number, max: number, mode: RepeatMode): 
 }
 
 const LENGTH_MAX = 0x3fffffff;
+
+/** Joins neighbouring characters to strings. */
+export function joinStrings(items: readonly Node[]): Node[] {
+  const result: Node[] = [];
+  let last: { kind: 'string'; codes: number[]; fold: boolean } | null = null;
+  for (const item of items) {
+    if (item.kind !== 'string') {
+      result.push(item);
+      last = null;
+    } else if (
+      last !== null &&
+      (item.fold === last.fold || !hasLetters(item.codes) || !hasLetters(last.codes))
+    ) {
+      // Without letters it doesn't matter whether case does.
+      last.fold ||= item.fold;
+      for (const code of item.codes) last.codes.push(code);
+    } else {
+      last = { kind: 'string', codes: [...item.codes], fold: item.fold };
+      result.push(last);
+    }
+  }
+  return result;
+}
+
+function hasLetters(codes: readonly number[]): boolean {
+  return codes.some(isAsciiLetter);
+}
