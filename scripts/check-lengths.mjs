@@ -1,16 +1,10 @@
-/**
- * Checks that a file of more than 450 lines tells why it is long, in the comment at its head: `Long because: ...`. Tests, and files
- * that a program wrote, may be as long as they are. The reason goes when the file is well below that again.
- */
+/** Checks that no file has more than 450 lines. Tests, and files that a program wrote, may be as long as they are. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const LINES_MAX = 450;
-/** Up to so many lines less, a reason may stay: files become a little shorter and longer all the time. */
-const SLACK = 50;
-const REASON = /^(?:\/\/.*\n)*\/\*\*(?:(?!\*\/)[\s\S])*?\n \* Long because: \S.{15,}/;
 const CODE = /\.(?:tsx?|mjs)$/;
 const EXEMPT = /\.test\.ts$|\.generated\.ts$|(?:^|\/)(?:dist|node_modules|bundle)\//;
 
@@ -31,16 +25,9 @@ let checked = 0;
 for (const path of sources().sort()) {
   const text = readFileSync(join(ROOT, path), 'utf8');
   const lines = text.split('\n').length - 1;
-  const hasReason = REASON.test(text);
   checked += 1;
-  if (lines > LINES_MAX && !hasReason) {
-    console.error(
-      `${path} has ${lines} lines, and ${LINES_MAX} may be without a reason: divide it along its concerns, or write ` +
-        '"Long because: ..." into the comment at its head',
-    );
-    process.exitCode = 1;
-  } else if (lines <= LINES_MAX - SLACK && hasReason) {
-    console.error(`${path} has ${lines} lines: "Long because" at its head is not true any more`);
+  if (lines > LINES_MAX) {
+    console.error(`${path} has ${lines} lines, and ${LINES_MAX} are allowed: divide it along its concerns`);
     process.exitCode = 1;
   }
 }

@@ -13,8 +13,6 @@
  * Wherever something is missing, the method notes it if no place further right was noted before (`far`). A parser that is not asked
  * to note begins with a place that no text reaches, so that an ordinary parse pays one comparison for that.
  *
- * Long because: each kind of expression is written in up to four ways (recogniser, value, traced, in place), which are read side by side.
- *
  * @typedef {import('./read.mjs').Expr} Expr
  * @typedef {import('./read.mjs').Rule} Rule
  * @typedef {import('./read.mjs').Case} Case
@@ -22,12 +20,12 @@
  * @typedef {import('./match.mjs').Place} Place
  * @typedef {import('./match.mjs').Target} Target
  * @typedef {import('./match.mjs').Fail} Fail
- * @typedef {{ type: string, optional: boolean, many: boolean }} Child  one value of a part
  */
 import { ALL, condition } from './charset.mjs';
 import { appliedBy, cycleBreakers, factsOf } from './facts.mjs';
 import { matchLadder, readLadder } from './ladder.mjs';
-import { alternatives, arity, consumed, lookAhead, match, note } from './match.mjs';
+import { alternatives, consumed, lookAhead, match, note } from './match.mjs';
+import { Values } from './values.mjs';
 import { Writer } from './writer.mjs';
 
 /**
@@ -58,6 +56,7 @@ export class Emitter {
     this.rules = rules;
     this.actions = actions;
     this.facts = factsOf(rules);
+    this.values = new Values(actions, this.facts.ruleOf);
     this.breakers = cycleBreakers(rules);
     this.spaceFirst = this.facts.guard([{ op: 'apply', rule: 'space' }]);
     /** @type {Map<string, number>} */
@@ -67,7 +66,7 @@ export class Emitter {
     }
     const top = [...rules.keys()].find((name) => this.#isLevel(name) && !this.#isAppliedByLevel(name));
     if (top === undefined) throw new Error('the grammar has no levels of operators');
-    this.ladder = readLadder(rules, top, (name) => this.#actionOf(name));
+    this.ladder = readLadder(rules, top, (name) => this.values.actionOf(name));
   }
 
   /** @param {string} name */
@@ -75,7 +74,7 @@ export class Emitter {
     const rule = this.facts.ruleOf(name);
     this.requested.add(name);
     const method = [rule.base, ...rule.args].join('Of');
-    return this.isRecogniser(rule) ? `$${method}` : method;
+    return this.values.isRecogniser(rule) ? `$${method}` : method;
   }
 
   /** The number of a list of expectations in the table EXPECTED. @param {string[]} expected */
@@ -96,16 +95,9 @@ export class Emitter {
       rule.cases.some(({ label }) => this.actions[label]?.make === 'node') ||
       appliedBy(rule).some((each) => this.breakers.has(each));
     const isSmall =
-      rule.cases.length <= 2 && rule.cases.every(({ label, factors }) => this.#isPassed(label, factors));
+      rule.cases.length <= 2 &&
+      rule.cases.every(({ label, factors }) => this.values.isPassed(label, factors));
     return rule.args.length > 0 || isSmall || (!isLarge && this.uses.get(name) === 1);
-  }
-
-  /** Whether the value of a case is that of its only part, a rule. @param {string} label @param {Expr[]} factors */
-  #isPassed(label, factors) {
-    const action = this.actions[label];
-    return (
-      factors.length === 1 && factors[0]?.op === 'apply' && (action === undefined || action.make === 'pick')
-    );
   }
 
   /** Matches a rule. @param {Place} place @param {string} name @param {Target | null} target @param {Fail} fail */
@@ -115,19 +107,19 @@ export class Emitter {
     if (name === this.ladder.top) return matchLadder(this, place, this.ladder, target, fail);
     if (this.isInlined(name)) return this.#matchInlined(place, rule, target, fail);
     const { q } = lookAhead(this, place);
-    if (this.isRecogniser(rule)) {
+    if (this.values.isRecogniser(rule)) {
       w.lent('number', (end) => {
         w.line(`${end} = this.${this.methodOf(name)}(${q});`);
         w.open(`if (${end} < 0) {`);
         note(this, place, q, this.facts.expected([{ op: 'apply', rule: name }]));
         fail();
         w.close();
-        target?.write(this.#tokenValue(rule, q, end));
+        target?.write(this.values.tokenValue(rule, q, end));
         w.line(`p = ${end};`);
       });
       consumed(place);
     } else {
-      const value = w.variable(`${target?.type ?? this.typeOf(rule)} | undefined`);
+      const value = w.variable(`${target?.type ?? this.values.typeOf(rule)} | undefined`);
       w.line(`${value} = this.${this.methodOf(name)}(${q});`);
       w.open(`if (${value} === undefined) {`);
       fail();
@@ -163,7 +155,7 @@ export class Emitter {
 
   /** Writes the method of a rule. @param {Rule} rule */
   writeRule(rule) {
-    if (this.isRecogniser(rule)) this.#recogniser(rule);
+    if (this.values.isRecogniser(rule)) this.#recogniser(rule);
     else this.#valueRule(rule);
   }
 
@@ -189,7 +181,7 @@ export class Emitter {
     const { w } = this;
     const isBreaker = this.breakers.has(rule.name);
     const { name } = rule;
-    w.function(`${this.methodOf(name)}(start: number): ${this.typeOf(rule)} | undefined {`, () => {
+    w.function(`${this.methodOf(name)}(start: number): ${this.values.typeOf(rule)} | undefined {`, () => {
       if (isBreaker) {
         w.line(`if (this.failed${name} !== undefined && this.failed${name}.has(start)) return undefined;`);
         w.line('if (++this.depth > NESTING_MAX) throw nestedTooDeep(start);');
@@ -242,7 +234,7 @@ export class Emitter {
     if (first === undefined) throw new Error(`rule ${rule.name} has no cases`);
     const factor = first.factors[from];
     if (others.length === 0 && factor === undefined) {
-      done(this.#value(first, names, place.start), place.synced);
+      done(this.values.value(first, names, place.start), place.synced);
       return;
     }
     if (factor !== undefined && others.every((each) => same(each.factors[from], factor))) {
@@ -283,14 +275,14 @@ export class Emitter {
    */
   #declare(rule, cases, factor, names) {
     const { w } = this;
-    return this.#children(factor, false, false).map((child) => {
+    return this.values.children(factor, false, false).map((child) => {
       const index = names.length;
-      const wanted = cases.some((each) => this.#wants(rule, each, index));
+      const wanted = cases.some((each) => this.values.wants(rule, each, index));
       names.push('');
       if (!wanted) return null;
       const action = this.actions[cases[0]?.label ?? ''];
       if (action?.make === 'list') {
-        const item = action.item(this.#argTypes(rule));
+        const item = action.item(this.values.argTypes(rule));
         const items = names.find((name) => name !== '') ?? w.variable(`${item}[] | undefined`);
         if (names.every((name) => name === '')) w.line(`${items} = [];`);
         names[index] = items;
@@ -302,9 +294,9 @@ export class Emitter {
       }
       if ('rule' in factor && !this.isInlined(factor.rule)) {
         // The value stays in the variable in which it arrives, or goes on at once.
-        const isPassed = cases.every(({ label, factors }) => this.#isPassed(label, factors));
+        const isPassed = cases.every(({ label, factors }) => this.values.isPassed(label, factors));
         return this.#target(
-          isPassed ? this.typeOf(rule) : child.type,
+          isPassed ? this.values.typeOf(rule) : child.type,
           (value) => {
             names[index] = isPassed ? value : this.#named(value, child.type);
           },
@@ -360,104 +352,9 @@ export class Emitter {
     return name;
   }
 
-  /** @param {Expr} expr @param {boolean} optional @param {boolean} many @returns {Child[]} */
-  #children(expr, optional, many) {
-    switch (expr.op) {
-      case 'not':
-      case 'closing':
-      case 'noLineEnd':
-        return [];
-      case 'seq':
-        return expr.parts.flatMap((part) => this.#children(part, optional, many));
-      case 'opt':
-        return this.#children(expr.body, true, many);
-      case 'star':
-      case 'plus':
-        return this.#children(expr.body, optional, true);
-      case 'and':
-        return this.#children(expr.body, optional, many);
-      case 'alt': {
-        const types = new Set(
-          expr.parts.flatMap((part) => this.#children(part, false, false)).map(({ type }) => type),
-        );
-        return [{ type: [...types].join(' | '), optional, many }];
-      }
-      case 'apply':
-      case 'island':
-        return [{ type: this.typeOf(this.facts.ruleOf(expr.rule)), optional, many }];
-      default:
-        return [{ type: 'string', optional, many }];
-    }
-  }
-
-  /** Whether the value of a case needs its child. @param {Rule} rule @param {Case} each @param {number} index */
-  #wants(rule, each, index) {
-    const action = this.actions[each.label];
-    if (action === undefined) {
-      const count = each.factors.reduce((sum, factor) => sum + arity(factor), 0);
-      if (count !== 1) throw new Error(`rule ${rule.name} has ${count} parts and no action`);
-      return true;
-    }
-    return 'shape' in action && action.shape[index] !== '_';
-  }
-
-  /** The value of a case as an expression. @param {Case} each @param {string[]} names @param {string} start */
-  #value(each, names, start) {
-    const action = this.actions[each.label];
-    if (action === undefined) return names[0] ?? '';
-    const children = each.factors.flatMap((factor) => this.#children(factor, false, false));
-    if ('shape' in action && action.shape.length !== children.length) {
-      throw new Error(
-        `${each.label}: the shape names ${action.shape.length} parts, the rule has ${children.length}`,
-      );
-    }
-    switch (action.make) {
-      case 'node': {
-        const kind = action.kind === '' ? [] : [`kind: '${action.kind}'`];
-        const fields = action.shape.flatMap((field, i) => {
-          if (field === '_') return [];
-          const value = children[i]?.many ? `${names[i]} ?? []` : `${names[i]}`;
-          return [`${field}: ${value}`];
-        });
-        const constants = Object.entries(action.constants).map(([field, value]) => `${field}: ${value}`);
-        const begin = start === 'start' ? start : `start: ${start}`;
-        return `{ ${[...kind, begin, 'end: p', ...fields, ...constants].join(', ')} }`;
-      }
-      case 'call': {
-        const args = action.shape.flatMap((field, i) => (field === '_' ? [] : [names[i]]));
-        return `${action.function}(${[start, 'p', ...args].join(', ')})`;
-      }
-      case 'list':
-        return names.find((name) => name !== '') ?? '[]';
-      case 'pick':
-        return names[action.shape.findIndex((field) => field !== '_')] ?? '';
-      default:
-        throw new Error(`${each.label}: ${action.make} is for rules that are one token`);
-    }
-  }
-
-  /** The value of a token that stands from q to end. @param {Rule} rule @param {string} q @param {string} end */
-  #tokenValue(rule, q, end) {
-    const action = this.#actionOf(rule.name);
-    const slice = `this.source.slice(${q}, ${end})`;
-    if (action === undefined) return slice;
-    if (action.make === 'token') return `${action.convert}(${slice}${action.placed ? `, ${q}` : ''})`;
-    if (action.make !== 'leaf') throw new Error(`rule ${rule.name}: unexpected action`);
-    const converted = Object.entries(action.convert).map(
-      ([field, convert]) => `${field}: ${convert}(${slice})`,
-    );
-    const constants = Object.entries(action.constants).map(([field, value]) => `${field}: ${value}`);
-    return `{ kind: '${action.kind}', start: ${q}, end: ${end}${[...converted, ...constants].map((each) => `, ${each}`).join('')} }`;
-  }
-
-  /** @param {string} name */
-  #actionOf(name) {
-    return this.actions[this.facts.ruleOf(name).base];
-  }
-
   /** @param {string} name */
   #isLevel(name) {
-    return this.#actionOf(name)?.make === 'level';
+    return this.values.actionOf(name)?.make === 'level';
   }
 
   /** @param {string} name */
@@ -465,30 +362,6 @@ export class Emitter {
     return [...this.rules.values()].some(
       (rule) => this.#isLevel(rule.name) && appliedBy(rule).includes(name),
     );
-  }
-
-  /** Whether only the text of the rule counts. @param {Rule} rule */
-  isRecogniser(rule) {
-    const make = this.actions[rule.base]?.make;
-    return !rule.syntactic && (make === undefined || make === 'token' || make === 'leaf');
-  }
-
-  /** @param {Rule} rule */
-  #argTypes(rule) {
-    return rule.args.map((arg) => this.typeOf(this.facts.ruleOf(arg)));
-  }
-
-  /** @param {Rule} rule @returns {string} */
-  typeOf(rule) {
-    const types = new Set(
-      rule.cases.map(({ label, factors }) => {
-        const action = this.actions[label];
-        if (action !== undefined) return action.type(this.#argTypes(rule));
-        if (!rule.syntactic) return 'string';
-        return this.#children({ op: 'seq', parts: factors }, false, false)[0]?.type ?? 'undefined';
-      }),
-    );
-    return [...types].join(' | ');
   }
 }
 

@@ -38,7 +38,7 @@ export function parserModule(rules, actions, start) {
     w.line('this.wanted[this.noted++] = expectation;');
   });
   w.line('/** The value of the whole source, or undefined if it does not fit the grammar. */');
-  w.function(`parse(): ${e.typeOf(e.facts.ruleOf(start))} | undefined {`, () => {
+  w.function(`parse(): ${e.values.typeOf(e.facts.ruleOf(start))} | undefined {`, () => {
     w.line(`return this.${e.methodOf(start)}(this.skip(0));`);
   });
   writeMethods(e);
@@ -48,7 +48,7 @@ export function parserModule(rules, actions, start) {
   const used = (/** @type {string[]} */ names) =>
     [...new Set(names)].filter((name) => new RegExp(`\\b${name}\\b`).test(body)).sort();
   const table = Object.values(actions);
-  const types = [...rules.values()].flatMap((rule) => e.typeOf(rule).match(/\b[A-Z]\w+/g) ?? []);
+  const types = [...rules.values()].flatMap((rule) => e.values.typeOf(rule).match(/\b[A-Z]\w+/g) ?? []);
   const builders = table.flatMap((action) => (action.make === 'call' ? [action.function] : []));
   const literals = table.flatMap((action) => {
     if (action.make === 'token') return [action.convert];
