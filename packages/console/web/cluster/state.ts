@@ -25,7 +25,8 @@ export interface OwnWords {
 export async function clusterState(): Promise<ClusterState> {
   const [known, collections] = await Promise.all([
     allowed(() => ask('@node', `[nodes_info(), level_info(), ${OWN_WORDS}];`, {}, WAIT)),
-    allowed(async () => itemsOf(await ask('@thingsdb', 'collections_info();', {}, WAIT))),
+    // Without a leader, too, the page says what is wrong.
+    allowed(async () => itemsOf(await ask('@thingsdb', 'collections_info();', {}, STALE))),
   ]);
   if (known === null) return { nodes: null, groups: null, level: null, collections, own: [] };
   const [nodes, level = null, words = null] = itemsOf(known);
@@ -41,6 +42,7 @@ export async function clusterState(): Promise<ClusterState> {
 const OWN_WORDS = '[node_info(), counters(), groups_info()]';
 
 const WAIT = { timeoutMs: 5000 };
+const STALE = { ...WAIT, consistency: 'stale' } as const;
 
 async function allowed<T>(asked: () => Promise<T>): Promise<T | null> {
   try {

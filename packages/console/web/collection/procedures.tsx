@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { CodeEditor } from '../query/editor.js';
 import { verdictOn } from '../query/rules.js';
-import { loadNames, namesOf, type ProcedureInfo } from '../state/names.js';
+import { loadNames, namesOf, type ProcedureInfo, pathOf } from '../state/names.js';
 import { goTo, linkTo } from '../state/route.js';
 import { may, mayChange } from '../state/session.js';
 import { ActionDialog } from '../ui/action.js';
@@ -13,27 +13,26 @@ import type { SectionProps } from './page.js';
 import { proseOf } from './parameters.js';
 import { RunProcedure } from './run-procedure.js';
 
-export function Procedures({ name, scope, rest }: SectionProps): JSX.Element {
+export function Procedures({ scope, rest }: Pick<SectionProps, 'scope' | 'rest'>): JSX.Element {
   const [chosen] = rest;
   const { procedures } = namesOf(scope);
   const found = procedures.find((each) => each.name === chosen);
   if (chosen !== undefined && found !== undefined)
-    return <Procedure key={chosen} collection={name} scope={scope} procedure={found} />;
-  return <List name={name} scope={scope} procedures={procedures} missing={chosen} />;
+    return <Procedure key={chosen} scope={scope} procedure={found} />;
+  return <List scope={scope} procedures={procedures} missing={chosen} />;
 }
 
 /** Procedures that are listed at once; the filter finds the others. */
 const LISTED_MAX = 200;
 
 interface ListProps {
-  readonly name: string;
   readonly scope: string;
   readonly procedures: readonly ProcedureInfo[];
   /** A name in the address that there is no procedure of. */
   readonly missing: string | undefined;
 }
 
-function List({ name, scope, procedures, missing }: ListProps): JSX.Element {
+function List({ scope, procedures, missing }: ListProps): JSX.Element {
   const [wanted, want] = useState('');
   const [isMaking, make] = useState(false);
   const fitting = procedures.filter((each) =>
@@ -81,7 +80,7 @@ function List({ name, scope, procedures, missing }: ListProps): JSX.Element {
               {fitting.slice(0, LISTED_MAX).map((each) => (
                 <tr key={each.name}>
                   <td class="wide mono">
-                    <a href={linkTo(['c', name, 'procedures', each.name])}>{each.name}</a>
+                    <a href={linkTo([...pathOf(scope), 'procedures', each.name])}>{each.name}</a>
                     <span class="quiet">({each.arguments.join(', ')})</span>
                   </td>
                   <td class="wide">{proseOf(each.doc).split('\n')[0]}</td>
@@ -106,7 +105,7 @@ function List({ name, scope, procedures, missing }: ListProps): JSX.Element {
           deed={(made, source) =>
             definingDeed(scope, 'new_procedure(name, closure(source));', { name: made, source })
           }
-          done={(made) => void loadNames(scope).then(() => goTo(['c', name, 'procedures', made]))}
+          done={(made) => void loadNames(scope).then(() => goTo([...pathOf(scope), 'procedures', made]))}
           close={() => make(false)}
         />
       ) : null}
@@ -129,24 +128,23 @@ function EffectMark({ changes }: { readonly changes: boolean }): JSX.Element {
 }
 
 interface ProcedureProps {
-  readonly collection: string;
   readonly scope: string;
   readonly procedure: ProcedureInfo;
 }
 
-function Procedure({ collection, scope, procedure }: ProcedureProps): JSX.Element {
+function Procedure({ scope, procedure }: ProcedureProps): JSX.Element {
   const { name, doc, definition, changes } = procedure;
   const [over, open] = useState<'edit' | 'rename' | 'delete' | null>(null);
   const again = (): void => void loadNames(scope);
   const leave = (to: readonly string[]): void =>
-    void loadNames(scope).then(() => goTo(['c', collection, 'procedures', ...to]));
+    void loadNames(scope).then(() => goTo([...pathOf(scope), 'procedures', ...to]));
   const before = definition;
   return (
     <>
       <Part
         title={
           <>
-            <a href={linkTo(['c', collection, 'procedures'])}>Procedures</a> ›{' '}
+            <a href={linkTo([...pathOf(scope), 'procedures'])}>Procedures</a> ›{' '}
             <span class="mono">{name}</span>
           </>
         }
@@ -170,9 +168,7 @@ function Procedure({ collection, scope, procedure }: ProcedureProps): JSX.Elemen
         }
       >
         {proseOf(doc) === '' ? null : <p class="prose">{proseOf(doc)}</p>}
-        {may('RUN', scope) ? (
-          <RunProcedure collection={collection} scope={scope} procedure={procedure} />
-        ) : null}
+        {may('RUN', scope) ? <RunProcedure scope={scope} procedure={procedure} /> : null}
       </Part>
       {definition === '' ? null : (
         <Part title="Source">

@@ -7,7 +7,7 @@ import { useState } from 'preact/hooks';
 import type { Failed, Ran } from '../results/protocol.js';
 import { askWorker } from '../results/remote.js';
 import { FailedView, ResultView } from '../results/view.js';
-import type { ProcedureInfo } from '../state/names.js';
+import { type ProcedureInfo, pathOf } from '../state/names.js';
 import { linkTo } from '../state/route.js';
 import { may } from '../state/session.js';
 import { readOnly } from '../state/settings.js';
@@ -16,12 +16,11 @@ import { ValueFields, type ValueText, valueOrNothing } from '../ui/value-fields.
 import { parametersOf, returnsOf } from './parameters.js';
 
 interface Props {
-  readonly collection: string;
   readonly scope: string;
   readonly procedure: ProcedureInfo;
 }
 
-export function RunProcedure({ collection, scope, procedure }: Props): JSX.Element {
+export function RunProcedure({ scope, procedure }: Props): JSX.Element {
   const { name, doc, changes } = procedure;
   const parameters = parametersOf(procedure);
   const [texts, setTexts] = useState<readonly ValueText[]>(() =>
@@ -30,6 +29,8 @@ export function RunProcedure({ collection, scope, procedure }: Props): JSX.Eleme
   const [isRunning, setRunning] = useState(false);
   const [ended, end] = useState<{ readonly run: number; readonly ended: Ran | Failed } | null>(null);
   const result = `procedure ${scope} ${name}`;
+  const [, collection] = pathOf(scope);
+  const linkToThing = collection === undefined ? null : (id: bigint) => linkTo(['c', collection, 'data', id]);
   const values = parameters.map((parameter, i): WireValue | undefined => {
     const text = texts[i] ?? { type: parameter.type, text: '' };
     return parameter.isOptional && text.text === '' ? null : valueOrNothing(text);
@@ -86,12 +87,7 @@ export function RunProcedure({ collection, scope, procedure }: Props): JSX.Eleme
       </div>
       <div aria-live="polite">
         {ended === null ? null : ended.ended.ok ? (
-          <ResultView
-            result={result}
-            run={ended.run}
-            ran={ended.ended}
-            linkToThing={(id) => linkTo(['c', collection, 'data', id])}
-          />
+          <ResultView result={result} run={ended.run} ran={ended.ended} linkToThing={linkToThing} />
         ) : (
           <FailedView failed={ended.ended} />
         )}
@@ -99,8 +95,8 @@ export function RunProcedure({ collection, scope, procedure }: Props): JSX.Eleme
       <details>
         <summary>Call it from a program</summary>
         <div class="stack">
-          <Copied label="curl" text={curlOf(collection, name, args)} />
-          <Copied label="TypeScript" text={typeScriptOf(collection, name, args)} />
+          <Copied label="curl" text={curlOf(scope, name, args)} />
+          <Copied label="TypeScript" text={typeScriptOf(scope, name, args)} />
         </div>
       </details>
     </form>
@@ -108,12 +104,11 @@ export function RunProcedure({ collection, scope, procedure }: Props): JSX.Eleme
 }
 
 /** A line for a shell; the token is that of a variable. */
-export function curlOf(collection: string, name: string, args: ReadonlyMap<string, WireValue>): string {
+function curlOf(scope: string, name: string, args: ReadonlyMap<string, WireValue>): string {
   const body = `{"type":"run","name":${JSON.stringify(name)},"args":${stringifyJson(new Map(args))}}`;
-  const address = new URL(`../${encodeURIComponent(collection)}`, location.href).href.replace(
-    /\/([^/]*)$/,
-    '//$1',
-  );
+  const [, collection] = pathOf(scope);
+  const path = collection === undefined ? 'thingsdb' : `/${encodeURIComponent(collection)}`;
+  const address = new URL('../', location.href).href + path;
   return [
     'curl -H "Authorization: Bearer $ALTHING_TOKEN" -H "Content-Type: application/json"',
     `  -d '${body.replaceAll("'", "'\\''")}' \\`,
@@ -123,12 +118,16 @@ export function curlOf(collection: string, name: string, args: ReadonlyMap<strin
     .replace(' \\ \\\n', ' \\\n');
 }
 
-export function typeScriptOf(collection: string, name: string, args: ReadonlyMap<string, WireValue>): string {
+function typeScriptOf(scope: string, name: string, args: ReadonlyMap<string, WireValue>): string {
   const url = new URL('../', location.href).href;
   const list = [...args.values()].map(literalOf).join(', ');
-  const access = /^[A-Za-z_]\w*$/.test(collection)
-    ? `db.${collection}`
-    : `db.$collection(${JSON.stringify(collection)})`;
+  const [, collection] = pathOf(scope);
+  const access =
+    collection === undefined
+      ? 'db.$root'
+      : /^[A-Za-z_]\w*$/.test(collection)
+        ? `db.${collection}`
+        : `db.$collection(${JSON.stringify(collection)})`;
   return [
     "import { connect } from '@althing/client';",
     '',

@@ -7,12 +7,13 @@ import { logOut, nodeName, userName } from '../state/session.js';
 import { isReadOnlyForGood, readOnly, type Theme, theme } from '../state/settings.js';
 import { Assembly, Dialog, Failure } from '../ui/parts.js';
 import { NodeAway } from './away.js';
-import { Palette } from './palette.js';
+import { Palette, type PaletteAction } from './palette.js';
 import { COLLECTION_PLACE, PLACES, type Place, placeOf } from './places.js';
+import { Tour } from './tour.js';
 
 export function Frame(): JSX.Element {
   const [isMenuOpen, openMenu] = useState(false);
-  const [over, setOver] = useState<'palette' | 'keys' | null>(null);
+  const [over, setOver] = useState<Over | null>(null);
   useEffect(() => {
     if (collections.value === null) void loadCollections();
   }, []);
@@ -48,16 +49,47 @@ export function Frame(): JSX.Element {
       <nav class={isMenuOpen ? 'nav open' : 'nav'} id="nav" aria-label="Pages">
         <div>
           <Navigation />
+          <button type="button" class="plain" onClick={() => setOver('tour')}>
+            Tour
+          </button>
         </div>
       </nav>
       <main id="main" tabIndex={-1} aria-label="Page">
         <NodeAway />
         <CurrentPage />
       </main>
-      {over === 'palette' ? <Palette close={() => setOver(null)} /> : null}
+      {over === 'palette' ? <Palette actions={actionsOf(setOver)} close={() => setOver(null)} /> : null}
+      {over === 'tour' ? <Tour close={() => setOver(null)} /> : null}
       {over === 'keys' ? <Keys close={() => setOver(null)} /> : null}
     </div>
   );
+}
+
+/** What lies over a page. */
+type Over = 'palette' | 'keys' | 'tour';
+
+/** What can be done on every page. */
+function actionsOf(open: (what: Over) => void): readonly PaletteAction[] {
+  const colours = (['light', 'dark', 'system'] as const).map((each) => ({
+    title: `Colours: ${each}`,
+    act: () => {
+      theme.value = each;
+    },
+  }));
+  const readsOnly = {
+    title: readOnly.value ? 'Read-only: off' : 'Read-only: on',
+    act: () => {
+      readOnly.value = !readOnly.value;
+    },
+  };
+  return [
+    { title: 'New query', act: () => goTo(['q'], { scope: '', code: '' }) },
+    ...(isReadOnlyForGood ? [] : [readsOnly]),
+    ...colours,
+    { title: 'Keys', act: () => open('keys') },
+    { title: 'Tour', act: () => open('tour') },
+    { title: 'Log out', act: () => logOut() },
+  ];
 }
 
 function Navigation(): JSX.Element {
@@ -174,7 +206,7 @@ function Keys({ close }: { readonly close: () => void }): JSX.Element {
       <table>
         <tbody>
           {[
-            ['Ctrl K', 'Find a page, a collection, a procedure'],
+            ['Ctrl K', 'Find a page, a collection, a procedure, an action'],
             ['?', 'These keys'],
             ...PLACES.map(({ key, title }) => [`g ${key}`, title]),
             ['Ctrl Enter', 'Run the query'],
@@ -195,7 +227,7 @@ function Keys({ close }: { readonly close: () => void }): JSX.Element {
 }
 
 /** Keys that work on every page: Ctrl-K, `?`, and `g` with another one behind it. */
-function listenToKeys(open: (what: 'palette' | 'keys') => void): () => void {
+function listenToKeys(open: (what: Over) => void): () => void {
   let isAfterG = false;
   const listen = (event: KeyboardEvent): void => {
     if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k') {

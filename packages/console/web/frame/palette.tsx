@@ -1,4 +1,4 @@
-/** Ctrl-K: finds pages, collections and procedures by some letters of their names. */
+/** Ctrl-K: finds pages, collections, procedures and actions by some letters of their names. */
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { collectionScope, collections, namesOf, namesWhenKnown } from '../state/names.js';
@@ -9,26 +9,43 @@ import { COLLECTION_PLACE, PLACES } from './places.js';
 interface Entry {
   readonly text: string;
   readonly kind: string;
-  readonly path: readonly string[];
+  /** Where it leads, or what it does. */
+  readonly to: readonly string[] | (() => void);
+}
+
+export interface PaletteAction {
+  readonly title: string;
+  readonly act: () => void;
 }
 
 /** Entries that are shown. */
 const SHOWN_MAX = 50;
 
-export function Palette({ close }: { readonly close: () => void }): JSX.Element {
+/** @param actions what can be done on every page */
+export function Palette({
+  actions,
+  close,
+}: {
+  readonly actions: readonly PaletteAction[];
+  readonly close: () => void;
+}): JSX.Element {
   const [typed, type] = useState('');
   const [chosen, choose] = useState(0);
   const here = route.value.path[0] === COLLECTION_PLACE ? route.value.path[1] : undefined;
   useEffect(() => {
     if (here !== undefined) void namesWhenKnown(collectionScope(here));
   }, [here]);
-  const found = entries(here)
+  const found = [
+    ...entries(here),
+    ...actions.map(({ title, act }) => ({ text: title, kind: 'action', to: act })),
+  ]
     .filter(({ text }) => fits(text, typed))
     .slice(0, SHOWN_MAX);
   const go = (entry: Entry | undefined): void => {
     if (entry === undefined) return;
-    goTo(entry.path);
     close();
+    if (typeof entry.to === 'function') entry.to();
+    else goTo(entry.to);
   };
   const press = (event: KeyboardEvent): void => {
     const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
@@ -41,11 +58,11 @@ export function Palette({ close }: { readonly close: () => void }): JSX.Element 
     <Dialog title="Go to" class="palette" close={close}>
       <input
         role="combobox"
-        aria-label="Find a page, a collection, a procedure"
+        aria-label="Find a page, a collection, a procedure, an action"
         aria-expanded="true"
         aria-controls="palette-list"
         aria-activedescendant={found.length > 0 ? `palette-${chosen}` : undefined}
-        placeholder="A page, a collection, a procedure"
+        placeholder="A page, a collection, a procedure, an action"
         value={typed}
         onInput={(event) => {
           type(event.currentTarget.value);
@@ -76,12 +93,12 @@ function entries(here: string | undefined): Entry[] {
   const pages = PLACES.map(({ title, name }) => ({
     text: title,
     kind: 'page',
-    path: name === '' ? [] : [name],
+    to: name === '' ? [] : [name],
   }));
   const all = (collections.value ?? []).map((name) => ({
     text: name,
     kind: 'collection',
-    path: [COLLECTION_PLACE, name],
+    to: [COLLECTION_PLACE, name],
   }));
   const procedures =
     here === undefined
@@ -89,7 +106,7 @@ function entries(here: string | undefined): Entry[] {
       : namesOf(collectionScope(here)).procedures.map(({ name }) => ({
           text: name,
           kind: `procedure of ${here}`,
-          path: [COLLECTION_PLACE, here, 'procedures', name],
+          to: [COLLECTION_PLACE, here, 'procedures', name],
         }));
   return [...pages, ...all, ...procedures];
 }

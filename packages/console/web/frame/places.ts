@@ -34,6 +34,12 @@ export const PLACES: readonly Place[] = [
     load: async () => (await import('../modules/page.js')).Modules,
   },
   {
+    name: 'root',
+    title: 'Root procedures',
+    key: 'p',
+    load: async () => (await import('../collection/root-page.js')).RootPage,
+  },
+  {
     name: 'backups',
     title: 'Backups',
     key: 'b',

@@ -7,27 +7,34 @@ import { ask, may, mayChange } from '../state/session.js';
 import { bytesText, durationText } from '../state/texts.js';
 import { at, entriesOf, itemsOf, listAt, numberAt, textAt } from '../state/values.js';
 import { ActionDialog } from '../ui/action.js';
-import { Failure, Head, Part, Scroll, useAnswer, useEvery } from '../ui/parts.js';
+import { Failure, Head, Part, RowButton, Scroll, useAnswer, useEvery } from '../ui/parts.js';
+import { historyOfAll, shapesOfAll } from './all-nodes.js';
 import { Chart, type ChartMark, type Series } from './chart.js';
 
 const REFRESH_MS = 5000;
+/** How long a node is waited for. */
+const WAIT_MS = 5000;
+
+/** In the place of a node: all of them together. */
+const ALL = '';
 
 export function Activity(): JSX.Element {
   const names = namesOf('@node');
   const { value: nodes, error } = useAnswer('nodes', async () =>
     itemsOf(await ask('@node', 'nodes_info();')),
   );
-  const [chosen, choose] = useState('');
-  const node = chosen === '' ? textAt(nodes?.[0] ?? null, 'node_id') : chosen;
-  const scope = `@node:${node}`;
+  const [chosen, choose] = useState(ALL);
+  const ids = (nodes ?? []).map((each) => textAt(each, 'node_id'));
+  const shown = ids.filter((id) => chosen === ALL || id === chosen);
   return (
     <div class="page">
       <Head title="Activity">
-        {nodes !== null && nodes.length > 1 ? (
+        {ids.length > 1 ? (
           <label class="row">
             <span class="quiet">Node</span>
-            <select value={node} onChange={(event) => choose(event.currentTarget.value)}>
-              {nodes.map((each) => (
+            <select value={chosen} onChange={(event) => choose(event.currentTarget.value)}>
+              <option value={ALL}>all together</option>
+              {(nodes ?? []).map((each) => (
                 <option key={textAt(each, 'node_id')} value={textAt(each, 'node_id')}>
                   {textAt(each, 'node_id')} ({textAt(each, 'node_name')})
                 </option>
@@ -37,22 +44,46 @@ export function Activity(): JSX.Element {
         ) : null}
       </Head>
       <Failure error={error} />
-      {node === '' ? null : (
+      {shown.length === 0 ? null : (
         <>
-          {hasFunction(names, 'metrics_history') ? <LastHour key={scope} scope={scope} /> : null}
-          {may('CHANGE', '@node') && hasFunction(names, 'requests_info') ? <Requests scope={scope} /> : null}
-          {may('CHANGE', '@node') && hasFunction(names, 'queries_info') ? <Shapes scope={scope} /> : null}
+          {hasFunction(names, 'metrics_history') ? <LastHour nodes={shown} /> : null}
+          {may('CHANGE', '@node') && hasFunction(names, 'requests_info') ? <Requests nodes={shown} /> : null}
+          {may('CHANGE', '@node') && hasFunction(names, 'queries_info') ? <Shapes nodes={shown} /> : null}
         </>
       )}
     </div>
   );
 }
 
+interface NodesProps {
+  /** Their ids. */
+  readonly nodes: readonly string[];
+}
+
+interface Told {
+  readonly node: string;
+  readonly answer: WireValue;
+}
+
+/** What nodes say. Of several, those that do not answer are left out. */
+async function askAll(nodes: readonly string[], code: string): Promise<Told[]> {
+  const askOne = async (node: string): Promise<Told> => ({
+    node,
+    answer: await ask(`@node:${node}`, code, {}, { timeoutMs: WAIT_MS }),
+  });
+  const [only] = nodes;
+  if (only !== undefined && nodes.length === 1) return [await askOne(only)];
+  const told = await Promise.allSettled(nodes.map(askOne));
+  return told.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+}
+
 const seconds = (value: number): string => durationText(value);
 const count = (value: number): string => (value < 10 ? value.toFixed(1) : String(Math.round(value)));
 
-function LastHour({ scope }: { readonly scope: string }): JSX.Element {
-  const { value, error, again } = useAnswer(`history ${scope}`, () => ask(scope, 'metrics_history();'));
+function LastHour({ nodes }: NodesProps): JSX.Element {
+  const { value, error, again } = useAnswer(`history ${nodes}`, async () =>
+    historyOfAll((await askAll(nodes, 'metrics_history();')).map(({ answer }) => answer)),
+  );
   useEvery(REFRESH_MS, again);
   if (value === null) return <Failure error={error} />;
   const times = numbers(at(value, 'times')).map((time) => time ?? 0);
@@ -77,6 +108,9 @@ function LastHour({ scope }: { readonly scope: string }): JSX.Element {
   const common = { times, marks };
   return (
     <Part title="The last hour">
+      {nodes.length > 1 ? (
+        <p class="quiet">Requests, memory, disk and connections are sums; of delays the worst node counts.</p>
+      ) : null}
       {times.length === 0 ? <p class="empty">The first figures come within five seconds.</p> : null}
       <div class="charts">
         <Chart {...common} title="Requests a second" series={perSecond('requests')} text={count} />
@@ -120,9 +154,9 @@ function numbers(value: WireValue | undefined): (number | null)[] {
   );
 }
 
-function Shapes({ scope }: { readonly scope: string }): JSX.Element {
-  const { value, error, again } = useAnswer(`shapes ${scope}`, async () =>
-    itemsOf(await ask(scope, 'queries_info();')),
+function Shapes({ nodes }: NodesProps): JSX.Element {
+  const { value, error, again } = useAnswer(`shapes ${nodes}`, async () =>
+    shapesOfAll((await askAll(nodes, 'queries_info();')).map(({ answer }) => itemsOf(answer))),
   );
   return (
     <Part
@@ -148,15 +182,15 @@ function Shapes({ scope }: { readonly scope: string }): JSX.Element {
             </tr>
           </thead>
           <tbody>
-            {(value ?? []).slice(0, 100).map((each) => (
-              <tr key={`${textAt(each, 'scope')} ${textAt(each, 'query')}`}>
-                <td class="end">{seconds(numberAt(each, 'run_total') ?? 0)}</td>
-                <td class="end">{textAt(each, 'count')}</td>
-                <td class="end">{seconds(numberAt(each, 'run_mean') ?? 0)}</td>
-                <td class="end">{seconds(numberAt(each, 'run_p99') ?? 0)}</td>
-                <td class="end">{textAt(each, 'failures')}</td>
-                <td>{textAt(each, 'scope').replace('@collection:', '')}</td>
-                <td class="mono wide">{textAt(each, 'query').slice(0, 300)}</td>
+            {(value ?? []).slice(0, 100).map(({ scope, query, count: times, failures, total, p99 }) => (
+              <tr key={`${scope} ${query}`}>
+                <td class="end">{seconds(total)}</td>
+                <td class="end">{times}</td>
+                <td class="end">{seconds(times === 0 ? 0 : total / times)}</td>
+                <td class="end">{seconds(p99)}</td>
+                <td class="end">{failures}</td>
+                <td>{scope.replace('@collection:', '')}</td>
+                <td class="mono wide">{query.slice(0, 300)}</td>
               </tr>
             ))}
           </tbody>
@@ -166,11 +200,13 @@ function Shapes({ scope }: { readonly scope: string }): JSX.Element {
   );
 }
 
-function Requests({ scope }: { readonly scope: string }): JSX.Element {
-  const { value, error, again } = useAnswer(`requests ${scope}`, async () =>
-    itemsOf(await ask(scope, 'requests_info();')),
+function Requests({ nodes }: NodesProps): JSX.Element {
+  const { value, error, again } = useAnswer(`requests ${nodes}`, async () =>
+    (await askAll(nodes, 'requests_info();')).flatMap(({ node, answer }) =>
+      itemsOf(answer).map((request) => ({ node, request })),
+    ),
   );
-  const [ends, end] = useState<string | null>(null);
+  const [ends, end] = useState<{ readonly node: string; readonly id: string } | null>(null);
   useEvery(REFRESH_MS, again);
   return (
     <Part title="What runs now">
@@ -182,6 +218,7 @@ function Requests({ scope }: { readonly scope: string }): JSX.Element {
           <table>
             <thead>
               <tr>
+                <th class="end">node</th>
                 <th class="end">id</th>
                 <th>state</th>
                 <th class="end">run</th>
@@ -192,8 +229,9 @@ function Requests({ scope }: { readonly scope: string }): JSX.Element {
               </tr>
             </thead>
             <tbody>
-              {value.map((each) => (
-                <tr key={textAt(each, 'id')}>
+              {value.map(({ node, request: each }) => (
+                <tr key={`${node} ${textAt(each, 'id')}`}>
+                  <td class="end">{node}</td>
                   <td class="end">{textAt(each, 'id')}</td>
                   <td>
                     {textAt(each, 'state')} {textAt(each, 'waits_for').replaceAll('_', ' ')}
@@ -204,9 +242,11 @@ function Requests({ scope }: { readonly scope: string }): JSX.Element {
                   <td class="mono wide">{textAt(each, 'text')}</td>
                   <td class="end">
                     {mayChange('@node') ? (
-                      <button type="button" class="link" onClick={() => end(textAt(each, 'id'))}>
-                        cancel<span class="hidden-text"> {textAt(each, 'id')}</span>
-                      </button>
+                      <RowButton
+                        text="cancel"
+                        about={textAt(each, 'id')}
+                        act={() => end({ node, id: textAt(each, 'id') })}
+                      />
                     ) : null}
                   </td>
                 </tr>
@@ -219,7 +259,7 @@ function Requests({ scope }: { readonly scope: string }): JSX.Element {
         <ActionDialog
           title="Cancel the request"
           what="One that has changed nothing ends with an error."
-          deed={{ scope, code: 'cancel_request(id);', vars: { id: BigInt(ends) } }}
+          deed={{ scope: `@node:${ends.node}`, code: 'cancel_request(id);', vars: { id: BigInt(ends.id) } }}
           done={again}
           close={() => end(null)}
         />

@@ -1,7 +1,11 @@
-/** What was run before, and what was saved under a name. Both stay in this browser. */
+/** What was run before, and what was saved under a name. Both stay in this browser, unless somebody shares one. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
+import { mayChange } from '../state/session.js';
 import { timeText } from '../state/texts.js';
+import { ActionDialog } from '../ui/action.js';
+import { RowButton } from '../ui/parts.js';
+import { Shared, shareDeed } from './shared.js';
 import { type Past as Entry, past, save, saved, unsave } from './tabs.js';
 
 /** Entries that are listed; a search finds the others. */
@@ -16,6 +20,10 @@ interface Props {
 export function Past({ code, scope, open }: Props): JSX.Element {
   const [name, setName] = useState('');
   const [wanted, want] = useState('');
+  const [shared, share] = useState<Entry | null>(null);
+  const [round, setRound] = useState(0);
+  const collection = scope.startsWith('@collection:');
+  const isSharing = collection && mayChange(scope);
   const fits = (each: Entry): boolean =>
     `${each.name ?? ''} ${each.code}`.toLowerCase().includes(wanted.toLowerCase());
   const submit = (event: Event): void => {
@@ -44,20 +52,30 @@ export function Past({ code, scope, open }: Props): JSX.Element {
             onInput={(event) => want(event.currentTarget.value)}
           />
         </form>
-        <List entries={saved.value.filter(fits)} open={open} />
-        <List entries={past.value.filter(fits).slice(0, LISTED_MAX)} open={open} />
+        <List entries={saved.value.filter(fits)} open={open} share={isSharing ? share : null} />
+        {collection ? <Shared scope={scope} open={open} round={round} /> : null}
+        <List entries={past.value.filter(fits).slice(0, LISTED_MAX)} open={open} share={null} />
       </div>
+      {shared === null ? null : (
+        <ActionDialog
+          title="Share the query"
+          what={`Everybody who may query ${scope} can then find it there, as a property of the thing .console.`}
+          deed={shareDeed(scope, shared)}
+          done={() => setRound(round + 1)}
+          close={() => share(null)}
+        />
+      )}
     </details>
   );
 }
 
-function List({
-  entries,
-  open,
-}: {
+interface ListProps {
   readonly entries: readonly Entry[];
   readonly open: (past: Entry) => void;
-}): JSX.Element {
+  readonly share: ((entry: Entry) => void) | null;
+}
+
+function List({ entries, open, share }: ListProps): JSX.Element {
   return (
     <ul class="plain-list">
       {entries.map((entry) => (
@@ -68,6 +86,9 @@ function List({
           </button>
           <span class="row quiet num">
             {entry.scope.replace(/^@collection:/, '')} {timeText(entry.at / 1000)}
+            {entry.name === null || share === null ? null : (
+              <RowButton text="share" about={entry.name} act={() => share(entry)} />
+            )}
             {entry.name === null ? null : (
               <button
                 type="button"

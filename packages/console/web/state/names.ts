@@ -66,6 +66,12 @@ export function collectionScope(name: string): string {
   return `@collection:${name}`;
 }
 
+/** The place of the pages of a scope: those of a collection, or of what belongs to all of them. */
+export function pathOf(scope: string): readonly string[] {
+  const name = /^@collection:(.*)$/s.exec(scope)?.[1];
+  return name === undefined ? ['root'] : ['c', name];
+}
+
 export async function loadCollections(): Promise<void> {
   try {
     const list = itemsOf(await ask('@thingsdb', 'collections_info();'));

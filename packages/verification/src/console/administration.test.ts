@@ -15,7 +15,7 @@ let page: Page;
 let dialog: Locator;
 
 beforeAll(async () => {
-  node = await RealNode.start({ enable_modules: 'local' });
+  node = await RealNode.start({ enable_modules: 'deploy' });
   if (browserLack !== null) return;
   browser = await startBrowser();
   opened = await OpenedConsole.openAs(browser, node.url, node.authorization, '#/');
@@ -288,6 +288,8 @@ testInBrowser('a module is made, configured, limited to a scope, and deleted', a
   await act('New module', 'New module', { Name: 'MAIL', File: 'mail.py' });
   await act('configure MAIL', 'Configure the module', { Configuration: '{"host": "localhost"}' });
   await act('scope MAIL', 'Set the scope', { 'The only': '@collection:stuff' });
+  await act('deploy MAIL', 'Deploy code', { 'A script': '#!/bin/sh\nexit 7\n' });
+  await act('start anew MAIL', 'Start it anew');
   await act('rename MAIL', 'Rename the module', { Name: 'POST' });
   await page.getByRole('cell', { name: '{"host":"localhost"}' }).waitFor();
   const info = await node.value('/t', "module_info('POST');");
@@ -295,6 +297,71 @@ testInBrowser('a module is made, configured, limited to a scope, and deleted', a
   await act('delete POST', 'Delete the module', { 'This can': 'POST' });
   await page.getByText('There are none.').waitFor();
 });
+
+testInBrowser('Ctrl-K finds pages, collections, procedures and actions', async () => {
+  await node.value('//stuff', "new_procedure('found', |n| n);");
+  await opened.go('#/c/stuff/procedures');
+  const pick = async (typed: string): Promise<void> => {
+    await page.keyboard.press('Control+k');
+    await dialog.getByRole('combobox').pressSequentially(typed);
+    await page.keyboard.press('Enter');
+    await dialog.waitFor({ state: 'detached' });
+  };
+  await page.getByRole('link', { name: 'found' }).waitFor();
+  await pick('found');
+  expect(await page.evaluate('location.hash')).toBe('#/c/stuff/procedures/found');
+  await pick('backups');
+  expect(await page.evaluate('location.hash')).toBe('#/backups');
+  await pick('colours dark');
+  expect(await page.evaluate('document.documentElement.dataset.theme')).toBe('dark');
+  await pick('colours system');
+  await pick('stuff');
+  await page.getByLabel('Entries').waitFor();
+});
+
+testInBrowser('the tour goes through the pages', async () => {
+  await page.getByRole('button', { name: 'Tour' }).click();
+  for (let stop = 2; stop <= 6; stop++) {
+    await dialog.getByRole('button', { name: 'Next' }).click();
+    await dialog.getByText(`${stop} of 6`).waitFor();
+  }
+  expect(await page.evaluate('location.hash')).toBe('#/activity');
+  await dialog.getByRole('button', { name: 'Done' }).click();
+  await dialog.waitFor({ state: 'detached' });
+});
+
+testInBrowser('a procedure of the @thingsdb scope is made, and run', async () => {
+  await opened.go('#/root');
+  await page.getByRole('button', { name: 'New procedure' }).click();
+  await opened.write('|n| n * 3');
+  await dialog.getByLabel('Name', { exact: true }).fill('thrice');
+  await dialog.getByRole('button', { name: 'New procedure' }).click();
+  await page.getByRole('group', { name: 'n' }).getByLabel('Type').selectOption('int');
+  await page.getByRole('group', { name: 'n' }).getByLabel('Value').fill('14');
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
+  await page.getByLabel('Result as a tree').getByText('42').waitFor();
+  await page.getByText('await db.$root.procs.thrice(14);').waitFor({ state: 'attached' });
+});
+
+testInBrowser(
+  'a saved query is shared in its collection when somebody asks for that, and opened from there',
+  async () => {
+    await opened.go('#/q?scope=@collection:stuff&code=1234%3B');
+    await page.getByRole('tab', { name: '1234;' }).waitFor();
+    await page.getByText('History and saved queries').click();
+    await page.getByLabel('Save this query as').fill('answer');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    expect(await node.value('//stuff', "root().has('console');")).toBe(false);
+    await act('share answer', 'Share the query');
+    expect(await node.value('//stuff', '.console.queries.answer.code;')).toBe('1234;');
+    await opened.write('5;');
+    await page
+      .getByLabel('Shared queries')
+      .getByRole('button', { name: /^answer/ })
+      .click();
+    await page.getByRole('tab', { name: '1234;', selected: true }).waitFor();
+  },
+);
 
 testInBrowser('with the switch on read-only no page has a button that changes something', async () => {
   await page.getByLabel('Read-only').check();

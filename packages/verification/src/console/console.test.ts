@@ -175,7 +175,7 @@ describe('what is stored', () => {
     await page.getByLabel(/^Properties/).fill('title: str<1:80>\nbars: uint');
     await page.getByRole('dialog').getByRole('button', { name: 'New type' }).click();
     await page.getByRole('heading', { name: 'Song' }).waitFor();
-    await page.getByRole('link', { name: 'Procedures' }).click();
+    await page.getByRole('link', { name: 'Procedures', exact: true }).click();
     await page.getByRole('button', { name: 'New procedure' }).click();
     await opened.write(`|title, bars| {
   "Keeps a song.
@@ -291,8 +291,62 @@ const PLACES = [
   '#/tasks',
   '#/users',
   '#/modules',
+  '#/root',
   '#/backups',
 ];
+
+describe('by keyboard alone', () => {
+  testInBrowser(
+    'Tab reaches all that can be used, leaves the editor, and g with a letter goes to each page',
+    async () => {
+      if (browser === null) return;
+      const opened = await OpenedConsole.openAs(browser, node.url, node.authorization, '#/');
+      const { page } = opened;
+      const missed: string[] = [];
+      for (const [key, place] of [
+        ['q', '#/q'],
+        ['a', '#/activity'],
+        ['t', '#/tasks'],
+        ['u', '#/users'],
+        ['m', '#/modules'],
+        ['p', '#/root'],
+        ['b', '#/backups'],
+        ['o', '#/'],
+      ] as const) {
+        await page.keyboard.press('g');
+        await page.keyboard.press(key);
+        await page.waitForFunction(`location.hash === '${place}'`);
+        await page.getByRole('main').getByRole('heading').first().waitFor({ state: 'attached' });
+        await opened.settled();
+        missed.push(...(await withoutFocus(opened)).map((each) => `${place} ${each}`));
+      }
+      expect(missed).toEqual([]);
+      expect(opened.problems).toEqual([]);
+      await opened.close();
+    },
+  );
+});
+
+/** What can be used with the mouse on a page, and is not reached by Tab. */
+async function withoutFocus({ page }: OpenedConsole): Promise<string[]> {
+  await page.evaluate(`(() => {
+    const usable = 'a[href], button:not([disabled]), input:not([disabled]), select:not([disabled]), textarea, summary, [role=option]';
+    const seen = (element) => element.checkVisibility({ visibilityProperty: true });
+    window.unreached = new Set([...document.querySelectorAll('main ' + usable.replaceAll(', ', ', main '))].filter(seen));
+    window.tabs = window.unreached.size + document.querySelectorAll('main [tabindex], main .editor').length + 1;
+    document.getElementById('main').focus();
+  })()`);
+  for (let left = Number(await page.evaluate('window.tabs')); left > 0; left--) {
+    await page.keyboard.press('Tab');
+    await page.evaluate('window.unreached.delete(document.activeElement)');
+  }
+  const html: unknown = await page.evaluate(
+    '[...window.unreached].map(({ outerHTML }) => outerHTML.slice(0, 120))',
+  );
+  // `g` is a letter for who writes.
+  await page.evaluate("document.getElementById('main').focus()");
+  return Array.isArray(html) ? html.map(String) : [String(html)];
+}
 
 describe('without barriers', () => {
   testInBrowser('no page has one at 360 and 1,280 px, in light and dark', async () => {

@@ -1,5 +1,5 @@
 /** A console whose node is killed, and one that is off or read-only. */
-import { RealCluster, RealNode } from '@althing/node/testing';
+import { RealCluster, RealNode, until } from '@althing/node/testing';
 import { testThatNeeds } from '@althing/node/testing/needs';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import type { Browser } from 'playwright-core';
@@ -22,7 +22,7 @@ afterEach(async () => {
 afterAll(() => browser?.close());
 
 testInBrowser(
-  'a killed node: text is kept, another node is named, and the page goes on by itself',
+  'nodes are killed, the leader among them: text is kept, another node is named, and the page goes on by itself',
   async () => {
     if (browser === null) return;
     const cluster = await RealCluster.start(3);
@@ -40,9 +40,9 @@ testInBrowser(
       await cluster.killNode(3);
       await page.getByText('This node does not answer.').waitFor();
       await page.getByRole('tab', { name: '.precious = 1 + 41;' }).waitFor();
-      const other = await page.getByRole('link', { name: '127.0.0.1', exact: true }).getAttribute('href');
+      const link = await page.getByRole('link', { name: '127.0.0.1', exact: true }).getAttribute('href');
       const elsewhere = await OpenedConsole.open(browser, cluster.node(1).url);
-      await elsewhere.page.goto(other ?? '');
+      await elsewhere.page.goto(link ?? '');
       await elsewhere.logIn({ user: 'admin', password: 'pass' });
       await elsewhere.page.getByRole('tab', { name: '.precious = 1 + 41;' }).waitFor();
       await elsewhere.page.getByRole('button', { name: 'Run', exact: true }).click();
@@ -55,12 +55,54 @@ testInBrowser(
       await page.getByText('This node does not answer.').waitFor({ state: 'detached' });
       await opened.run('.precious + 1;');
       await page.getByLabel('Result as a tree').getByText('43').waitFor();
+
+      // The leader is lost: a change goes on at the next one, and is made once.
+      const leader = await stuffLeader(cluster);
+      await cluster.killNode(leader);
+      await opened.run('.precious += 1; ');
+      await page.getByLabel('Result as a tree').getByText('43').waitFor();
+
+      // Two of three are lost: the overview says so, the query waits, and goes on by itself when a majority is back.
+      const other = leader === 1 ? 2 : 1;
+      await cluster.killNode(other);
+      await opened.run('.precious + 57;');
+      await page.getByText('Running').waitFor();
+      await opened.go('#/');
+      await page
+        .getByText(/has no leader: nothing in it can be read or changed/)
+        .first()
+        .waitFor();
+      await opened.go('#/activity');
+      await page.getByRole('combobox', { name: /^Node/ }).selectOption('2');
+      const row = page.getByLabel('Requests').getByRole('row', { name: '.precious + 57;' });
+      await row.getByRole('button', { name: /^cancel/ }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Cancel the request' }).click();
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+      await opened.go('#/q');
+      await page.getByRole('alert').getByText('Nothing was changed.').waitFor();
+      await opened.run('.precious + 57;');
+      await page.getByText('Running').waitFor();
+      await cluster.restartNode(other);
+      await page.getByLabel('Result as a tree').getByText('100').waitFor();
       expect(opened.problems).toEqual([]);
     } finally {
       await cluster.stop();
     }
   },
 );
+
+/** The place of the node that leads the collection, which is not the third. */
+async function stuffLeader(cluster: RealCluster): Promise<number> {
+  const code = "groups_info().map(|g| g.load()).filter(|g| g.scope == '@collection:stuff')[0].leader;";
+  let leader = 3;
+  await until(async () => {
+    const found = await cluster.node(3).value('/n', code);
+    if (found === 2) await cluster.node(3).value('/n', 'transfer_leadership();');
+    leader = typeof found === 'number' ? found + 1 : 3;
+    return leader !== 3;
+  }, 'another node leads the collection');
+  return leader;
+}
 
 testInBrowser(
   'console = read_only: nothing can be changed, and the switch can not be taken off',
