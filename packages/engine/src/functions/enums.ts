@@ -33,20 +33,34 @@ import { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import { type ActionCall, actionOf, argumentOf, assertCount, partNameOf } from './action-call.js';
 import { needCommit } from './history.js';
-import { assertNewName, assertPartName, isClosure } from './type-fields.js';
+import { mayChange, optionsAfter } from './known-options.js';
+import { assertNewName, assertPartName, inSteps, isClosure } from './type-fields.js';
 
 const MEMBER: Receiver<Member> = { tags: [Tag.MEMBER] };
 
 export const ENUMS: readonly Entry[] = [
   func('set_enum', {
-    doc: 'Makes an enum: a thing with a value for each member, and closures as methods. The first member is the default.',
+    doc: 'Makes an enum: a thing with a value for each member, and closures as methods. The first member is the default. With {change: true} it changes one that is there.',
     changes: CHANGES_COLLECTION,
     before: needCommit,
-    params: [p.str('name'), p.later(p.thing('members'))],
-    run: (rt, name, given) => {
+    params: [
+      p.str('name'),
+      p.later(p.thing('members')),
+      p.optional(p.later(optionsAfter('a name and a thing', '{change: true}'))),
+    ],
+    run: (rt, name, given, options) => {
+      const of = options === undefined ? undefined : rt.schema.enumNamed(name);
+      if (of !== undefined && options !== undefined) {
+        assertUnused(of);
+        const members = whileInUse(of, () => (mayChange(rt, 'set_enum', options()) ? given() : null));
+        if (members === null) assertNewName(rt, name);
+        else changeEnum(rt, of, members);
+        return null;
+      }
       assertNewName(rt, name);
       const members = given();
-      // The argument may have made an enum of this name.
+      if (options !== undefined) mayChange(rt, 'set_enum', options());
+      // The arguments may have made an enum of this name.
       assertNewName(rt, name);
       rt.schemaEditor.putEnum(newEnum(rt, name, members));
       return null;
@@ -271,6 +285,21 @@ function add(call: Call, name: string): void {
   new MemberValues(of.name, def.members).add(name, given);
   const member = { id: def.nextMember, name, value: given };
   put(call, { members: [...def.members, member], nextMember: def.nextMember + 1 });
+}
+
+/** Gives an enum the members and methods that it lacks, and others another value. What is not named stays as it is. */
+function changeEnum(rt: Runtime, of: EnumType, source: Thing): void {
+  rt.load(source);
+  const parts = source.entries();
+  const set = ([name, value]: readonly [string, Value]): boolean => {
+    assertPartName(name);
+    const call: Call = { function: 'mod_enum', rt, of, codes: [() => 'mod', () => name, () => value] };
+    const isThere = of.named(name) !== undefined || defOf(of).methods.has(name);
+    if (isThere) mod(call, name);
+    else add(call, name);
+    return true;
+  };
+  whileInUse(of, () => inSteps(parts, set));
 }
 
 function makeDefault(call: Call, name: string): void {

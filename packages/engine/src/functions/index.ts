@@ -40,6 +40,7 @@ import { RESTRICTING } from './restrict.js';
 import { ROOMS } from './rooms.js';
 import { SEARCH } from './search.js';
 import { SETS } from './set.js';
+import { SET_TYPE } from './set-type.js';
 import { SORT } from './sort.js';
 import { STR } from './str.js';
 import { TASKS } from './tasks.js';
@@ -91,6 +92,7 @@ export function builtIns(): readonly Entry[] {
     ...SEARCH,
     ...RESTRICTING,
     ...TYPES,
+    ...SET_TYPE,
     ...MOD_TYPE,
     ...TYPE_INFO,
     ...INDEXES,

@@ -1,7 +1,8 @@
-import { valueError } from '../error.js';
+import { argumentsError, typeError, valueError } from '../error.js';
+import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
-import type { Thing } from '../value/thing.js';
-import type { Value } from '../value/value.js';
+import { Thing } from '../value/thing.js';
+import { typeName, type Value } from '../value/value.js';
 
 /**
  * The entries of a thing with options.
@@ -22,4 +23,23 @@ export function knownOptions(
       throw valueError(`${name}() has no option '${key}'; known: ${known.join(', ')}`);
   }
   return values;
+}
+
+/** Options behind what ThingsDB knows: what is no thing is one argument too many, as it is there. */
+export function optionsAfter(what: string, example: string): p.Param<Thing> {
+  return {
+    ...p.thing('options'),
+    accept(value, where) {
+      if (value instanceof Thing) return value;
+      throw argumentsError(`${where.function}() takes ${what}, and options as a thing, such as ${example}`);
+    },
+  };
+}
+
+/** The option `change` of functions that make something: whether what is there may be changed. */
+export function mayChange(rt: Runtime, name: string, options: Thing): boolean {
+  const given = knownOptions(rt, name, options, ['change']).get('change') ?? false;
+  if (typeof given !== 'boolean')
+    throw typeError(`${name}(): the option 'change' is a bool, not ${typeName(given)}`);
+  return given;
 }

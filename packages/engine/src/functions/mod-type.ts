@@ -76,9 +76,9 @@ export const MOD_TYPE: readonly Entry[] = [
 
 /** What the actions do; a number is the id of the job that goes on with it. */
 const ACTIONS: ReadonlyMap<string, (call: Call) => number | null> = new Map([
-  ['add', (call: Call) => add(call, partName(call))],
+  ['add', (call: Call) => addPart(call, partName(call))],
   ['del', atOnce((call) => del(call, partName(call)))],
-  ['mod', atOnce((call) => mod(call, partName(call)))],
+  ['mod', atOnce((call) => modPart(call, partName(call)))],
   ['ren', atOnce((call) => ren(call, partName(call)))],
   ['rel', atOnce(rel)],
   ['all', callAll],
@@ -115,7 +115,7 @@ function ttl(call: Call): void {
   setExpiry(call.rt, call.type, given);
 }
 
-function add(call: Call, name: string): number | null {
+export function addPart(call: Call, name: string): number | null {
   const { rt, type, codes } = call;
   assertCount(call, 4, 5, 6);
   assertFreePart(defOf(type), name);
@@ -274,7 +274,7 @@ function ren(call: Call, name: string): void {
   });
 }
 
-function mod(call: Call, name: string): void {
+export function modPart(call: Call, name: string): void {
   assertCount(call, 4, 5);
   const { rt, codes, type } = call;
   const def = defOf(type);

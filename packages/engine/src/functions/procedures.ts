@@ -1,6 +1,6 @@
 import { closureDoc, parseClosure } from '@althing/language';
 import { Privilege } from '../admin/privileges.js';
-import { argumentsError, existsError, lookupError, quotaError } from '../error.js';
+import { existsError, lookupError, quotaError } from '../error.js';
 import { MsgpackWriter } from '../pack/msgpack-writer.js';
 import { CHANGES_DATA, type Entry, func, In, variadic } from '../run/builtin.js';
 import { callProcedure } from '../run/invoke.js';
@@ -13,21 +13,12 @@ import { Closure } from '../value/closure.js';
 import { List } from '../value/containers.js';
 import { compareText } from '../value/scalar-compare.js';
 import { MpData } from '../value/scalars.js';
-import { Thing } from '../value/thing.js';
+import type { Thing } from '../value/thing.js';
 import { needCommit } from './history.js';
-import { knownOptions } from './known-options.js';
+import { knownOptions, optionsAfter } from './known-options.js';
 import { durationOf } from './limits.js';
 
-/** Options, which ThingsDB does not have: a third argument that is no thing is one too many, as it is there. */
-const OPTIONS: p.Param<Thing> = {
-  ...p.thing('options'),
-  accept(value, where) {
-    if (value instanceof Thing) return value;
-    throw argumentsError(
-      `${where.function}() takes a name and a closure, and options as a thing, such as {duration: 500}`,
-    );
-  },
-};
+const OPTIONS = optionsAfter('a name and a closure', '{duration: 500}');
 
 const CLOSURE_AND_OPTIONS = [
   p.str('name'),

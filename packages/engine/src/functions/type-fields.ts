@@ -1,5 +1,5 @@
 /** Fields and methods of types, as `set_type` and `mod_type` make them: what a definition may be in which type. */
-import { existsError, operationError, type QueryError, quotaError, typeError, valueError } from '../error.js';
+import { existsError, operationError, QueryError, quotaError, typeError, valueError } from '../error.js';
 import type { Runtime } from '../run/runtime.js';
 import { assertNotInUse, methodFrom, structureDefinition } from '../run/structure.js';
 import { type Definition, isSchemaName, RESERVED_NAMES } from '../schema/definition.js';
@@ -39,6 +39,22 @@ export function assertFreePart(def: TypeDef, name: string): void {
   const isTaken =
     def.idName === name || def.methods.has(name) || def.fields.some((field) => field.name === name);
   if (isTaken) throw existsError(`type \`${def.name}\` has a property or method \`${name}\` already`);
+}
+
+/**
+ * Sets parts one after the other. The error of one can't be caught once another was set: so all of them are taken back.
+ *
+ * @param set whether it changed anything
+ */
+export function inSteps<Part>(parts: readonly Part[], set: (part: Part) => boolean): void {
+  let isChanged = false;
+  for (const part of parts) {
+    try {
+      isChanged = set(part) || isChanged;
+    } catch (error) {
+      throw isChanged && error instanceof QueryError ? error.asFatal() : error;
+    }
+  }
 }
 
 /** A type with one more property, method or id name: as a definition, closure, or nested structure says. */

@@ -1,7 +1,7 @@
 import { lookupError, operationError, quotaError, typeError, valueError } from '../error.js';
 import { CHANGES_COLLECTION, type Entry, func, In, MODIFIES, method, type Receiver } from '../run/builtin.js';
 import { defaultOf } from '../run/defaults.js';
-import { goneThings, makeValid } from '../run/gone.js';
+import { goneThings } from '../run/gone.js';
 import {
   assertUnused,
   instanceFrom,
@@ -10,7 +10,7 @@ import {
   typeNamed,
   whileInUse,
 } from '../run/instance.js';
-import { allInstances, countInstances, goneInstances, looseInstances } from '../run/instances.js';
+import { allInstances, countInstances, looseInstances } from '../run/instances.js';
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import { inWords } from '../schema/rule.js';
@@ -20,7 +20,7 @@ import { Tag } from '../value/tag.js';
 import { Thing } from '../value/thing.js';
 import { typeName, type Value } from '../value/value.js';
 import { needCommit } from './history.js';
-import { assertNewName, withPart } from './type-fields.js';
+import { assertNewName } from './type-fields.js';
 
 /** Functions on types and enums make every query a change, whatever they find. */
 const INSTANCE: Receiver<Thing> = { tags: [Tag.THING] };
@@ -42,27 +42,6 @@ export const TYPES: readonly Entry[] = [
       assertNewName(rt, name);
       rt.schemaEditor.putType(newType(rt, name, bits));
       return name;
-    },
-  }),
-  func('set_type', {
-    doc: 'Gives a type its properties and methods: a thing with a definition or closure for each. Makes the type if there is none.',
-    changes: CHANGES_COLLECTION,
-    before: needCommit,
-    params: [
-      p.str('name'),
-      p.later(p.thing('definitions')),
-      p.optional(p.later(p.any('flags'))),
-      p.optional(p.later(p.any('hide_id'))),
-    ],
-    run: (rt, name, definitions, flags, hideId) => {
-      const args = { definitions, flags, hideId };
-      const type = rt.schema.typeNamed(name);
-      if (type === undefined) setNewType(rt, name, args);
-      else {
-        assertUnused(type);
-        setType(rt, type, args);
-      }
-      return null;
     },
   }),
   func('del_type', {
@@ -211,7 +190,7 @@ function namesItself(type: Type): boolean {
   );
 }
 
-function newType(rt: Runtime, name: string, flags: number): TypeDef {
+export function newType(rt: Runtime, name: string, flags: number): TypeDef {
   const { schema } = rt;
   const gone = schema.goneType(name);
   if (gone === undefined && schema.nextType >= TYPES_MAX)
@@ -230,63 +209,8 @@ function newType(rt: Runtime, name: string, flags: number): TypeDef {
   };
 }
 
-/** The arguments of `set_type` behind the name, to be evaluated in this order. */
-interface SetTypeArguments {
-  readonly definitions: () => Thing;
-  readonly flags: (() => Value) | undefined;
-  readonly hideId: (() => Value) | undefined;
-}
-
-/**
- * Makes a type before the arguments are evaluated, which find it in use. It has no instances until it is complete, and goes again when
- * it can't be completed.
- */
-function setNewType(rt: Runtime, name: string, args: SetTypeArguments): void {
-  assertNewName(rt, name);
-  const def = newType(rt, name, TypeFlag.WRAP_ONLY);
-  rt.schemaEditor.putType(def);
-  const type = rt.schema.type(def.id);
-  type.isUnfinished = true;
-  try {
-    whileInUse(type, () => rt.schemaEditor.putType(definedBy(rt, type, { ...def, flags: 0 }, args)));
-  } catch (error) {
-    rt.schemaEditor.dropType(type, name);
-    throw error;
-  } finally {
-    type.isUnfinished = false;
-  }
-}
-
-function setType(rt: Runtime, type: Type, args: SetTypeArguments): void {
-  const present = defOf(type);
-  if (present.fields.length > 0) {
-    throw operationError(`the type \`${type.name}\` has properties already: mod_type() changes it`);
-  }
-  const def = whileInUse(type, () => definedBy(rt, type, present, args));
-  const gone = goneInstances(rt, type);
-  rt.schemaEditor.putType({ ...def, modifiedAt: rt.seconds() });
-  makeValid(rt, gone);
-}
-
-/** A type without properties, with what the arguments of `set_type` say. */
-function definedBy(rt: Runtime, type: Type, present: TypeDef, args: SetTypeArguments): TypeDef {
-  const defs = args.definitions();
-  const flags = args.flags?.();
-  const hideId = args.hideId?.();
-  rt.load(defs);
-  if (countInstances(rt, type) > 0) throw operationError(`the type \`${type.name}\` has instances already`);
-  const bits = flagBits(present.flags, flags, hideId);
-  if ((bits & ~present.flags & TypeFlag.WRAP_ONLY) !== 0) assertNotNeeded(rt, type);
-  let def: TypeDef = { ...present, flags: bits };
-  for (const [key, value] of defs.entries()) {
-    rt.charge(64);
-    def = withPart(rt, def, key, value);
-  }
-  return def;
-}
-
 /** The flags that `new_type` and `set_type` get: an int adds to the present ones, the older bools replace them. */
-function flagBits(present: number, flags: Value | undefined, hideId: Value | undefined): number {
+export function flagBits(present: number, flags: Value | undefined, hideId: Value | undefined): number {
   if (flags === undefined) return present;
   if (typeof flags === 'boolean') {
     const wraps = flags ? TypeFlag.WRAP_ONLY : 0;
