@@ -21,6 +21,9 @@ const SHORT_TEXT = 24;
 /** Up to this size it takes less time to copy byte by byte than to ask the platform. */
 const BRIEF_BYTES = 64;
 
+/** Up to this size what is needed for a moment shares its memory; the platform gives out shares of up to 4 KiB. */
+const SHARED_BYTES = 1024;
+
 const NAN = 0x7ff8000000000000n;
 
 export class ByteWriter {
@@ -56,9 +59,10 @@ export class ByteWriter {
    */
   takeBriefly(): Uint8Array {
     const { buffer, position } = this;
-    if (position > BRIEF_BYTES) return this.take();
+    if (position > SHARED_BYTES) return this.take();
     const copy = Buffer.allocUnsafe(position);
-    for (let i = 0; i < position; i++) copy[i] = buffer[i]!;
+    if (position > BRIEF_BYTES) copy.set(buffer.subarray(0, position));
+    else for (let i = 0; i < position; i++) copy[i] = buffer[i]!;
     return copy;
   }
 

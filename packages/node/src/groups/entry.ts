@@ -90,7 +90,11 @@ export function plainHead(time: number, elapsed: number | null = null): EntryHea
   return { time, elapsed, request: null, key: null, client: null, reply: NO_REPLY };
 }
 
-/** @param out a writer that is free for this */
+/**
+ * Encodes an entry that is about to be sent: it may share its memory with others.
+ *
+ * @param out a writer that is free for this
+ */
 export function encodeEntry(
   { time, elapsed, request, key, client, reply }: EntryHead,
   effects: Uint8Array,
@@ -126,7 +130,7 @@ export function encodeEntry(
   }
   if (flags !== 0) out.blob(reply);
   out.bytes(effects);
-  return out.take();
+  return out.takeBriefly();
 }
 
 /** @throws FormatError for what is no entry, or one of a newer version */

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { NO_TERMS as none, problemOf, termsOf } from './terms.js';
 
@@ -42,6 +43,7 @@ describe('headers with terms', () => {
     [{ request: '.1.1' }, 'Althing-Request'],
     [{ request: `${'c'.repeat(65)}.1.1` }, 'Althing-Request'],
     [{ request: 'c.9007199254740993.1' }, 'Althing-Request'],
+    [{ request: 'c.9007199254740992.1' }, 'Althing-Request'],
     [{ request: 'c.10001.1' }, '10000'],
     [{ request: 'c.1.1', key: 'k' }, 'not by both'],
     [{ readOnly: '' }, 'Althing-Read-Only'],
@@ -83,8 +85,8 @@ describe('headers with terms', () => {
       Buffer.from(
         termsOf({ ...none, key: 'k' }, Buffer.from(body), format).key?.body ?? new Uint8Array(0),
       ).toString('hex');
-    expect(of('a', 'json')).toMatch(/^[0-9a-f]{32}$/);
-    expect(of('a', 'json')).toBe(of('a', 'json'));
+    // Nodes keep these hashes, so they stay what they are: the first half of SHA-256.
+    expect(of('a', 'json')).toBe(createHash('sha256').update('json:a').digest('hex').slice(0, 32));
     expect(new Set([of('a', 'json'), of('b', 'json'), of('a', 'msgpack')]).size).toBe(3);
   });
 });

@@ -14,7 +14,7 @@
  *                                         repeated freely
  *   Althing-Timing: 1                     the answer says how long its request took, and what for (Server-Timing)
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Format } from '@althing/engine';
 import { BODY_HASH_BYTES } from '../../groups/entry.js';
 import type { Terms } from '../../groups/request.js';
@@ -108,7 +108,15 @@ export function termsOf(
     ...(consistency === SNAPSHOT && { snapshot: { maxAgeMs: maxAge === null ? null : indexOf(maxAge) } }),
     minIndex: minIndex === null ? 0 : indexOf(minIndex),
     key: key === null || isDryRun ? null : { key, body: hashOf(body, format) },
-    name: name === null ? null : { ...name, body: hashOf(body, format) },
+    name:
+      name === null
+        ? null
+        : {
+            client: name.client,
+            sequence: name.sequence,
+            low: name.low,
+            body: hashOf(body, format),
+          },
     readOnly: readOnly === 'true',
     dryRun: dryRun === EXPLAIN ? EXPLAIN : isDryRun,
     timing: timing !== null,
@@ -117,13 +125,38 @@ export function termsOf(
 
 /** The content of the header; null when it is malformed. */
 function nameOf(text: string): { client: string; sequence: number; low: number } | null {
-  const [, client, sequence, low] = NAME.exec(text) ?? [];
-  if (client === undefined) return null;
-  const name = { client, sequence: Number(sequence), low: Number(low) };
-  return Number.isSafeInteger(name.sequence) && Number.isSafeInteger(name.low) ? name : null;
+  const first = text.indexOf('.');
+  const second = text.indexOf('.', first + 1);
+  if (first < 1 || first > CLIENT_LENGTH_MAX || second < 0) return null;
+  for (let i = 0; i < first; i++) if (!isNameCharacter(text.charCodeAt(i))) return null;
+  const sequence = wholeNumber(text, first + 1, second);
+  const low = wholeNumber(text, second + 1, text.length);
+  return sequence === 0 || low === 0 ? null : { client: text.slice(0, first), sequence, low };
 }
 
-const NAME = new RegExp(`^([A-Za-z0-9_-]{1,${CLIENT_LENGTH_MAX}})\\.([1-9][0-9]*)\\.([1-9][0-9]*)$`);
+/** The number from 1 on whose decimal digits lie between two places of a text; 0 for anything else. */
+function wholeNumber(text: string, from: number, to: number): number {
+  if (text.charCodeAt(from) === DIGIT_0) return 0;
+  let number = 0;
+  for (let i = from; i < to; i++) {
+    const digit = text.charCodeAt(i) - DIGIT_0;
+    if (digit < 0 || digit > 9) return 0;
+    number = 10 * number + digit;
+    if (number > Number.MAX_SAFE_INTEGER) return 0;
+  }
+  return number;
+}
+
+/** Whether a character is a letter of ASCII, a digit, - or _. */
+function isNameCharacter(code: number): boolean {
+  const lower = code | 0x20;
+  const isDigit = code >= DIGIT_0 && code <= DIGIT_0 + 9;
+  return (lower >= 0x61 && lower <= 0x7a) || isDigit || code === DASH || code === UNDERSCORE;
+}
+
+const DIGIT_0 = 0x30;
+const DASH = 0x2d;
+const UNDERSCORE = 0x5f;
 
 /** Whether the header asks for a dry run. */
 export function isDry(dryRun: string | null): boolean {
@@ -140,7 +173,21 @@ function indexOf(text: string): number {
   return /^[0-9]+$/.test(text) ? Number(text) : Number.NaN;
 }
 
-/** A body in another format is another request, though its bytes are the same. */
+/**
+ * The hash by which a repetition is known from another request. A body in another format is another request, though its bytes are the
+ * same.
+ *
+ * One call that gives a text takes a seventh of the time of a hash that is built up and gives a buffer: 0.35 and 2.4 µs for 32 bytes, and
+ * the latter leaves objects that the garbage collector has to finish one by one.
+ */
 function hashOf(body: Uint8Array, format: Format): Uint8Array {
-  return createHash('sha256').update(`${format}:`).update(body).digest().subarray(0, BODY_HASH_BYTES);
+  const text = hash('sha256', Buffer.concat([FORMAT_MARKS[format], body]), 'binary');
+  const bytes = new Uint8Array(BODY_HASH_BYTES);
+  for (let i = 0; i < BODY_HASH_BYTES; i++) bytes[i] = text.charCodeAt(i);
+  return bytes;
 }
+
+const FORMAT_MARKS: Readonly<Record<Format, Buffer>> = {
+  json: Buffer.from('json:'),
+  msgpack: Buffer.from('msgpack:'),
+};
