@@ -2,6 +2,7 @@
 import { tmpdir } from 'node:os';
 import { parseArgs } from 'node:util';
 import { appendsText, measureAppends } from './append.js';
+import { bareNameUs } from './bare/name.js';
 import { benchClient, clientText, isGoodEnough } from './client.js';
 import { benchCluster, clusterText } from './cluster/cluster.js';
 import { benchIdle, idleText } from './cluster/idle.js';
@@ -24,7 +25,8 @@ PARTS (default: append and http)
   append      synced appends to a file
   http        requests of a real node, in turns with a bare HTTP server
   requests    processor time that requests of many kinds cost this build, and in turns what they cost another one (--against), a bare
-              server that parses, checks and answers (--echo), and the program of ThingsDB that ALTHING_BENCH_THINGSDB names
+              server that parses, checks and answers (--echo), and the program of ThingsDB that ALTHING_BENCH_THINGSDB names; named
+              changes (--only named) in turns with the same bytes whose name the node does not know, and the bare cost of a name
   client      processor time of a small call of the client library, in turns with bare node:http that sends and takes the same bytes;
               then the shell on a terminal: ready, key to screen, paste, first page
   lang        programs of the language, each in turns with the same in plain JavaScript, in this process
@@ -206,7 +208,11 @@ async function requests(values: Values, defaults: Defaults, isPlain: boolean): P
     },
     (row) => console.error(rowsText([row])),
   );
-  return { figures, text: rowsText(figures), isWrong: figures.some(({ errors }) => errors > 0) };
+  const isWrong = figures.some(({ errors }) => errors > 0);
+  if (!wanted.some(({ isNamed }) => isNamed === true)) return { figures, text: rowsText(figures), isWrong };
+  const nameUs = bareNameUs();
+  const text = `${rowsText(figures)}\na name by itself, read, hashed, written and kept: ${nameUs.toFixed(2)} µs`;
+  return { figures: [...figures, { name: 'a name by itself', cpuUs: nameUs }], text, isWrong };
 }
 
 function loadOf(values: Values, defaults: Defaults) {

@@ -39,8 +39,10 @@ export async function benchRequests(
   const generator = new Generator(options.workers);
   const servers: Server[] = [];
   try {
-    servers.push(await buildOf('this build', storage));
+    const own = await buildOf('this build', storage);
+    servers.push(own);
     if (against !== undefined) servers.push(await buildOf(against, storage, commandOf(against)));
+    if (scenarios.some(({ isNamed }) => isNamed === true)) servers.push(withoutNames(own));
     for (const echo of echoes) servers.push(await echoOf(echo));
     if (thingsDb !== undefined)
       servers.push(await databaseOf('ThingsDB', await startThingsDb(thingsDb, storage)));
@@ -67,18 +69,22 @@ interface Server extends Contender<Scenario> {
   stop(): Promise<void>;
 }
 
+interface Database extends Server {
+  readonly loadUnnamed: Server['load'];
+}
+
 async function buildOf(
   name: string,
   storage: string,
   command?: NodeProcessOptions['command'],
-): Promise<Server> {
+): Promise<Database> {
   return databaseOf(
     name,
     await NodeProcess.start(command === undefined ? { storage } : { storage, command }),
   );
 }
 
-async function databaseOf(name: string, node: NodeProcess): Promise<Server> {
+async function databaseOf(name: string, node: NodeProcess): Promise<Database> {
   const db = clientOf(node.url, ADMIN, SETUP_MS);
   const query = (scope: string, code: string): Promise<unknown> => db.$scope(scope).query(code);
   await query('@thingsdb', "try(del_collection('bench'));");
@@ -87,6 +93,7 @@ async function databaseOf(name: string, node: NodeProcess): Promise<Server> {
   return {
     name,
     load: loader(node, token),
+    loadUnnamed: loader(node, token, 'Althing-Nothing'),
     prepare: async ({ scope, setup }) => {
       for (const code of setup) await query(scope, code);
     },
@@ -94,6 +101,16 @@ async function databaseOf(name: string, node: NodeProcess): Promise<Server> {
       await db.$close();
       await node.stop();
     },
+  };
+}
+
+/** The node of a build again: the same bytes under a header that it does not know, in place of the name of each request. */
+function withoutNames({ loadUnnamed }: Database): Server {
+  return {
+    name: 'the same unnamed',
+    load: async (scenario, count) => (scenario.isNamed === true ? loadUnnamed(scenario, count) : null),
+    prepare: async () => {},
+    stop: async () => {},
   };
 }
 
@@ -111,14 +128,14 @@ async function echoOf(name: RequestsOptions['echoes'][number]): Promise<Server> 
 }
 
 /** Where none of its requests may come twice, a scenario goes on where it was. */
-function loader(target: Target, token: string): Contender<Scenario>['load'] {
+function loader(target: Target, token: string, nameHeader?: 'Althing-Nothing'): Contender<Scenario>['load'] {
   let taken = 0;
   return async (scenario, count) => {
     const as = scenario.auth === 'token' ? { token } : ADMIN;
     const length = scenario.isNamed === true ? Math.max(count, NAMED_MIN) : count;
     const requests =
       scenario.isNew === true
-        ? Array.from({ length }, () => requestOf(scenario, as, ++taken))
+        ? Array.from({ length }, () => requestOf(scenario, as, ++taken, nameHeader))
         : requestsOf(scenario, as);
     return { targets: [target], requests };
   };

@@ -159,8 +159,17 @@ export function requestsOf(scenario: Scenario, as: Credentials): Buffer[] {
   return Array.from({ length: BODIES }, (_, n) => requestOf(scenario, as, n));
 }
 
-/** The bytes of a scenario's nth request. */
-export function requestOf(scenario: Scenario, as: Credentials, n = 0): Buffer {
+/**
+ * The bytes of a scenario's nth request.
+ *
+ * @param nameHeader under which its name goes, if it has one
+ */
+export function requestOf(
+  scenario: Scenario,
+  as: Credentials,
+  n = 0,
+  nameHeader: 'Althing-Request' | 'Althing-Nothing' = 'Althing-Request',
+): Buffer {
   const { format, scope } = scenario;
   const body = scenario.body(n);
   const content = format === 'json' ? Buffer.from(stringifyJson(body)) : encodeMessagePack(body);
@@ -171,7 +180,7 @@ export function requestOf(scenario: Scenario, as: Credentials, n = 0): Buffer {
     `Content-Type: ${contentTypes[format]}`,
     `Content-Length: ${content.length}`,
     ...(scenario.isNamed === true
-      ? [`Althing-Request: ${CLIENT}.${n}.${Math.max(1, n - UNANSWERED_MAX)}`]
+      ? [`${nameHeader}: ${CLIENT}.${n}.${Math.max(1, n - UNANSWERED_MAX)}`]
       : []),
     '\r\n',
   ].join('\r\n');
