@@ -228,7 +228,7 @@ describe('mod_type with {background: true}', () => {
     ["mod_type('Order', 'add', 'x', 'thing', |o| {}, {background: true})", 'operation_err'],
     ["mod_type('Order', 'add', 'x', 'int', 5, {background: true})", 'type_err'],
     ["mod_type('Order', 'add', 'nr', 'int', |o| 5, {background: true})", 'lookup_err'],
-    ["mod_type('Order', 'mod', 'nr', 'str', |o| 5, {background: true})", 'num_arguments_err'],
+    ["mod_type('Order', 'mod', 'nr', 'str', |o| 5, {background: true})", 'operation_err'],
   ])('%s is refused', (code, error) => expect(db.error(code)).toBe(error));
 });
 

@@ -275,6 +275,7 @@ function ren(call: Call, name: string): void {
 }
 
 export function modPart(call: Call, name: string): void {
+  if (call.codes.length === 5) throw notInBackground(call.type, name);
   assertCount(call, 4, 5);
   const { rt, codes, type } = call;
   const def = defOf(type);
@@ -315,6 +316,13 @@ export function modPart(call: Call, name: string): void {
     );
   }
   put(call, withDefinition(present, field, definition));
+}
+
+/** The error for another definition that should come in the background, with the way that there is. */
+function notInBackground(type: Type, name: string): QueryError {
+  return operationError(
+    `type \`${type.name}\`, property \`${name}\`: 'mod' is no work for the background: add a property beside it with {background: true}, then 'del' this one and 'ren' the other in one query`,
+  );
 }
 
 function withDefinition(def: TypeDef, field: FieldDef, definition: Definition): TypeDef {
