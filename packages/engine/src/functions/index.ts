@@ -20,6 +20,7 @@ import { INDEXES } from './indexes.js';
 import { JOBS } from './jobs.js';
 import { JSON_TEXT } from './json.js';
 import { LIMITS } from './limits.js';
+import { LINES } from './lines.js';
 import { LISTS } from './list.js';
 import { LOADS } from './loads.js';
 import { LOOK_UPS } from './look-up.js';
@@ -63,6 +64,7 @@ export function builtIns(): readonly Entry[] {
     ...USERS,
     ...IMPORT_USER,
     ...JOBS,
+    ...LINES,
     ...LOADS,
     ...USER_WHITELISTS,
     ...FEED,

@@ -37,6 +37,8 @@ export interface Execution {
 /** Takes what code says to who asked for it to run. */
 export interface Outlet {
   log(text: string): void;
+  /** Takes a line of the answer, as JSON; nothing where the answer is one value. */
+  line?(text: string): void;
 }
 
 /** A run of a task, as the functions of tasks know it. */

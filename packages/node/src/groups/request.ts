@@ -64,6 +64,16 @@ export interface Request<Body extends RequestBody = RequestBody> {
   readonly saltKey?: Uint8Array;
   /** Collects what code says by `log`; nothing where nobody wants to know. */
   readonly logs?: LogTexts;
+  /** Takes an answer of lines, where one is wanted in place of a single value. */
+  readonly lines?: LineAnswer | null;
+}
+
+/** An answer of lines, before its end. */
+export interface LineAnswer {
+  /** Says what the lines show: a state, and how old it is. */
+  begin(index: number, ageMs: number): void;
+  /** Resolves when the client takes more; rejects when it is gone. One at a time. */
+  write(bytes: Uint8Array): Promise<void>;
 }
 
 /** Texts of one request at most, and their characters; the log of the node has all. */
@@ -114,6 +124,8 @@ export interface Terms {
 export interface SnapshotTerms {
   /** How old the state may be, in milliseconds; null: as old as it happens to be. */
   readonly maxAgeMs: number | null;
+  /** Whether the answer is a line for each value, if the door can do that. */
+  readonly wantsLines?: boolean;
 }
 
 /** How long a request took, in milliseconds. */

@@ -9,6 +9,8 @@ export interface ReaderData {
   readonly limits: QueryLimits;
   readonly quotas: Quotas;
   readonly keptBytes: number;
+  /** How many parts of answers with lines were taken by their clients. */
+  readonly linesTaken: Int32Array<SharedArrayBuffer>;
 }
 
 /** Null asks the thread to end. */
@@ -16,7 +18,9 @@ export type ToReader = SnapshotQuery | null;
 
 export type FromReader =
   /** The snapshot of the query is taken. */
-  | { readonly kind: 'taken' }
+  | { readonly kind: 'taken'; readonly index: number }
+  /** Lines of its answer. */
+  | { readonly kind: 'lines'; readonly bytes: Uint8Array }
   /** `answer` is encoded as that of a forwarded request. */
   | { readonly kind: 'answer'; readonly answer: Uint8Array }
   /** A line for the log of the node. */

@@ -16,6 +16,7 @@ const QUERY: SnapshotQuery = {
   isReadOnly: false,
   requestId: 'id',
   place: { storedIndex: 1, index: 1, ageMs: 0 },
+  hasLines: false,
 };
 
 /** A thread that does nothing until a test says so. */
@@ -35,7 +36,7 @@ class FakeReader {
   }
 
   answer(result: string): void {
-    this.events.said({ kind: 'taken' });
+    this.events.said({ kind: 'taken', index: 5 });
     const answer = encodeAnswer({ kind: 'reply', reply: { ok: true, result, index: 5 } }, true);
     this.events.said({ kind: 'answer', answer });
   }
@@ -84,7 +85,7 @@ describe('the pool of snapshot readers', () => {
   /** Asks, and gives where the outcome will stand. */
   function ask(pool: Pool, userId = 1, gone = () => false): { text: string } {
     const outcome = { text: '' };
-    pool.ask(QUERY, { userId, gone, logs: null }, ({ reply, takenMs }) => {
+    pool.ask(QUERY, { userId, gone, logs: null, lines: null }, ({ reply, takenMs }) => {
       outcome.text = textOf(reply, takenMs);
     });
     return outcome;
@@ -129,7 +130,7 @@ describe('the pool of snapshot readers', () => {
     const pool = poolOf();
     const all = Array.from({ length: 18 }, () => ask(pool));
     expect(all[17]?.text).toContain('16 snapshot reads wait');
-    readers[0]?.events.said({ kind: 'taken' });
+    readers[0]?.events.said({ kind: 'taken', index: 5 });
     // The first one is ended by its limit of time before.
     clock.pass(61_000);
     expect(all[16]?.text).toContain('took too long to leave room');

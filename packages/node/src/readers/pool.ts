@@ -87,6 +87,10 @@ interface Place {
   since: number;
   /** Bytes that were written since its job began. */
   written: number;
+  /** How many parts of answers with lines were taken, for the thread to see. */
+  readonly linesTaken: Int32Array<SharedArrayBuffer>;
+  /** Settles when the client has taken the lines that there are. */
+  writing: Promise<void>;
   /** Settles when it is gone; null as long as nobody ended it. */
   ending: Promise<void> | null;
 }
@@ -189,7 +193,8 @@ export class Pool implements SnapshotReaders {
   private startPlace(): Place {
     const { start, settings, location, clock } = this.options;
     const { limits, quotas, memoryMb } = settings;
-    const data = { location, limits, quotas, keptBytes: memoryMb * MiB * KEPT_PART };
+    const linesTaken = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+    const data = { location, limits, quotas, keptBytes: memoryMb * MiB * KEPT_PART, linesTaken };
     const place: Place = {
       reader: start(data, memoryMb, {
         said: (message) => this.take(place, message),
@@ -199,6 +204,8 @@ export class Pool implements SnapshotReaders {
       collection: null,
       since: clock.now(),
       written: 0,
+      linesTaken,
+      writing: Promise.resolve(),
       ending: null,
     };
     this.places.add(place);
@@ -212,15 +219,36 @@ export class Pool implements SnapshotReaders {
     else if (message.kind === 'defect')
       onDefect(message.isDamage ? new DamagedStateError(message.message) : new Error(message.message));
     else if (job === null || ending !== null) return;
-    else if (message.kind === 'taken') job.takenMs = clock.now() - job.askedAt;
-    else {
-      place.job = null;
-      place.since = clock.now();
-      const reply = replyIn(message.answer, job);
-      if (!reply.ok) this.countEnd(reply.error);
-      finish(job, reply);
-      this.next();
-    }
+    else if (message.kind === 'taken') {
+      job.takenMs = clock.now() - job.askedAt;
+      job.asker.lines?.begin(message.index, Math.round(job.query.place.ageMs + job.takenMs));
+    } else if (message.kind === 'lines') this.takeLines(place, job, message.bytes);
+    else if (job.asker.lines === null) this.answered(place, job, message.answer);
+    else void place.writing.then(() => this.answered(place, job, message.answer));
+  }
+
+  private answered(place: Place, job: Job, answer: Uint8Array): void {
+    if (place.job !== job) return;
+    place.job = null;
+    place.since = this.options.clock.now();
+    const reply = replyIn(answer, job);
+    if (!reply.ok) this.countEnd(reply.error);
+    finish(job, reply);
+    this.next();
+  }
+
+  /** Hands lines on to the client, and tells the thread when it has taken them. */
+  private takeLines(place: Place, { asker }: Job, bytes: Uint8Array): void {
+    const { clock } = this.options;
+    place.writing = place.writing.then(async () => {
+      const begun = clock.now();
+      // Who is gone is noticed by the next look.
+      await asker.lines?.write(bytes).catch(() => {});
+      // The time that a client takes does not count.
+      place.since += clock.now() - begun;
+      Atomics.add(place.linesTaken, 0, 1);
+      Atomics.notify(place.linesTaken, 0);
+    });
   }
 
   private countEnd({ code }: QueryError): void {

@@ -9,10 +9,11 @@ import type { ProgramBody } from '../groups/request.js';
 import { encodeAnswer, withLogs } from '../requests/forward-format.js';
 import { failed } from '../requests/replies.js';
 import type { SnapshotQuery } from '../requests/snapshot-query.js';
+import { LineSender } from './line-sender.js';
 import type { FromReader, ReaderData, ToReader } from './messages.js';
 import { SnapshotEngine, type SnapshotOutcome } from './snapshot-engine.js';
 
-const { location, limits, quotas, keptBytes }: ReaderData = workerData;
+const { location, limits, quotas, keptBytes, linesTaken }: ReaderData = workerData;
 const port = parentPort;
 if (port === null) throw new Error('this file is the program of a thread');
 
@@ -20,13 +21,19 @@ const tell = (message: FromReader): void => port.postMessage(message);
 const defect = (error: unknown): void =>
   tell({ kind: 'defect', message: describe(error), isDamage: isDamage(error) });
 
+const lines = new LineSender(linesTaken, (bytes) => {
+  const message: FromReader = { kind: 'lines', bytes };
+  port.postMessage(message, [bytes.buffer]);
+});
+const environment = systemEnvironment(
+  { warn: (fields: object, message: string) => tell({ kind: 'log', fields, message }) },
+  null,
+);
 const store = await LevelStore.share(location);
 const engine = new SnapshotEngine({
   reads: new SnapshotReads(store, (ms) => pause(ms)),
-  environment: systemEnvironment(
-    { warn: (fields: object, message: string) => tell({ kind: 'log', fields, message }) },
-    null,
-  ),
+  // The time that a client takes does not count.
+  environment: { ...environment, monotonic: () => performance.now() - lines.waitedMs },
   limits,
   quotas,
   keptBytes,
@@ -47,7 +54,13 @@ async function answer(query: SnapshotQuery): Promise<void> {
 
 async function outcomeOf(query: SnapshotQuery): Promise<SnapshotOutcome> {
   try {
-    return await engine.run({ ...query, body: received(query.body) }, () => tell({ kind: 'taken' }));
+    const outcome = await engine.run(
+      { ...query, body: received(query.body) },
+      (index) => tell({ kind: 'taken', index }),
+      query.hasLines ? (text) => lines.line(text) : undefined,
+    );
+    lines.flush();
+    return outcome;
   } catch (error) {
     defect(error);
     return { reply: failed(INTERNAL), logs: [] };

@@ -107,4 +107,27 @@ describe('snapshot reads of a node', () => {
     expect(greedy.text).toContain('max_quota_err');
     expect((await read(SUM)).json).toBe(MONEY);
   });
+
+  test('answer with a line for each value, and with more than goes into a result', async () => {
+    const asked = { Accept: 'application/x-ndjson' };
+    const answer = await read('.accounts.each(|a, i| out({nr: i})); "end";', asked);
+    expect(answer.headers.get('content-type')).toBe('application/x-ndjson');
+    expect(Number(answer.headers.get('althing-index'))).toBeGreaterThan(0);
+    const lines = answer.text.split('\n');
+    expect(lines.length).toBe(ACCOUNTS + 2);
+    expect(lines[ACCOUNTS - 1]).toBe(`{"nr":${ACCOUNTS - 1}}`);
+    expect(lines.slice(-2)).toEqual(['"end"', '']);
+    const text = 'x'.repeat(100_000);
+    const large = await node.query(
+      '//stuff',
+      'range(250).each(|| out(text)); nil;',
+      { text },
+      {
+        headers: { ...SNAPSHOT.headers, ...asked },
+      },
+    );
+    expect(large.text.length).toBe(250 * (100_000 + 3));
+    expect((await read('out(1);')).text).toContain('application/x-ndjson');
+    expect((await read('lookup_err("none").code(); .missing;', asked)).status).toBe(404);
+  });
 });

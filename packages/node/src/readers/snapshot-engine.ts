@@ -5,6 +5,7 @@ import {
   type Environment,
   type Group,
   OPENING_KINDS,
+  type Outlet,
   operationError,
   QueryError,
   type QueryLimits,
@@ -58,21 +59,28 @@ export class SnapshotEngine {
   /**
    * Takes a snapshot, and runs a query over it.
    *
-   * @param taken called when the snapshot is taken
+   * @param taken called when the snapshot is taken, with the index that it shows
+   * @param line takes a line of the answer; without it there are none
    * @throws DamagedStateError of the storage
    */
-  async run(query: SnapshotQuery, taken: () => void): Promise<SnapshotOutcome> {
+  async run(
+    query: SnapshotQuery,
+    taken: (index: number) => void,
+    line?: (text: string) => void,
+  ): Promise<SnapshotOutcome> {
     const snapshot = await this.snapshotOf(query.collection);
-    taken();
     const stored = snapshot.view.applied(query.collection);
     if (stored === undefined) return { reply: failed(NOT_THERE), logs: [] };
     const { index } = stored;
     assert(index >= query.place.storedIndex, 'a snapshot holds what was on the disk before it was asked for');
-    const outlet = new LogTexts();
-    const reply = this.evaluate(snapshot.engine, query, outlet);
-    snapshot.engine.evict(this.options.keptBytes, Number.POSITIVE_INFINITY);
     // Nothing was changed up to the index of the request.
-    return { reply: { ...reply, index: Math.max(index, query.place.index) }, logs: outlet.texts };
+    const shown = Math.max(index, query.place.index);
+    taken(shown);
+    const logs = new LogTexts();
+    const log = (text: string): void => logs.log(text);
+    const reply = this.evaluate(snapshot.engine, query, line === undefined ? { log } : { log, line });
+    snapshot.engine.evict(this.options.keptBytes, Number.POSITIVE_INFINITY);
+    return { reply: { ...reply, index: shown }, logs: logs.texts };
   }
 
   /** Lets the snapshot go. */
@@ -109,7 +117,7 @@ export class SnapshotEngine {
     });
   }
 
-  private evaluate(engine: Engine, query: SnapshotQuery, outlet: LogTexts): Reply {
+  private evaluate(engine: Engine, query: SnapshotQuery, outlet: Outlet): Reply {
     try {
       const user = takeRootPart(engine.root, query.root);
       const scope = engine.scope(query.collection);
@@ -132,7 +140,7 @@ function callOf(
   scope: Scope,
   user: User,
   { body, format, isReadOnly, requestId }: SnapshotQuery,
-  outlet: LogTexts,
+  outlet: Outlet,
 ): Call {
   const start = {
     scope,

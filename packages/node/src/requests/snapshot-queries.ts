@@ -83,9 +83,11 @@ export class SnapshotQueries {
       isReadOnly: request.terms?.readOnly === true,
       requestId: request.id ?? '',
       place,
+      hasLines: request.lines != null,
     };
     const gone = (): boolean => pending.isAnswered || request.client.gone;
-    const asker = { userId: user.id, gone, logs: request.logs ?? null };
+    const { logs = null, lines = null } = request;
+    const asker = { userId: user.id, gone, logs, lines };
     readers.ask(query, asker, ({ reply, takenMs }) => {
       const told = reply.ok ? { ...reply, snapshotAgeMs: Math.round(place.ageMs + takenMs) } : reply;
       pending.end({ kind: 'reply', reply: told });

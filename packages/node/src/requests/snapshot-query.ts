@@ -1,7 +1,7 @@
 /** A query that is checked in the engine thread and runs elsewhere, over a snapshot of what the disk has. */
 import type { Format, RootPart } from '@althing/engine';
 import type { GroupId } from '../between/protocol.js';
-import type { LogTexts, ProgramBody, Reply } from '../groups/request.js';
+import type { LineAnswer, LogTexts, ProgramBody, Reply } from '../groups/request.js';
 
 /** Nothing in it belongs to a thread. */
 export interface SnapshotQuery {
@@ -14,6 +14,8 @@ export interface SnapshotQuery {
   /** The name by which the log knows the request. */
   readonly requestId: string;
   readonly place: StoredPlace;
+  /** Whether the answer may have lines. */
+  readonly hasLines: boolean;
 }
 
 /** Where the state of a group on the disk stands. */
@@ -33,6 +35,8 @@ export interface SnapshotAsker {
   readonly gone: () => boolean;
   /** Takes what the code says by `log`; null for nobody. */
   readonly logs: LogTexts | null;
+  /** Takes an answer of lines; null where one value is wanted. */
+  readonly lines: LineAnswer | null;
 }
 
 export interface SnapshotAnswer {

@@ -10,6 +10,7 @@ import type { ByteBudget } from '../limits/byte-budget.js';
 import { Deadlines } from '../limits/deadlines.js';
 import { termsOf } from '../shared/terms.js';
 import type { Exchange } from './exchange.js';
+import { LinesAnswer } from './lines-answer.js';
 import {
   BODIES_FULL,
   bodyTooLarge,
@@ -187,8 +188,12 @@ export class Bodies {
         return;
       }
       const terms = exchange.terms === null ? null : termsOf(exchange.terms, body, format);
-      request = { scope, user, body: decoded, readMs, format, client: exchange, terms, id };
-      waits = this.options.handle(request, (reply) => exchange.reply(reply));
+      const asked = { scope, user, body: decoded, readMs, format, client: exchange, terms, id };
+      const lines = terms?.snapshot?.wantsLines ? new LinesAnswer(exchange) : null;
+      request = lines === null ? asked : { ...asked, format: 'json', lines };
+      waits = this.options.handle(request, (reply) =>
+        lines === null ? exchange.reply(reply) : lines.finish(reply),
+      );
     } catch (error) {
       if (error instanceof QueryError) {
         refuse(exchange, error);

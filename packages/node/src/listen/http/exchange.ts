@@ -225,12 +225,15 @@ export class Exchange {
    * Begins the last response of a connection, of status 200 and written piece by piece; null when the client
    * went away.
    */
-  begin(contentType: string): Pieces | null {
+  begin(contentType: string, headers: Headers = NO_HEADERS): Pieces | null {
     if (this.done) return null;
     this.finish();
     const { res } = this;
     this.corked(() =>
-      writeHead(res, '200 OK', this.parts.heads.ofType(contentType, this.id) + this.cors, [CLOSE]),
+      writeHead(res, '200 OK', this.parts.heads.ofType(contentType, this.id) + this.cors, [
+        ...headers,
+        CLOSE,
+      ]),
     );
     const pieces = new Pieces(res, () => this.leave());
     this.onGone = () => pieces.drop();

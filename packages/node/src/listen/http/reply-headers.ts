@@ -14,10 +14,14 @@ export function headersOf(reply: Reply): Headers {
   if (!reply.ok) return more;
   if (reply.stale === true) return [...STALE, ...more];
   if (reply.snapshotAgeMs === undefined) return more;
+  return [...snapshotHeaders(reply.snapshotAgeMs), ...more];
+}
+
+/** @param ageMs how old the state was when it was taken */
+export function snapshotHeaders(ageMs: number): Headers {
   return [
     ['Althing-Consistency', 'snapshot'],
-    ['Althing-Snapshot-Age', String(reply.snapshotAgeMs)],
-    ...more,
+    ['Althing-Snapshot-Age', String(ageMs)],
   ];
 }
 

@@ -143,6 +143,11 @@ export class HeaderReader {
         into.terms ??= noTerms();
         into.terms.maxAge = value;
         break;
+      case 'accept':
+        if (!value.includes('application/x-ndjson')) break;
+        into.terms ??= noTerms();
+        into.terms.accept = value;
+        break;
       case 'idempotency-key':
         into.terms ??= noTerms();
         into.terms.key = value;

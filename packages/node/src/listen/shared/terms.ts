@@ -5,6 +5,7 @@
  *                                         own, over what the disk has
  *   Althing-Max-Age: MS                   how old the state of a snapshot may be, in milliseconds; 0: it holds all that was acknowledged
  *   Althing-Min-Index: N                  the state must hold the entry with this index at least
+ *   Accept: application/x-ndjson          a snapshot is answered by a line for each value that its code gives to out()
  *   Idempotency-Key: TEXT                 the client's name for the request, for repeating it
  *   Althing-Request: CLIENT.SEQUENCE.LOW  the same by numbers: a name of the client, chosen at random (letters, digits, - and _);
  *                                         a number that rises by one with each of its requests to a scope, from 1 on; and the
@@ -29,6 +30,7 @@ export interface TermHeaders {
   dryRun: string | null;
   timing: string | null;
   maxAge: string | null;
+  accept: string | null;
 }
 
 export const NO_TERMS: TermHeaders = {
@@ -40,6 +42,7 @@ export const NO_TERMS: TermHeaders = {
   dryRun: null,
   timing: null,
   maxAge: null,
+  accept: null,
 };
 
 const SNAPSHOT = 'snapshot';
@@ -97,7 +100,7 @@ export function problemOf({
 
 /** The terms of a request whose headers are sound. */
 export function termsOf(
-  { consistency, minIndex, key, request, readOnly, dryRun, timing, maxAge }: TermHeaders,
+  { consistency, minIndex, key, request, readOnly, dryRun, timing, maxAge, accept }: TermHeaders,
   body: Uint8Array,
   format: Format,
 ): Terms {
@@ -105,7 +108,9 @@ export function termsOf(
   const name = request === null || isDryRun ? null : nameOf(request);
   return {
     stale: consistency === 'stale',
-    ...(consistency === SNAPSHOT && { snapshot: { maxAgeMs: maxAge === null ? null : indexOf(maxAge) } }),
+    ...(consistency === SNAPSHOT && {
+      snapshot: { maxAgeMs: maxAge === null ? null : indexOf(maxAge), wantsLines: accept !== null },
+    }),
     minIndex: minIndex === null ? 0 : indexOf(minIndex),
     key: key === null || isDryRun ? null : { key, body: hashOf(body, format) },
     name:

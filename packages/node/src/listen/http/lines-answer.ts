@@ -1,0 +1,47 @@
+import { ClientGoneError } from '../../backup/transfers.js';
+import type { LineAnswer, Reply } from '../../groups/request.js';
+import type { Exchange } from './exchange.js';
+import type { Pieces } from './pieces.js';
+import { snapshotHeaders } from './reply-headers.js';
+
+/**
+ * An answer that is a line of JSON for each value. Its head leaves with the first of them; an error behind that ends the connection
+ * without the last chunk.
+ */
+export class LinesAnswer implements LineAnswer {
+  private readonly exchange: Exchange;
+  private pieces: Pieces | null = null;
+  private place = { index: 0, ageMs: 0 };
+
+  constructor(exchange: Exchange) {
+    this.exchange = exchange;
+  }
+
+  begin(index: number, ageMs: number): void {
+    this.place = { index, ageMs };
+  }
+
+  write(bytes: Uint8Array): Promise<void> {
+    const { index, ageMs } = this.place;
+    const headers = [...snapshotHeaders(ageMs), ['Althing-Index', String(index)] as const];
+    this.pieces ??= this.exchange.begin('application/x-ndjson', headers);
+    return this.pieces === null ? Promise.reject(new ClientGoneError()) : this.pieces.write(bytes);
+  }
+
+  /** Ends the answer; the result is the last line, unless it is nil. */
+  finish(reply: Reply): void {
+    if (!reply.ok) {
+      if (this.pieces === null) this.exchange.reply(reply);
+      else this.pieces.break();
+      return;
+    }
+    const { result, index = 0, snapshotAgeMs = 0 } = reply;
+    this.begin(index, snapshotAgeMs);
+    const last = String(result) === 'null' ? '' : `${result}\n`;
+    this.write(Buffer.from(last)).then(
+      () => this.pieces?.end(),
+      // The client is gone.
+      () => this.pieces?.break(),
+    );
+  }
+}

@@ -1,0 +1,42 @@
+/** Lines of an answer on their way from a reader to the engine thread, in batches, no more than the client takes. */
+
+/** Characters from which on lines are handed over. */
+const BATCH_LENGTH = 64 * 1024;
+
+/** Batches that the client has not taken, at most. */
+const UNTAKEN_MAX = 16;
+
+export class LineSender {
+  /** Milliseconds that were waited for the client. */
+  waitedMs = 0;
+  private readonly taken: Int32Array<SharedArrayBuffer>;
+  private readonly send: (bytes: Uint8Array<ArrayBuffer>) => void;
+  private text = '';
+  private made = 0;
+
+  /** @param taken counts the batches that the client took, from the start of the thread on */
+  constructor(taken: Int32Array<SharedArrayBuffer>, send: (bytes: Uint8Array<ArrayBuffer>) => void) {
+    this.taken = taken;
+    this.send = send;
+  }
+
+  line(text: string): void {
+    this.text += `${text}\n`;
+    if (this.text.length >= BATCH_LENGTH) this.flush();
+  }
+
+  /** Hands over what there is, and waits as long as too much is not taken. */
+  flush(): void {
+    if (this.text === '') return;
+    this.send(new Uint8Array(Buffer.from(this.text)));
+    this.text = '';
+    this.made += 1;
+    const begun = performance.now();
+    for (;;) {
+      const seen = Atomics.load(this.taken, 0);
+      if (this.made - seen < UNTAKEN_MAX) break;
+      Atomics.wait(this.taken, 0, seen);
+    }
+    this.waitedMs += performance.now() - begun;
+  }
+}
