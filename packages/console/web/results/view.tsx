@@ -247,10 +247,19 @@ export function ValueCell({ value, linkToThing, result, path }: ValueProps): JSX
   );
 }
 
+/** Rows that a new table begins with; the others follow at once: to make and lay out a hundred takes too long in one task. */
+const FIRST_ROWS = 40;
+
 function TableView({ result, linkToThing }: TreeProps): JSX.Element {
   const [from, go] = useState(0);
   const [page, set] = useState<TablePage | null>(null);
+  const [shownRows, show] = useState(FIRST_ROWS);
   useEffect(() => void askWorker({ kind: 'table', result, from }).then(set), [result, from]);
+  useEffect(() => {
+    if (page === null) return;
+    const timer = setTimeout(() => show(PAGE));
+    return () => clearTimeout(timer);
+  }, [page]);
   if (page === null) return <p class="quiet">Reading …</p>;
   return (
     <>
@@ -265,7 +274,7 @@ function TableView({ result, linkToThing }: TreeProps): JSX.Element {
             </tr>
           </thead>
           <tbody>
-            {page.rows.map((row, i) => (
+            {page.rows.slice(0, shownRows).map((row, i) => (
               <tr key={from + i}>
                 <td class="end quiet">{from + i}</td>
                 {row.map((cell, column) => (
