@@ -111,6 +111,8 @@ async function startTrial(password) {
         SERVICE_ADMIN_PASSWORD: password,
         SERVICE_HTTP_API_PORT: String(apiPort),
         SERVICE_HTTP_STATUS_PORT: String(statusPort),
+        // The node that is backed up may listen there on the same machine.
+        SERVICE_LISTEN_CLIENT_PORT: '0',
         SERVICE_LISTEN_NODE_PORT: String(nodePort),
         SERVICE_LOG_LEVEL: 'warning',
         // It has little to do, and little memory.

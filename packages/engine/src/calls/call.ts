@@ -1,4 +1,4 @@
-/** What a call is, how it goes on, and what comes of it: the words between the engine and those who ask it. */
+/** Calls, how they go on, and their outcomes: the words between the engine and its callers. */
 
 import type { RootEvent } from '../admin/root-event.js';
 import type { CollectionEvent } from '../admin/root-group.js';
@@ -67,7 +67,7 @@ export interface ProcedureBody {
 /** A request about rooms that is no program. */
 export type RoomBody = EmitBody | FindRoomsBody;
 
-/** What a part of a call starts with. */
+/** The start of a part of a call. */
 export interface Start
   extends Pick<Call, 'scope' | 'user' | 'spentMs' | 'sliceMs' | 'hashes' | 'fresh' | 'outlet' | 'readOnly'> {
   /** The run of a task that it is a part of. */
@@ -77,7 +77,7 @@ export interface Start
 /** How a run of a task begins. */
 export type TaskOptions = Pick<ResumeOptions, 'hashes' | 'fresh'>;
 
-/** What came of a run of a task, or of its beginning. */
+/** The outcome of a run of a task, or of its beginning. */
 export type TaskOutcome =
   /** It has run, or failed to; what became of the task is in the change, which is null when the task is gone. */
   | {
@@ -110,13 +110,13 @@ export interface Change {
   readonly undo: readonly Undo[];
   /** Collections that came or went. */
   readonly collectionEvents: readonly CollectionEvent[];
-  /** What it does to the root scope. */
+  /** Its changes of the root scope. */
   readonly events: readonly RootEvent[];
-  /** What clients are to be told of when it is committed; nothing when it is not there. */
+  /** Events for clients when it is committed; none when it is not there. */
   readonly roomEvents?: readonly RoomEvent[];
 }
 
-/** What came of a call. */
+/** The outcome of a call. */
 export type Outcome =
   | {
       readonly kind: 'value';
@@ -132,7 +132,7 @@ export type Outcome =
   /** The call goes on: it has futures that are still to run, by `resume`. */
   | {
       readonly kind: 'more';
-      /** What was done up to here; null when nothing changed. */
+      /** The change up to here; null for none. */
       readonly change: Change | null;
       readonly rest: Continuation;
     }
@@ -141,7 +141,7 @@ export type Outcome =
   /** Nothing is left to do before a module answers. */
   | { readonly kind: 'waits'; readonly rest: Continuation }
   | { readonly kind: 'error'; readonly error: QueryError }
-  /** What comes next makes a change, which is not allowed here. Nothing was done of it. */
+  /** The next step makes a change, which is not allowed here. Nothing was done of it. */
   | { readonly kind: 'needs_change' }
   /** Its slice of time was too short. The call changed nothing; it can be run again with more time. */
   | { readonly kind: 'slice_over' }

@@ -1,4 +1,4 @@
-/** What the body of a call is: code, a procedure with its arguments, or a request about rooms or sessions. */
+/** The body of a call: code, a procedure with its arguments, or a request about rooms or sessions. */
 import { emitRequest, findRooms } from '../functions/room-requests.js';
 import { sessionRequest } from '../functions/session-requests.js';
 import { readArguments, readVariables } from '../pack/wire-values.js';

@@ -1,5 +1,5 @@
 /**
- * What every part of a call goes through, be it a query, a future or the run of a task: it begins with a transaction, and ends with a
+ * The steps of every part of a call, be it a query, a future or the run of a task: it begins with a transaction, and ends with a
  * packed value, with a change, or with nothing done. One part runs at a time; the buffers are shared by all.
  */
 import type { Changes } from '@althing/language';
@@ -31,7 +31,7 @@ import type { Future } from '../value/future.js';
 import type { Value } from '../value/value.js';
 import { type Call, type Change, type Failure, type Hashes, NO_CHARGE, type Start } from './call.js';
 
-/** What is executed in, and with what. */
+/** Surroundings of an execution. */
 export interface ExecutorOptions {
   readonly root: RootGroup;
   readonly runtime: Runtime;
@@ -285,12 +285,12 @@ const NO_HASHES: Hashes = new Map();
 /** Secrets of one query of which something is said. */
 const HINTS_MAX = 10;
 
-/** What may be said in place of a result that may hold secrets; null when it holds none. */
+/** The hint in place of a result that may hold secrets; null when it holds none. */
 export function secretOf(secrets: readonly string[]): string | null {
   return secrets.length === 0 ? null : secrets.slice(0, HINTS_MAX).join('; ');
 }
 
-/** What running a closure changes. */
+/** Effects of running a closure. */
 export function changesOf(rt: Runtime, closure: Closure): Changes {
   const unit = rt.unitOf(closure);
   return closure.isStored ? unit.changesAlone : unit.changes;

@@ -214,7 +214,7 @@ export class Futures {
   }
 }
 
-/** What a part of a call starts with that goes on. */
+/** The start of a later part of a call. */
 function partOf({ scope, spentMs, outlet, readOnly }: Continuation, user: User): Start {
   return { scope, user, spentMs, outlet, readOnly };
 }

@@ -19,12 +19,12 @@ const TURNS_MAX = 600;
 /** Instances that are chosen to go in one slice at most: taking them out lasts longer than looking at them. */
 const CHOSEN_MAX = 256;
 
-/** What ends a job. */
+/** The end of a job. */
 interface Failure {
   readonly why: string;
 }
 
-/** What became of the instances that had their turn in a slice. */
+/** Outcomes of the instances that had their turn in a slice. */
 interface Turns {
   /** Ids of those that go, or that something was done with. */
   readonly chosen: readonly number[];
@@ -160,7 +160,7 @@ export class JobRuns {
 /** Calls the closure with an instance. */
 type Give = (thing: Thing) => Value;
 
-/** What is done with an instance; tells whether anything was. */
+/** The step for one instance; returns whether it did anything. */
 type Turn = (thing: Thing, give: Give) => boolean;
 
 /** Lets instances have their turns, until so many of them are chosen that it is enough. */

@@ -1,4 +1,4 @@
-/** What calls of `mod_type` and `mod_enum` have in common: an action, the name of a part, and arguments that depend on the action. */
+/** The form of calls of `mod_type` and `mod_enum`: an action, the name of a part, and arguments that depend on the action. */
 import { argumentsError, valueError } from '../error.js';
 import * as p from '../run/params.js';
 import type { Code } from '../run/unit.js';

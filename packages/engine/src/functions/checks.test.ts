@@ -1,4 +1,4 @@
-/** Which error comes when several could: names before what they name, and an argument before those behind it. */
+/** The order of errors when several could come: names before what they name, and an argument before those behind it. */
 import { describe, expect, test } from '@jest/globals';
 import { Harness } from '../testing/harness.js';
 

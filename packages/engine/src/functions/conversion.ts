@@ -219,7 +219,7 @@ function regexOf(rt: Runtime, pattern: string, flags: string): RegexValue {
   }
 }
 
-/** What makes the values of a request that come as extension types of MessagePack: by the same rules as code does. */
+/** Makes the values of a request that come as extension types of MessagePack: by the same rules as code does. */
 export function extensionsOf(rt: Runtime): Extensions {
   return {
     mpdata: (data) => {

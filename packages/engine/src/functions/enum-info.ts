@@ -12,7 +12,7 @@ import type { Value } from '../value/value.js';
 import { defOf } from './enums.js';
 import { writeMethodsInfo } from './type-info.js';
 
-/** What is known of enums. */
+/** Information on enums. */
 export const ENUM_INFO: readonly Entry[] = [
   func('enum_info', {
     doc: 'What is known of an enum: members, methods, default.',

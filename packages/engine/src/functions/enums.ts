@@ -159,7 +159,7 @@ export const ENUMS: readonly Entry[] = [
 /** Units charged for looking at a member. */
 const UNITS_PER_MEMBER = 16;
 
-/** What is known of an enum that is there. */
+/** Information on one enum. */
 export function defOf(of: EnumType): EnumDef {
   if (of.def === null) throw lookupError(`the enum \`${of.name}\` was deleted`);
   return of.def;

@@ -13,7 +13,7 @@ const KEEP_S_MAX = 31_536_000;
 
 const MIB = 1024 * 1024;
 
-/** What is kept for those who follow changes. */
+/** Functions for the feed of a collection: how much of its log is kept. */
 export const FEED: readonly Entry[] = [
   func('set_feed', {
     doc: 'Keeps more of the log of a collection for those who follow its changes: {keep_mb: megabytes, keep_s: seconds}, whichever is less. Nil keeps what the node needs itself.',

@@ -58,7 +58,7 @@ function futureOf(rt: Runtime, what: Value, args: readonly Value[]): Future {
   throw typeError(`future() takes nil, a closure or a thing that names a module, not ${typeName(what)}`);
 }
 
-/** What a closure gets: what is given as a list, or the present values of the variables that its parameters are called like. */
+/** Arguments of a closure: those given as a list, or the present values of the variables that its parameters are called like. */
 function argumentsOf(rt: Runtime, closure: Closure, [given, ...surplus]: readonly Value[]): readonly Value[] {
   const { params } = rt.unitOf(closure);
   if (given === undefined) {

@@ -156,7 +156,7 @@ function entriesOf(commits: Commits, { number, deleted }: History): Commit[] {
   return commits.of(number).filter(({ id }) => !gone.has(id));
 }
 
-/** What lies in a scope and is no part of its history any more. */
+/** Definitions of a scope that are no part of its history any more. */
 function obsolete(commits: Commits, { number, deleted }: History): number[] {
   const gone = deleted.filter((id) => commits.find(id)?.history === number);
   return [...commits.strangers(number), ...gone];

@@ -1,4 +1,4 @@
-/** What the methods of lists and tuples have in common. */
+/** Receivers of methods of lists and tuples. */
 import { lookupError } from '../error.js';
 import type { Receiver } from '../run/builtin.js';
 import type { List } from '../value/containers.js';

@@ -74,7 +74,7 @@ export const MOD_TYPE: readonly Entry[] = [
   }),
 ];
 
-/** What the actions do; a number is the id of the job that goes on with it. */
+/** Actions; a number is the id of the job that goes on with it. */
 const ACTIONS: ReadonlyMap<string, (call: Call) => number | null> = new Map([
   ['add', (call: Call) => addPart(call, partName(call))],
   ['del', atOnce((call) => del(call, partName(call)))],
@@ -225,7 +225,7 @@ function fillByCallback(call: Call, before: TypeDef, name: string, closure: Clos
   }
 }
 
-/** What a callback failed with is a part of the message; limits stay what they are. */
+/** The failure of a callback is a part of the message; limits stay what they are. */
 function failed(type: Type, name: string, error: unknown): unknown {
   if (!(error instanceof QueryError) || error.fatal) return error;
   return operationError(`type \`${type.name}\`, property \`${name}\`: nothing was changed: ${error.message}`);

@@ -6,7 +6,7 @@ import type { Durations, RunFigures } from '../run/run-figures.js';
 import { List } from '../value/containers.js';
 import { Float, MpData } from '../value/scalars.js';
 
-/** What the node that runs the query spends its time on. */
+/** Figures of the node that runs the query: where its time goes. */
 export const NODE_FIGURES: readonly Entry[] = [
   func('queries_info', {
     doc: 'The 200 query shapes (texts with ? for literals) that ran longest on this node, with counts and times in seconds, since it started or since reset_counters().',

@@ -5,7 +5,7 @@ import * as p from '../run/params.js';
 import { List } from '../value/containers.js';
 import { Float, MpData } from '../value/scalars.js';
 
-/** Who is connected to the node that runs the query, and what it has to do. */
+/** Connections and requests of the node that runs the query. */
 export const NODE_REQUESTS: readonly Entry[] = [
   func('connections_info', {
     doc: 'Who is connected to this node: each connection of the native protocol, and those of HTTP by address.',

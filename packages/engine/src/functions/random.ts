@@ -38,7 +38,7 @@ const SMALL_MAX = 2n ** 32n;
 
 /** Uniform from 0 to below `count`, up to 2^63. */
 function below(rt: Runtime, count: bigint): bigint {
-  // What lies beyond the last whole multiple would favour small numbers.
+  // Numbers beyond the last whole multiple would favour small ones.
   const usable = 2n ** 64n - (2n ** 64n % count);
   for (;;) {
     const bits = Buffer.from(rt.environment.randomBytes(8)).readBigUInt64BE(0);

@@ -29,7 +29,7 @@ export const RANGE: readonly Entry[] = [
 ];
 
 /**
- * What a loop over `range(stop)` counts up to, when that is all there is to it; else the list that `range` gives.
+ * The bound of a loop over `range(stop)`, when it needs no list; else the list that `range` gives.
  *
  * @throws QueryError as `range`
  */

@@ -86,7 +86,7 @@ export function replaceByRegex(
 }
 
 /**
- * What a closure given to `replace` returned.
+ * The text that a closure given to `replace` returned.
  *
  * @throws QueryError type_err unless it is a text
  */

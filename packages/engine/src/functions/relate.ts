@@ -97,7 +97,7 @@ interface Pair {
 function complete(rt: Runtime, { type, f, partner, g }: Pair): void {
   const xs = storedInstances(rt, type);
   const ys = partner === type ? xs : storedInstances(rt, partner);
-  /** Who is related to whom, said by either side. */
+  /** The relation, said by either side. */
   const ofX = new Map<Thing, Set<Thing>>();
   const ofY = new Map<Thing, Set<Thing>>();
   const note = (a: Thing, b: Thing): void => {

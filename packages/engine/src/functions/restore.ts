@@ -55,13 +55,13 @@ function optionsOf(
   return { takesAccess, takesTasks };
 }
 
-/** What runs, or would run, and is no part of a backup; null when there is nothing. */
+/** The first thing that runs, or would run, and is no part of a backup; null for none. */
 function conflictOf(rt: Runtime): QueryError | null {
   if (rt.futures.length + rt.waitingFutures === 0) return replacementConflict(rt.root);
   return lookupError('futures wait for their turn on this node: a restore needs them to be done before');
 }
 
-/** What else a query changes would be lost, or be in the way. */
+/** Other changes of the query would be lost, or be in the way. */
 function notAlone(): QueryError {
   return operationError(
     'restore() has to be written in the text of the query, or of the procedure that is run, and to be the only change of it',

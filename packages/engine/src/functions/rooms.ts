@@ -81,7 +81,7 @@ export const ROOMS: readonly Entry[] = [
 /** Characters that the name of an event has at most. */
 const EVENT_MAX = 255;
 
-/** What an emit is told, each evaluated and checked before the next. */
+/** Arguments of an emit, each evaluated and checked before the next. */
 function readEmit(
   rt: Runtime,
   codes: readonly Code[],
@@ -112,7 +112,7 @@ function readEmit(
   return { deep, ids, event, args: codes.slice(at).map((code) => code()) };
 }
 
-/** What is told to those who are in a room. */
+/** The event for those who are in a room. */
 export interface Emit {
   readonly room: Room;
   readonly deep: number;

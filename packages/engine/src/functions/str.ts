@@ -109,7 +109,7 @@ export const STR: readonly Entry[] = [
   }),
 ];
 
-/** What `split` may get first: a separator, or a limit as its only argument. */
+/** The first argument of `split`: a separator, or a limit as its only argument. */
 function separatorParam(): p.Param<string | RegexValue | number | bigint> {
   const separator = p.param<string | RegexValue | number | bigint>(
     'separator',

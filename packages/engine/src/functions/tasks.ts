@@ -218,7 +218,7 @@ function editorOf({ group, transaction }: Runtime): TaskEditor {
   return new TaskEditor(group.tasks, transaction);
 }
 
-/** What is known of a task; value_err for an empty one. */
+/** The state of a task; value_err for an empty one. */
 function stateOf({ state }: Task): TaskState {
   if (state === undefined) throw valueError('the task is empty: it was deleted, or has run, or never was');
   return state;

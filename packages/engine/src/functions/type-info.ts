@@ -13,7 +13,7 @@ import { List } from '../value/containers.js';
 import { MpData } from '../value/scalars.js';
 import { defOf } from './types.js';
 
-/** What is known of types. */
+/** Information on types. */
 export const TYPE_INFO: readonly Entry[] = [
   func('type_info', {
     doc: 'What is known of a type: properties, methods, relations, flags.',

@@ -71,7 +71,7 @@ export const TYPES: readonly Entry[] = [
       const type = typeNamed(rt, name);
       assertNewName(rt, newName);
       assertUnused(type);
-      // What wraps with a deleted type of the new name shall not wrap with this one.
+      // A wrap with a deleted type of the new name shall not become one with this type.
       const gone = rt.schema.goneType(newName);
       rt.schemaEditor.putType({ ...defOf(type), name: newName });
       if (gone !== undefined) rt.schemaEditor.dropType(rt.schema.type(gone), name);
@@ -163,7 +163,7 @@ export const TYPES: readonly Entry[] = [
   }),
 ];
 
-/** What is known of a type that is there. */
+/** Information on one type. */
 export function defOf(type: Type): TypeDef {
   if (type.def === null) throw lookupError(`the type \`${type.name}\` was deleted`);
   return type.def;

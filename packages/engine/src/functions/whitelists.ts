@@ -13,7 +13,7 @@ import type { Runtime } from '../run/runtime.js';
 import { assertName } from '../schema/name.js';
 import { userByName } from './users.js';
 
-/** Which procedures users may run and which rooms they may join by requests. */
+/** Whitelists: procedures that users may run and rooms that they may join by requests. */
 export const USER_WHITELISTS: readonly Entry[] = [
   func('whitelist_add', {
     doc: "Adds a rule, a name or a regex, to a user's whitelist 'procedures' or 'rooms'; without rule an empty list, which allows nothing.",

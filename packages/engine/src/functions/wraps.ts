@@ -88,7 +88,7 @@ export const WRAPS: readonly Entry[] = [
   }),
 ];
 
-/** What an argument wraps with. */
+/** The type that an argument wraps with. */
 function wrapping(rt: Runtime, by: Value): Type | Anonymous {
   if (by instanceof Anonymous) return by;
   if (typeof by === 'string') return typeNamed(rt, by);

@@ -30,7 +30,7 @@ export class Closure {
     return this.compact !== null;
   }
 
-  /** What a client gets: the source as written, or, once the closure was stored, the source without white space. */
+  /** The text for clients: the source as written, or, once the closure was stored, the source without white space. */
   get text(): string {
     return this.compact ?? this.source;
   }

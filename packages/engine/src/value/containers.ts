@@ -24,12 +24,12 @@ export const MEMBERS_MAX = 16_000_000;
  */
 export const INNER_ITEMS_MAX = 1 << 24;
 
-/** What is charged for an item that comes into memory: reading it takes some 150 ns. */
+/** The charge for an item that comes into memory: reading it takes some 150 ns. */
 export const UNITS_PER_READ_ITEM = 32;
 
 /** How a large stored list lies on disk: in pages, of which some may not be in memory. See `state/pages/list-pages.ts`. */
 export interface Backing {
-  /** What it would take to bring every item into memory, in units of `Runtime.charge`; 0 when they are there. */
+  /** The cost of bringing every item into memory, in units of `Runtime.charge`; 0 when they are there. */
   readonly unitsToFill: number;
   /** The same for what must be read before the list goes: items that refer to something. */
   readonly unitsToDrop: number;
@@ -56,7 +56,7 @@ export class List {
   inner = 0;
   owner: Thing | null = null;
   key = '';
-  /** What its items must be, while it is the value of a property of an instance. */
+  /** The rule for its items, while it is the value of a property of an instance. */
   rule: ItemRule | null = null;
   lock = 0;
   /** Whether a variable may refer to it: then placing it in a property or a list copies it. */
@@ -179,7 +179,7 @@ export function listOfItems(items: Value[], source: List): List {
   return list;
 }
 
-/** What it would take to bring a list into memory, in units of `Runtime.charge`; 0 for everything else. */
+/** The cost of bringing a list into memory, in units of `Runtime.charge`; 0 for everything else. */
 export function unitsToFill(value: Value): number {
   return value instanceof List && value.backing !== null ? value.backing.unitsToFill : 0;
 }

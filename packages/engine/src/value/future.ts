@@ -5,10 +5,10 @@ import { Tag } from './tag.js';
 import type { Thing } from './thing.js';
 import type { Value } from './value.js';
 
-/** What a future asks a module. */
+/** The request of a future to a module. */
 export interface ModuleRequest {
   readonly module: Module;
-  /** What it was made of, which is kept in memory until it is sent. */
+  /** The value that it was made of, which is kept in memory until it is sent. */
   readonly holds: readonly Value[];
   /** The request as it is when it is sent. */
   readonly build: () => Thing;
@@ -18,7 +18,7 @@ export interface ModuleRequest {
   readonly load: boolean;
 }
 
-/** What came of a request to a module: packed as it came, or why there is no answer. */
+/** The answer of a module: packed as it came, or why there is no answer. */
 export type ModuleAnswer =
   | { readonly ok: true; readonly data: Uint8Array }
   | { readonly ok: false; readonly error: QueryError };
@@ -35,23 +35,23 @@ export type ModuleResult =
 export class Future {
   /** Whether the future was made of a closure, which gets the arguments alone. */
   readonly isCall: boolean;
-  /** What runs on success; null for nothing. */
+  /** The closure for success; null for none. */
   onResult: Closure | null;
-  /** What runs when a module fails; null for nothing. */
+  /** The closure for a module that fails; null for none. */
   onFailure: Closure | null = null;
-  /** What the module answered, until it is read. */
+  /** The answer of the module, until it is read. */
   answer: ModuleAnswer | null = null;
   /** The answer of the module once it was read. */
   answered: ModuleResult | null = null;
   /** How many futures it was made by, one inside the other, itself included: 1 for one that a query made. */
   depth = 1;
-  /** What came of it; undefined until it is done. */
+  /** Its result; undefined until it is done. */
   result: Value | undefined = undefined;
 
   /** @param call the closure that the future was made of; null for one that has its result at once, or of a module */
   constructor(
     call: Closure | null,
-    /** What the closure gets, behind the result if it is one that was given by `then`. */
+    /** Arguments of the closure, behind the result if it is one that was given by `then`. */
     readonly args: readonly Value[],
     /** The request to a module that it is; null for none. */
     readonly request: ModuleRequest | null = null,

@@ -1,11 +1,11 @@
 /**
- * What the engine knows of each kind of object: one row a kind. A tag without a row, and a row without a column, do not compile.
+ * The table of kinds of objects: one row a kind. A tag without a row, and a row without a column, do not compile.
  *
  * Two columns lie where what they need is: the form in effects and records in `state/value-codec.ts`, what a client gets in
  * `pack/walk.ts`. Each is a `KindColumn`, so that they can't miss a kind either. nil, bool, int and str are bare JavaScript values,
  * which `typeof` tells apart before anybody looks here.
  *
- * What is frequent (things, lists, floats) may be decided in front of the table: a tag is read by a call that the compiler can't inline.
+ * Frequent kinds (things, lists, floats) may be decided in front of the table: a tag is read by a call that the compiler can't inline.
  */
 import { toIso } from '@althing/datetime';
 import type { Closure } from './closure.js';
@@ -56,9 +56,9 @@ export type Charge = (units: number) => void;
 /** Texts and bytes beyond this length are charged. */
 export const LONG_LENGTH = 1000;
 
-/** What the engine knows of a kind of object. */
+/** A row of the table of kinds. */
 export interface Kind<V extends ObjectValue> {
-  /** What `type(v)` gives where `typeNameOf` does not say better. */
+  /** The answer of `type(v)` where `typeNameOf` does not say better. */
   readonly name: string;
   /** The name of the type of one value; null where all have the same. */
   readonly nameOf: { of(value: V): string | null }['of'] | null;
@@ -67,7 +67,7 @@ export interface Kind<V extends ObjectValue> {
   equals(value: V, other: Value, charge: Charge | undefined): boolean;
   /** Negative, zero, positive, or NaN; undefined for what it has no order with. */
   compare(value: V, other: Value): number | undefined;
-  /** What `str(v)` gives; undefined for what has no text. */
+  /** The answer of `str(v)`; undefined for kinds without a text. */
   text(value: V): string | undefined;
   /** Bytes in memory, roughly, without those of the things that it refers to. */
   bytes(value: V): number;

@@ -58,7 +58,7 @@ function codePointRank(unit: number): number {
 
 type Numeric = boolean | number | bigint | Float;
 
-/** What kinds of objects are as operands of arithmetic and comparisons, a column of the table of kinds: numbers, texts, or neither. */
+/** Kinds of objects as operands of arithmetic and comparisons, a column of the table of kinds: numbers, texts, or neither. */
 const OPERANDS = {
   [Tag.FLOAT]: 'number',
   [Tag.BYTES]: 'text',

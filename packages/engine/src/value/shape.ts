@@ -21,7 +21,7 @@ export class Shape {
   /** The keys of a shared shape, each at its slot; null for an owned one. Going over them costs less than over `index`. */
   readonly keys: readonly string[] | null;
   /**
-   * What brings a thing with this shape up to date: a stub, whose properties are not in memory, or an instance from before its type
+   * The step that brings a thing with this shape up to date: a stub, whose properties are not in memory, or an instance from before its type
    * changed. Null for every other shape.
    */
   stale: Loader | null = null;
@@ -37,7 +37,7 @@ export class Shape {
     /** Slot of each key, in the order of the keys. */
     readonly index: Map<string, number>,
     readonly owned: boolean,
-    /** What values the thing accepts, as given to `restrict`; null for everything. */
+    /** The values that the thing accepts, as given to `restrict`; null for everything. */
     readonly restriction: Restriction | null,
     /** The type whose instances have the shape; null for plain things. */
     readonly type: Type | null = null,

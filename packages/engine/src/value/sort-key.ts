@@ -28,7 +28,7 @@ export const NIL_KEY = '\x01';
 /** Above every component, and above all that begins with a key that it is put behind. */
 export const KEY_END = '\xff';
 
-/** What ends the component of a str of which only the beginning counts. */
+/** End of the component of a str of which only the beginning counts. */
 const CUT_END = '\0\x02';
 
 const OTHER_KEY = '\x7f';

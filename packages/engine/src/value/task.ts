@@ -5,7 +5,7 @@ import type { ErrorValue } from './scalars.js';
 import { Tag } from './tag.js';
 import type { Value } from './value.js';
 
-/** What is known of a task. It is replaced as a whole when something changes. */
+/** The state of a task. It is replaced as a whole when something changes. */
 export interface TaskState {
   readonly id: number;
   /** The id of the user that it runs as. */
@@ -17,7 +17,7 @@ export interface TaskState {
   readonly error: ErrorValue | null;
   /** One of its own, in its stored form. */
   readonly closure: Closure;
-  /** What the closure gets behind the task itself: a tuple with a value for each further parameter. */
+  /** Arguments of the closure behind the task itself: a tuple with a value for each further parameter. */
   readonly args: List;
 }
 
@@ -47,7 +47,7 @@ export class Task {
     return Tag.TASK;
   }
 
-  /** What is known of it; undefined when it is empty. */
+  /** Its state; undefined when it is empty. */
   get state(): TaskState | undefined {
     return this.id === 0 ? undefined : this.book?.find(this.id);
   }
@@ -80,7 +80,7 @@ export class Task {
     return this.stored ? `task:${this.id}` : EMPTY;
   }
 
-  /** What a client gets: `<task:ID owner:NAME run_at:TIME status:S>`, or `task:nil`; `task:ID` where no more is known of it. */
+  /** The text for clients: `<task:ID owner:NAME run_at:TIME status:S>`, or `task:nil`; `task:ID` where no more is known of it. */
   get clientText(): string {
     const { state, book } = this;
     if (book === null) return this.id === 0 ? EMPTY : `task:${this.id}`;

@@ -56,7 +56,7 @@ export class Thing {
     return this.shape.type;
   }
 
-  /** What its values are restricted to, as far as that is in force. */
+  /** The restriction of its values, as far as that is in force. */
   get restriction(): Restriction | null {
     const { restriction } = this.shape;
     return restriction?.inForce === true ? restriction : null;

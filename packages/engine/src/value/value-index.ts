@@ -122,7 +122,7 @@ export class ValueIndex {
 const UNITS_PER_COMPARISON = 64;
 
 /**
- * What stands for a value in a Set, so that equal values have the same: for an object that is itself, unless it has a text to be told by.
+ * Stand-in for a value in a Set, so that equal values have the same: for an object that is itself, unless it has a text to be told by.
  * Undefined when nothing does.
  */
 function exactKey(value: Value): Value | undefined {

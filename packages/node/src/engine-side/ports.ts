@@ -15,7 +15,7 @@ import type { EngineMetrics } from '../telemetry/engine-metrics.js';
 
 export interface EngineSettings {
   readonly nodeId: NodeId;
-  /** Which start of this node this is: later ones have larger numbers, more than one a millisecond apart. */
+  /** Number of this start of the node: later ones have larger numbers, more than one a millisecond apart. */
   readonly incarnation: number;
   readonly cluster: ClusterRecord;
   /** The name by which others reach this node. */

@@ -31,7 +31,7 @@ export const BODY_HASH_BYTES = 16;
 export interface RequestIdentity {
   /** The node that took the request from its client. */
   readonly origin: number;
-  /** Which start of that node: later ones have larger numbers. */
+  /** Number of that node's start: later ones have larger numbers. */
   readonly incarnation: number;
   readonly sequence: number;
   /** Requests with smaller sequences are answered, and will not be sent again. */

@@ -295,7 +295,7 @@ describe('a full disk', () => {
   });
 });
 
-/** What these tests do with the collection. */
+/** Shorthands for the collection. */
 test('nothing of a group is stored while the log declines what is asked of it: it may not know the group yet', async () => {
   const made = await new TestBench().start({ travels: false });
   await made.settle();

@@ -55,7 +55,7 @@ interface Owner {
 export interface Session {
   readonly owner: Owner;
   readonly name: string;
-  /** Which start of a node this is; 0 for others. */
+  /** Number of the node's start; 0 for others. */
   readonly incarnation: number;
   /** Requests with smaller sequences are answered, and will not be sent again. */
   low: number;

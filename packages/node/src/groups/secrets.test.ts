@@ -1,4 +1,4 @@
-/** What nodes leave on their disks holds no secrets, however the requests were named that made them. */
+/** Files that nodes leave on their disks hold no secrets, however the requests were named that made them. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { LEVEL_AFTER_0_1_0 } from '@althing/engine';
@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { RealCluster, type RealNode, until } from '../testing/index.js';
 
 let cluster: RealCluster;
-/** What must not be found anywhere. */
+/** Texts that must not be found anywhere. */
 const secrets: string[] = [];
 
 beforeAll(async () => {

@@ -380,7 +380,7 @@ describe('checkpoints', () => {
       let table = new SessionTable(SMALL);
       const whole = new SessionTable(SMALL);
       const disk = new Disk();
-      /** What the log would bring again after a restart. */
+      /** Entries that the log would bring again after a restart. */
       let behind: EntryHead[] = [];
       let time = 1;
       for (let step = 0; step < 60; step++) {

@@ -102,7 +102,7 @@ describe('a cluster', () => {
     const replacement = await launched(settings[2]);
     await replacement.whenReady();
     replacement.authorization = first.authorization;
-    // Who is ready counts in full, so that the next node may be restarted.
+    // A ready node counts in full, so that the next node may be restarted.
     const voters = await replacement.value('/n', 'groups_info().map(|g| g.load().voters.has(2));');
     expect(new Set(voters as boolean[])).toEqual(new Set([true]));
     await untilVoters(first, [0, 1, 2]);
@@ -155,7 +155,7 @@ describe('a cluster', () => {
     ]);
     expect(rejoined.log).toContain(kept);
 
-    // Who removes a node that serves wants it gone, though something may start it again at once.
+    // An operator who removes a node that serves wants it gone, though something may start it again at once.
     await first.value('/t', 'remove_node(number);', { number });
     expect(await rejoined.ended()).toBe(ExitCode.DataDamaged);
     const again = await launchedIn(third, { ...settings[2], rejoin_when_removed: 'true' });

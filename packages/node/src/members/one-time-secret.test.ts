@@ -57,7 +57,7 @@ test('a one-time secret brings a waiting node in; it can give its data up, and g
 
   await rebuilt.kill();
   writeFileSync(join(second.folder, 'data', 'diverged'), 'its collection stuff\n');
-  // What it began with is of no use any more, and of no harm.
+  // Its first secret is of no use any more, and of no harm.
   const mended = await launched(secondPort, ['--secret', 'x', '--auto-rebuild'], second.folder);
   await mended.whenReady();
   expect(mended.log).toContain('--secret is ignored');

@@ -50,7 +50,7 @@ const CHANGES = [
   ".late = Person{}; .late.born = datetime(2024, 5, 6); set_type('Empty', {}); del_type('Empty'); nil;",
 ];
 
-/** What every node has to answer the same. */
+/** Queries that every node has to answer the same. */
 const ASKED = [
   'return [types_info(), enums_info()], 6;',
   "[type_count('Person'), type_count('Group'), type_all('Person').len()];",

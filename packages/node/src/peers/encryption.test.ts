@@ -89,7 +89,7 @@ describe('a node of release 0.1.0', () => {
 
   test('is none that says in its greeting that it would speak TLS', async () => {
     const [one, two] = [await start(1, 'on'), await start(2, 'off')];
-    // What listens would take it, but who dials does not.
+    // The listening end would take it, but the dialling one does not.
     const line = await tap(two.port, (socket, chunk) => chunk[0] === 0x16 && socket.destroy());
     one.transport.setPeers([one.address, { ...two.address, port: line.port }], []);
     await until(() => one.logged('garbage'), 'it is refused');

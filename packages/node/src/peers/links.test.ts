@@ -10,7 +10,7 @@ const SIZES = { frameBytes: 1000, bulkBytes: 500, roomBytes: 2000 };
 /** The links of one node; what they send arrives at the links of others at once. */
 class Bench {
   readonly links: Links;
-  /** What was told, in short. */
+  /** Messages, in short. */
   readonly told: string[] = [];
   readonly frames: { readonly to: number; readonly kind: number; readonly bulk: boolean }[] = [];
   readonly others = new Map<number, Bench>();
@@ -185,7 +185,7 @@ describe('calls', () => {
     call(one, 8, 3);
     one.links.peerDown(2);
     expect(one.take()).toEqual(['returned 7: nothing']);
-    // What comes too late is nobody's.
+    // A late answer is nobody's.
     answer(two, 7);
     expect(one.take()).toEqual([]);
   });

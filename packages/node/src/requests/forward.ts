@@ -53,7 +53,7 @@ export interface ForwarderOptions {
   readonly sequences: Sequences;
   /** Version of the protocol that is spoken with a node; 0 while none is known. */
   readonly protocolOf: (node: NodeId) => number;
-  /** Which start of this node this is. */
+  /** Number of this start of the node. */
   readonly incarnation: number;
   /**
    * Gives the values of a request as MessagePack, as far as the limits of a query allow. Throws QueryError.

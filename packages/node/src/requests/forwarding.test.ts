@@ -10,7 +10,7 @@ beforeEach(async () => {
   cluster = await MiniCluster.begin(3);
 });
 
-/** What a query answers when nothing stands in its way. */
+/** The answer of a query when nothing stands in its way. */
 async function value(node: number, code: string): Promise<unknown> {
   const reply = cluster.node(node).query('stuff', code);
   await cluster.pass(0);

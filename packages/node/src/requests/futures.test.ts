@@ -5,7 +5,7 @@ import { statusOfReply } from '../listen/http/reply.js';
 import { MiniCluster } from '../testing/mini-cluster.js';
 import { outcome, type QueryOptions } from '../testing/mini-node.js';
 
-/** What a query answers when nothing stands in its way. */
+/** The answer of a query when nothing stands in its way. */
 async function value(cluster: MiniCluster, node: number, code: string, terms?: Partial<Terms>) {
   const reply = cluster.node(node).query('stuff', code, terms === undefined ? {} : { terms });
   await cluster.pass(50);

@@ -78,7 +78,7 @@ function problemOf({ state, hasActed }: PendingRequest): string | null {
   return hasActed ? 'it has asked a module' : null;
 }
 
-/** What a request waits for, by its state; null for what waits for nothing. */
+/** Reasons for waiting, by the state of a request; null for states that do not wait. */
 const WAITS_FOR: Readonly<Record<RequestStateKind, string | null>> = {
   deciding: null,
   queued: 'turn',

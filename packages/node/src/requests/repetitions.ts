@@ -11,7 +11,7 @@ import type { Sequences } from './sequences.js';
 
 export interface RepetitionsOptions {
   readonly nodeId: NodeId;
-  /** Which start of this node this is: later ones have larger numbers. */
+  /** Number of this start of the node: later ones have larger numbers. */
   readonly incarnation: number;
   /** The numbers of this node's own requests. */
   readonly sequences: Sequences;

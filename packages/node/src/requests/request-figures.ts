@@ -1,5 +1,5 @@
 /**
- * What the requests of this node took, by query shape and by procedure: see `queries_info()` and `procedure_stats()`. A request
+ * Costs of the requests of this node, by query shape and by procedure: see `queries_info()` and `procedure_stats()`. A request
  * counts on the node that ran it.
  *
  * A text that is kept gets its shape once, and costs some additions from then on. Of texts that come once, which may be as many as
@@ -220,7 +220,7 @@ export class RequestFigures {
   }
 }
 
-/** What is counted of a request. */
+/** The figures of a request. */
 export type AnsweredRequest = Pick<
   PendingRequest,
   'ranCall' | 'ranMs' | 'thingsRead' | 'coldReads' | 'begun'

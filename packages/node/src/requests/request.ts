@@ -147,7 +147,7 @@ export interface EarlyAnswer {
 
 /** Where a request comes from that another node forwarded. */
 export interface RequestOrigin {
-  /** That node's name for it. */
+  /** The name that the node gave it. */
   readonly name: RequestIdentity;
   /** The group that it is bound to; null when its scope decides. */
   readonly group: GroupId | null;

@@ -33,7 +33,7 @@ export interface RouterOptions {
   readonly engine: Engine;
   readonly hasher: Pick<PasswordHasher, 'hash'>;
   readonly nodeId: NodeId;
-  /** Which start of this node this is: later ones have larger numbers. */
+  /** Number of this start of the node: later ones have larger numbers. */
   readonly incarnation: number;
   readonly calls: Calls;
   readonly positions: DriverOptions['positions'];

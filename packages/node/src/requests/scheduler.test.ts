@@ -4,7 +4,7 @@ import { Scheduler } from './scheduler.js';
 
 const LIMIT_MS = 1000;
 
-/** What a test asks for. */
+/** A request of a test. */
 interface Asked {
   readonly name: string;
   readonly program: object | null;
@@ -26,7 +26,7 @@ interface Asked {
 class Track {
   readonly loop = new EventLoop();
   readonly scheduler: Scheduler;
-  /** What ran to its end or was given up, in order. */
+  /** Requests that ran to their end or were given up, in order. */
   readonly events: string[] = [];
   /** Milliseconds from when each came to its end. */
   readonly waits = new Map<string, number>();

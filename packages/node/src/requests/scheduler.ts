@@ -38,7 +38,7 @@ const LOOK_MS = 8;
 const QUIET_PART = 0.1;
 const QUIET_MAX_MS = 60;
 
-/** That is longer by this factor with each time that a program ran up to its time limit. */
+/** The time grows by this factor with each time that a program ran up to its time limit. */
 const QUIET_FACTOR = 4;
 
 /** A run of so many milliseconds makes others wait so long that they must not meet another long one. */

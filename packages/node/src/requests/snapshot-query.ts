@@ -28,7 +28,7 @@ export interface StoredPlace {
   readonly ageMs: number;
 }
 
-/** Who asks. */
+/** The user that asks. */
 export interface SnapshotAsker {
   readonly userId: number;
   /** Whether nobody waits for the answer any more. */

@@ -5,7 +5,7 @@ import { MiniCluster } from '../testing/mini-cluster.js';
 import { outcome } from '../testing/mini-node.js';
 import { TaskQueue } from './task-queue.js';
 
-/** What a query in the collection answers. */
+/** The answer of a query in the collection. */
 async function value(cluster: MiniCluster, node: number, code: string, scope = 'stuff') {
   const reply = cluster.node(node).query(scope, code);
   await cluster.pass(20);

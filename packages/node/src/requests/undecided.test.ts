@@ -14,7 +14,7 @@ beforeEach(async () => {
 
 const INCREMENT = '.x += 1;';
 
-/** What a query answers when nothing stands in its way. */
+/** The answer of a query when nothing stands in its way. */
 async function value(node: number, code: string, scope = 'stuff'): Promise<unknown> {
   const reply = cluster.node(node).query(scope, code);
   await cluster.pass(0);
@@ -35,7 +35,7 @@ class Asked {
     });
   }
 
-  /** What a client reads: its value, or the status with what became of the changes. */
+  /** The answer as a client reads it: its value, or the status with what became of the changes. */
   get told(): unknown {
     if (this.reply === null || this.reply.ok) return this.reply === null ? null : outcome(this.reply);
     return `${statusOfReply(this.reply).slice(0, 3)} ${this.reply.outcome ?? 'none'}`;
@@ -375,7 +375,7 @@ describe('a copy of the request may still be on its way', () => {
     expectSameCounts();
   });
 
-  /** What was put into the log for a request counts on all nodes, or their states would differ. */
+  /** A log entry for a request counts on all nodes, or their states would differ. */
   function expectSameCounts(): void {
     const counts = [1, 2, 3].map((node) => cluster.node(node).session(cluster.stuff).group.changeCount);
     expect(new Set(counts).size).toBe(1);

@@ -17,7 +17,7 @@ interface Mark {
   readonly bytes: number;
 }
 
-/** What lay before the first checkpoint of this process, of which nobody knows how old it is. */
+/** The place before the first checkpoint of this process, whose age nobody knows. */
 const START: Mark = { index: 0, at: 0, bytes: 0 };
 
 /**

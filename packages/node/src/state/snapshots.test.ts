@@ -19,7 +19,7 @@ const RECORD = 0x10;
 class Sender {
   readonly node = new TestBench();
   readonly damage: unknown[] = [];
-  /** What the other node was asked. */
+  /** Questions to the other node. */
   readonly sent: Uint8Array[] = [];
   calls = 0;
   pauses = 0;
@@ -132,7 +132,7 @@ describe('a snapshot that is sent', () => {
 /** A node to which another one sends a state of `stuff` with `.x` 1; its own has none. */
 class Receiver {
   readonly node = new TestBench();
-  /** What the consensus side of a follower is told, which this one is not. */
+  /** Commands to the consensus side of a follower, which this one is not. */
   readonly told: { readonly kind: string; readonly applied?: { readonly index: number } }[] = [];
   index = 0;
   private transfer: readonly Uint8Array[] = [];
@@ -188,7 +188,7 @@ class Receiver {
     this.node.freeBytes = isFull ? 0 : 1;
   }
 
-  /** What the consensus side was told since the last call, but for answers. */
+  /** Commands to the consensus side since the last call, but for answers. */
   outcome(): unknown[] {
     const told = this.told.splice(0).filter(({ kind }) => kind !== 'return');
     return told.map(({ kind, applied }) => (applied === undefined ? kind : [kind, applied.index]));
@@ -219,7 +219,7 @@ describe('a snapshot that comes in', () => {
     receiver.isFull = true;
     receiver.install();
     await node.consider();
-    // What came of it is not known yet: nothing is served, and nothing told.
+    // The outcome is not known yet: nothing is served, and nothing told.
     expect([node.session(STUFF).readable, receiver.outcome()]).toEqual([false, ['snapshot_arrived']]);
     expect([node.timesFull, node.failures]).toEqual([1, []]);
 

@@ -22,7 +22,7 @@ class QuickHasher extends PasswordHasher {
   busy = false;
   /** Why no hash can be computed; null: it can. */
   problem: Error | null = null;
-  /** What happens while the next hash is computed. */
+  /** Work while the next hash is computed. */
   meanwhile: () => void = () => {};
 
   override verify(password: string, expected: PasswordHash | null): Promise<boolean> {

@@ -123,7 +123,7 @@ export class Authenticator {
     this.options = options;
   }
 
-  /** Who sends a header that came before, which is remembered as it is; null where `known` has to tell. */
+  /** The user of a header that came before and is remembered; null where `known` has to look. */
   remembered(header: string): Principal | null {
     if (header.length <= TOKEN_HEADER_LENGTH_MAX) {
       const found = this.rememberedToken(header);
@@ -134,7 +134,7 @@ export class Authenticator {
   }
 
   /**
-   * Who sends a header when that can be told at once, else null: then `login` tells.
+   * The user of a header that needs no hash, else null: then `login` finds it.
    *
    * @param address of the client, asked for when a token is used for the first time
    * @param transport how the client speaks to the node
@@ -159,7 +159,7 @@ export class Authenticator {
     return entry === undefined ? null : this.userOf(entry);
   }
 
-  /** Who has a verified password; null when that is out of date, or the user is another one now. */
+  /** The user of a verified password; null when that is out of date, or the user is another one now. */
   private userOf({ userId, name, password, until }: Verified): Principal | null {
     if (this.options.now() > until) return null;
     const user = this.options.root.users.get(userId);

@@ -6,7 +6,7 @@ import { networkText } from '../limits/address-counts.js';
 const ENTRIES_MAX = 10_000;
 
 /**
- * Who is connected: each connection of the native protocol, and those of HTTP by the network that they come from, since they have no
+ * Connections: each one of the native protocol, and those of HTTP by the network that they come from, since they have no
  * login of their own.
  *
  * @param httpCount connections to the port of the API, those included that went on as WebSockets

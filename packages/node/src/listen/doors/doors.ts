@@ -149,7 +149,7 @@ export class Doors {
     return this.gate.connections;
   }
 
-  /** Who is connected. */
+  /** Connections. */
   connectionEntries(): readonly ConnectionEntry[] {
     const { native, http } = this;
     return connectionEntries(native.connectionEntries(), http.connections, http.connectionsByNetwork());

@@ -33,7 +33,7 @@ export interface FeedDoorOptions {
   readonly onDefect: (error: unknown) => void;
 }
 
-/** What a request to follow a collection says in its head. */
+/** The head of a request to follow a collection. */
 export interface FeedCall {
   readonly collection: string;
   readonly query: string;
@@ -296,7 +296,7 @@ function endLine(end: FeedEnd): readonly [event: string, json: string] {
   }
 }
 
-/** What a request asks for; else what is wrong with it. */
+/** The request, or the mistake in it. */
 function askedOf({ query, accept, lastEventId }: FeedCall): Asked | string {
   const params = new URLSearchParams(query);
   for (const name of params.keys())

@@ -120,7 +120,7 @@ export class SessionDoor {
 }
 
 /**
- * What a body says of a session that is to begin. It may be left out; a key that is not known is refused, so that nobody relies on it.
+ * The body of a request for a new session. It may be left out; a key that is not known is refused, so that nobody relies on it.
  *
  * @returns null where it says nothing
  * @throws QueryError bad_data_err

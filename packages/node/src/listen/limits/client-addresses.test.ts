@@ -126,7 +126,7 @@ describe('a node behind proxies', () => {
   });
 });
 
-/** What the PROXY protocol puts in front, for a client at N.0.113.9. */
+/** The header of the PROXY protocol, for a client at N.0.113.9. */
 function proxyHeader(first: number): Buffer {
   const signature = Buffer.from('0d0a0d0a000d0a515549540a', 'hex');
   const kind = Buffer.from([0x21, 0x11, 0, 12]);

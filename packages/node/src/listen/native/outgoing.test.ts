@@ -8,7 +8,7 @@ import type { Wire } from './wire.js';
 
 const BODY = Buffer.of(0x80);
 
-/** What leaves, as `TYPE:ID`, one list for each moment of the clock. */
+/** Packages that leave, as `TYPE:ID`, one list for each moment of the clock. */
 function begin() {
   const clock = new ManualClock();
   const sent = new Map<number, string[]>();

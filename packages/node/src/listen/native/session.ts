@@ -18,7 +18,7 @@ export interface SessionRoot extends Pick<RootGroup, 'users' | 'accessVersion' |
 
 const BEARER = 'Bearer ';
 
-/** What a connection has logged in with. */
+/** The login of a connection. */
 type Credential =
   | {
       readonly kind: 'password';

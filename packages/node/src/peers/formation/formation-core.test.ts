@@ -216,7 +216,7 @@ class World {
     return this.disks.map(({ nodeId }) => nodeId);
   }
 
-  /** What went wrong; null: nothing. */
+  /** The failure; null for none. */
   run(): string | null {
     while (this.problem === null && this.now < LIMIT_MS) {
       const next = this.takeNext();
@@ -380,7 +380,7 @@ class World {
     reply?.(answer);
   }
 
-  /** What the leader would say, if there is a quorum. */
+  /** The leader's answer, if there is a quorum. */
   private admit(member: Process): FormationAnswer {
     const { state } = member.disk;
     if (state.kind !== 'member') return { kind: 'wait', reason: 'no member' };

@@ -12,7 +12,7 @@ export interface Slot {
 export interface Slots {
   /** In an order that is the same on all nodes: by host, then by port. */
   readonly all: readonly Slot[];
-  /** Which one is this node's own; -1: none, then it founds nothing, and waits to join. */
+  /** Number of this node's own slot; -1: none, then it founds nothing, and waits to join. */
   readonly own: number;
   /** Tells whether another node has the same ones. */
   readonly digest: Uint8Array;
