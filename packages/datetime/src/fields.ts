@@ -26,7 +26,7 @@ export interface TimeFields {
   readonly second: number;
 }
 
-/** What a calendar and a clock on the wall show. */
+/** The fields of a calendar and of a clock on the wall. */
 export interface LocalFields extends DateFields, TimeFields {
   /** Seconds east of UTC. */
   readonly offset: number;

@@ -24,7 +24,7 @@ export function toIso(time: DateTime): string {
   return `${date}T${clock}${isUtc ? 'Z' : offsetText(local.offset)}`;
 }
 
-/** What a client receives for a datetime: never fails, and shows the epoch for moments outside the calendar. */
+/** The text of a datetime for clients: never fails, and shows the epoch for moments outside the calendar. */
 export function toClientText(time: DateTime): string {
   try {
     return toIso(time);
@@ -50,7 +50,7 @@ export function format(time: DateTime, fmt: string): string {
   return result;
 }
 
-/** What stands between `%` and the letter. */
+/** The modifier between `%` and the letter. */
 interface Flags {
   /** The last one of `-`, `_` and `0`. */
   readonly padding: string;

@@ -12,7 +12,7 @@ import { momentOf, type Place } from './place.js';
 /** As in C a text may name leap seconds; 60 and 61 run over into the next minute. */
 const SECOND_MAX = 61;
 
-/** What was read so far. Parts that nobody gave are undefined. */
+/** The parts that were read so far. Parts that nobody gave are undefined. */
 interface Reading {
   readonly text: string;
   readonly place: Place;

@@ -26,7 +26,7 @@ export function erasOfZone(name: string): readonly Era[] {
   return [];
 }
 
-/** What `%Z` shows: `CET`; `-03` or `+0545` where there are no letters. */
+/** The text of `%Z`: `CET`; `-03` or `+0545` where there are no letters. */
 export function abbreviationIn(eras: readonly Era[], moment: number | bigint, offset: number): string {
   for (let i = eras.length - 1; i >= 0; i--) {
     const { start, letters } = eras[i]!;

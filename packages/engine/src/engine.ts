@@ -91,7 +91,7 @@ export class Engine {
   readonly runtime: Runtime;
   /** Things that were removed because only circles of garbage held them. */
   garbageCount = 0;
-  /** What was counted in collections that are closed. */
+  /** Counts of collections that are closed. */
   private readonly goneCounts = { hits: 0, misses: 0, evictions: 0 };
   private readonly programs: ProgramCache;
   private readonly collections = new Map<number, OpenCollection>();
@@ -167,7 +167,7 @@ export class Engine {
     return this.programs.size;
   }
 
-  /** What the caches do, and what limits end, counted from the start on. */
+  /** Figures of the caches and of ended calls, counted from the start on. */
   get figures(): EngineFigures {
     let { hits, misses, evictions } = this.goneCounts;
     for (const { group } of this.collections.values()) {
@@ -368,7 +368,7 @@ export class Engine {
       const failure = executor.failed(error, transaction);
       return explained ?? failure;
     } finally {
-      // What takes long is known by its program, which must be the same when its text comes again.
+      // A slow call is known by its program, which must be the same when its text comes again.
       if (rt.wasLong && call.body.kind === 'query') this.programs.keep(call.body.prepared);
       rt.end();
     }
@@ -436,7 +436,7 @@ export class Engine {
   }
 }
 
-/** What is known to tell clients of events: the text of a query, or a procedure. */
+/** The programs that are known to make events: the text of a query, or a procedure. */
 function emitterOf(body: QueryBody | ProcedureBody): object {
   return body.kind === 'query' ? body.prepared : body.procedure;
 }

@@ -1,6 +1,6 @@
 import type { NodeView } from './node-view.js';
 
-/** Whose code says something by `log(v)`. */
+/** The origin of a text of `log(v)`. */
 export interface LogOrigin {
   /** As in `@collection:stuff`. */
   readonly scope: string;
@@ -13,7 +13,7 @@ export interface LogOrigin {
   readonly request: string | null;
 }
 
-/** What the engine needs from outside: handed in, so that tests and the simulator decide it. */
+/** Surroundings of the engine: handed in, so that tests and the simulator decide it. */
 export interface Environment {
   /** Wall clock in milliseconds since 1970, with a fraction. */
   now(): number;
@@ -33,7 +33,7 @@ export interface Environment {
    * @param begun when it first looked at the clock, by `monotonic`: tells one call from the next
    */
   isCancelled(begun: number): boolean;
-  /** What `log(v)` writes, and whose code says it. */
+  /** Takes the text of `log(v)`, and the origin of its code. */
   log(text: string, origin: LogOrigin): void;
   /** Null for an engine without a node around it. */
   readonly node: NodeView | null;

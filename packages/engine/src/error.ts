@@ -103,7 +103,7 @@ export type KeyValue = string | number | bigint | boolean;
 const NO_PLACES: readonly ErrorPlace[] = [];
 
 /**
- * What a failing operation throws. No subclass of Error: queries raise and catch in loops, and a captured stack would
+ * The error of a failing operation. No subclass of Error: queries raise and catch in loops, and a captured stack would
  * cost more than the operation. `try` and `alt_raise` catch what is not fatal; codes from -49 to -1 are.
  */
 export class QueryError {

@@ -1,5 +1,5 @@
 /**
- * What the engine's functions see of the node that they run on, and of the cluster: handed in, since all of it lies
+ * The node as the engine's functions see it that run on it, and of the cluster: handed in, since all of it lies
  * outside of the state of the scopes.
  */
 import type { MemberInfo } from './admin/member.js';
@@ -78,7 +78,7 @@ export const COUNTER_KEYS = [
 
 export type NodeInfoKey = (typeof NODE_INFO_KEYS)[number];
 
-/** What the node has to tell for `node_info()`: ints and texts, but for `uptime`, which is a float. */
+/** The fields of `node_info()`: ints and texts, but for `uptime`, which is a float. */
 export type NodeInfo = Readonly<
   Record<Exclude<NodeInfoKey, 'cached_names' | 'next_free_id' | 'commit_history'>, string | number>
 >;
@@ -128,7 +128,7 @@ export interface GroupEntry {
   readonly members: readonly MemberPosition[] | null;
 }
 
-/** What `level_info()` tells of the level of the cluster, see `admin/level.ts`. */
+/** The fields of `level_info()`, see `admin/level.ts`. */
 export interface LevelEntry {
   /** The level in force. */
   readonly level: number;
@@ -166,7 +166,7 @@ export interface BackupInfo extends Omit<BackupOrder, 'start'> {
   readonly id: number;
   /** Unix seconds; `pending` when it is due; null when no further one is taken. */
   readonly nextRun: number | 'pending' | null;
-  /** What came of the last one: code 0 when it went well. */
+  /** The outcome of the last one: code 0 for success. */
   readonly result: { readonly message: string; readonly code: number } | null;
   /** Those that went well and are there, the oldest first. */
   readonly files: readonly string[];
@@ -280,10 +280,10 @@ export interface RequestEntry {
   readonly text: string;
 }
 
-/** What was measured of one thing, a value for each step: null where nothing came. */
+/** A series of measures, a value for each step: null where nothing came. */
 export interface HistorySeries {
   readonly name: string;
-  /** Which of several of that name; null for the only one. */
+  /** The label among several of that name; null for the only one. */
   readonly part: string | null;
   readonly isFloat: boolean;
   readonly values: readonly (number | null)[];
@@ -298,7 +298,7 @@ export interface HistoryMark {
   readonly text: string;
 }
 
-/** What `metrics_history()` tells. */
+/** The answer of `metrics_history()`. */
 export interface MetricsHistory {
   readonly stepSeconds: number;
   /** When each step ended, Unix seconds, the oldest first. */

@@ -66,7 +66,7 @@ interface Frame {
   bound: Set<string> | undefined;
 }
 
-/** What is done when the walk comes to a place between two parts of the tree. */
+/** The step of the walk at a place between two parts of the tree. */
 type Step =
   | { readonly kind: 'assigned' }
   | { readonly kind: 'direct_method'; readonly link: MethodLink }
@@ -81,7 +81,7 @@ const ASSIGNED: Step = { kind: 'assigned' };
 const LEAVE_CLOSURE: Step = { kind: 'leave_closure' };
 
 class Walk {
-  /** What is still to be visited; the last comes next. */
+  /** The places that are still to be visited; the last comes next. */
   private readonly work: (Node | Link | Step)[] = [];
   private readonly frames: Frame[] = [];
   private closures: Map<Closure, ClosureChanges> | null = null;
@@ -393,7 +393,7 @@ function frameOf(
   };
 }
 
-/** What the body changes, given that the text begins at `from`. */
+/** The changes of the body, given that the text begins at `from`. */
 function changesOf(frame: Frame, from: number): Changes {
   const collection = frame.leastCollection < from ? COLLECTION : 0;
   const thingsdb = frame.leastThingsdb < from ? THINGSDB : 0;

@@ -4,7 +4,7 @@ import type { Closure } from './ast.js';
 /** Scopes in which a construct makes a query a change. In a node scope nothing does. */
 export type ChangeScopes = 'none' | 'collection' | 'thingsdb' | 'both';
 
-/** What a call of a built-in function or method means for the analysis. */
+/** The meaning of a call of a built-in function or method for the analysis. */
 export interface CallRule {
   readonly changes: ChangeScopes;
   /** Whether an `nse` earlier in the text stops it from counting as a change. */
@@ -20,7 +20,7 @@ export interface CallRule {
   readonly role?: 'nse' | 'later' | 'local' | undefined;
 }
 
-/** What the analysis has to know about the functions of the language; the engine derives it from its tables. */
+/** The rules of the functions of the language; the engine derives it from its tables. */
 export interface Rules {
   /** The built-in function of that name; undefined if there is none (a type, a procedure, a variable, ...). */
   func(name: string): CallRule | undefined;

@@ -56,7 +56,7 @@ export function headedChain(
   return { kind: 'chain', start, end, head, links };
 }
 
-/** What stands in brackets: one expression alone is an index, everything else a slice. */
+/** The content of brackets: one expression alone is an index, everything else a slice. */
 export function indexLink(
   start: number,
   end: number,

@@ -95,7 +95,7 @@ export function pushChildren<Other>(stack: (Node | Link | Other)[], node: Node |
   }
 }
 
-/** What becomes of a kind of node that a list of all kinds has forgotten: it does not compile. */
+/** A kind of node that a list of all kinds has forgotten does not compile. */
 export function unknownNode(node: never): never {
   throw new Error(`unknown kind of node: ${String(node)}`);
 }

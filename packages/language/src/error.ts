@@ -12,7 +12,7 @@ export class LanguageError extends Error {
 
   constructor(
     readonly code: LanguageErrorCode,
-    /** What is wrong, without the place. */
+    /** The mistake, without the place. */
     readonly reason: string,
     readonly offset: number,
     readonly line = 0,

@@ -14,18 +14,18 @@ export const SCANNED_PER_INSTRUCTION_BITS = 2;
 const INSTRUCTIONS_PER_COUNT = 20_000;
 
 /**
- * What one operation (one call of `test`, `match`, `replace`, `split` ...) may spend on matching, and the memory that
+ * The limits of one operation (one call of `test`, `match`, `replace`, `split` ...) may spend on matching, and the memory that
  * its searches work in. Make one for each operation and hand it to each of its searches.
  *
  * A step is four instructions of the matcher or sixteen characters that are passed by a simple scan. Steps do not
  * depend on the machine: what succeeds once always does. Ten million take at most about half a second.
  */
 export class Budget {
-  /** What is left, in instructions. The matcher counts it down. */
+  /** The rest, in instructions. The matcher counts it down. */
   instructions: number;
   /** What may be left before `spent` has to be called: 0, or more where somebody counts the steps. */
   floor = 0;
-  /** What was left when the steps were last counted. */
+  /** The rest when the steps were last counted. */
   #counted: number;
   readonly #count: ((steps: number) => void) | null;
   #workspace: Workspace | null = null;
@@ -87,7 +87,7 @@ export class Budget {
 }
 
 /**
- * What is kept between the searches of an operation. The memo stays valid: a point that failed at a position fails
+ * The memory that is kept between the searches of an operation. The memo stays valid: a point that failed at a position fails
  * there in the next search too. Only what led to a match is marked without having failed; of these points none lies
  * beyond the end of the match, where the next search begins.
  */

@@ -12,9 +12,9 @@ export interface Predicate {
 export const CODE_MAX = 0x10ffff;
 
 export class CharSet {
-  /** What holds for the characters from 256 up: none of them, all of them, or one must look. */
+  /** The rule for the characters from 256 up: none of them, all of them, or one must look. */
   readonly high: 'none' | 'all' | 'some';
-  /** What looking costs, in instructions of the matcher; 0 when it is about as fast as a table. */
+  /** The cost of looking, in instructions of the matcher; 0 when it is about as fast as a table. */
   readonly weight: number;
   /** The ranges again, in the form that is fast to search if that has to be done often. */
   readonly #bounds: ArrayLike<number>;

@@ -55,7 +55,7 @@ const COLON = 0x3a;
 const DOT = 0x2e;
 const EQUALS = 0x3d;
 
-/** What a hyphen means at this point of a class. */
+/** The meaning of a hyphen at this point of a class. */
 enum Range {
   /** A character: there is nothing that a range could begin with. */
   Impossible,

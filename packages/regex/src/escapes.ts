@@ -11,7 +11,7 @@ import {
 import { hexDigit, isDigit, isOctalDigit, type PatternReader } from './pattern-reader.js';
 import { propertyBody } from './properties.js';
 
-/** What an escape stands for that means the same inside and outside of a class. */
+/** The meaning of an escape that is the same inside and outside of a class. */
 export type SharedEscape =
   | { readonly kind: 'code'; readonly code: number }
   | { readonly kind: 'ranges'; readonly ranges: readonly number[] }

@@ -1,6 +1,6 @@
 import { FIRST_END, FIRST_HIGH, FIRST_SET_SIZE, Op, type Program, RUN_SIZE } from './program.js';
 
-/** What can come next where a path of the program goes on. */
+/** The characters that can come next where a path of the program goes on. */
 export interface First {
   /** Characters, anything higher, the end; as described at FIRST_SET_SIZE. */
   readonly allowed: Uint8Array;
@@ -11,7 +11,7 @@ export interface First {
 }
 
 /**
- * What a path from `pc` on can begin with.
+ * The characters that a path from `pc` on can begin with.
  *
  * @param tables which characters below 256 are in the sets of the program
  */

@@ -77,7 +77,7 @@ export function hasHigh(set: CharSet, code: number): boolean {
   return set.high === 'all' || (set.high === 'some' && set.has(code));
 }
 
-/** What it costs to pass characters of a set, in instructions. */
+/** The cost of passing characters of a set, in instructions. */
 export function scanCost(set: CharSet, count: number): number {
   return (count >> SCAN_BITS) + count * set.weight;
 }

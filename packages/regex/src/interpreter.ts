@@ -44,7 +44,7 @@ export function search(prepared: Prepared, subject: Subject, start: number, budg
   let stack = work.stack;
   let memo = work.memo;
   let fuel = budget.instructions;
-  /** What fuel may fall to before the budget has to know. */
+  /** The fuel at which the budget has to know. */
   let floor = budget.floor;
   let dirty = true;
 

@@ -1,5 +1,5 @@
 /**
- * Which points of a program have been tried at which positions of a text without success. A point that is met again
+ * Points of a program that have been tried at positions of a text without success. A point that is met again
  * at the same position is not tried again; so the search takes time linear in the text.
  * (Memoised backtracking, as in B. Ford's packrat parsing; RE2 calls it "bit state".)
  *

@@ -1,7 +1,7 @@
 import type { Budget, Match, Regex, Subject } from './regex.js';
 
 /**
- * What the functions of regexes and texts do with matches. All throw RegexBudgetError when the budget is used up.
+ * Operations of regexes and texts on matches. All throw RegexBudgetError when the budget is used up.
  */
 
 /** `regex.test(s)`: whether the pattern matches anywhere. */

@@ -34,7 +34,7 @@ interface State {
   readonly bounds: readonly number[];
 }
 
-/** What is to be matched next; gives the state at the end, or null. */
+/** The next node to be matched; gives the state at the end, or null. */
 type Next = (state: State) => State | null;
 
 class ReferenceMatcher {

@@ -13,7 +13,7 @@ export interface Pattern {
   readonly selfReferenced: ReadonlySet<number>;
 }
 
-/** Which places an assertion without a body accepts. */
+/** The places that an assertion without a body accepts. */
 export type Anchor =
   | 'text start'
   | 'line start'

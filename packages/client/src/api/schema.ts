@@ -46,7 +46,7 @@ export type ProcedureCalls<Procs> = {
 
 /** The answer to a call that was only tried out: everything that it changed was taken back. */
 export interface DryRun<T> {
-  /** What the call would return. Ids of things and keys of tokens that it made are good for nothing. */
+  /** The result that the call would have. Ids of things and keys of tokens that it made are good for nothing. */
   readonly result: T;
   /** How many of what it would change, by category, such as `things_removed`: those that are not 0. */
   readonly changes: Readonly<Record<string, number>>;

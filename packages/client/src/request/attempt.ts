@@ -73,7 +73,7 @@ export interface Sent {
   cancel(): void;
 }
 
-/** What a request asks for: the run of a program, or something with a session. */
+/** The body of a request: the run of a program, or something with a session. */
 export type Program =
   | {
       readonly kind: 'query' | 'run';

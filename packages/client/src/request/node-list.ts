@@ -1,5 +1,5 @@
 /**
- * Which node is asked. A client stays at one node until that fails or says that the connection ends; a node that failed is avoided for a
+ * The choice of a node. A client stays at one node until that fails or says that the connection ends; a node that failed is avoided for a
  * while, longer each time.
  */
 

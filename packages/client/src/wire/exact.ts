@@ -1,5 +1,5 @@
 /**
- * What makes msgpackr exact. In JavaScript the float 1.0 and the int 1 are one number, and msgpackr writes both as the int;
+ * Exact numbers for msgpackr. In JavaScript the float 1.0 and the int 1 are one number, and msgpackr writes both as the int;
  * what it reads as a float comes back like an int. Two of its seams, which its own types of values use, too, tell them
  * apart: the view through which it reads numbers, and extensions that write bytes of their own. Neither is in its
  * documentation: the tests of this package hold each byte, and msgpackr's version is pinned.
@@ -24,7 +24,7 @@ export class Verbatim {
   }
 }
 
-/** What msgpackr writes: a number that is no integer is a float. */
+/** The form that msgpackr writes: a number that is no integer is a float. */
 export type Writable =
   | null
   | boolean

@@ -80,7 +80,7 @@ function literal(marker: number, set: 'setFloat64' | 'setBigInt64' | 'setBigUint
   return new Verbatim(bytes);
 }
 
-/** What msgpackr read, as a value: it knows more types than this protocol has. */
+/** The value that msgpackr read: it knows more types than this protocol has. */
 function wireValue(read: unknown, depth: number): WireValue {
   if (depth > nestingMax) throw new WireError(`more than ${nestingMax} nested levels`);
   if (read === null || typeof read === 'boolean' || typeof read === 'string') return read;

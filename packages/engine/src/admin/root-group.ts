@@ -41,7 +41,7 @@ export interface CollectionEvent {
 
 /** The state of the root scope: users, what they may do where, the list of collections, and the nodes of the cluster. */
 export class RootGroup extends Group {
-  /** Which scopes have a commit history. */
+  /** The scopes that have a commit history. */
   readonly histories: Histories;
   readonly modules: Modules;
   readonly sessions: Sessions;
@@ -79,7 +79,7 @@ export class RootGroup extends Group {
   /** Collections that came or went since this was last emptied, by its reader. */
   readonly collectionEvents: CollectionEvent[] = [];
 
-  /** What `RootEditor` did since this was last emptied, by its reader. */
+  /** Events of `RootEditor` since its reader last took them. */
   readonly events: RootEvent[] = [];
 
   /** @param knownLevel the highest level that the node takes; lower than that of the software in tests of upgrades */

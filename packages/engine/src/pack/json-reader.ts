@@ -18,7 +18,7 @@ export interface JsonOptions {
   readonly malformed: (message: string) => QueryError;
   /** The error for text that is nested too deeply. */
   readonly tooDeep: (message: string) => QueryError;
-  /** What half of a pair of UTF-16 units is, which stands for no character: an error, or `?`. */
+  /** The treatment of half of a pair of UTF-16 units, which stands for no character: an error, or `?`. */
   readonly loneSurrogate: 'malformed' | 'replaced';
   /** Called after so many values each, so that the work can be charged for; what it throws ends the work. */
   readonly onValues?: (count: number) => void;
@@ -431,7 +431,7 @@ export class JsonReader {
 
 const NUMBER = /-?(?:0|[1-9][0-9]*)((?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)/y;
 
-/** What escapes a string has: none, some, some of which are halves of pairs of UTF-16 units. */
+/** The escapes of a string: none, some, some of which are halves of pairs of UTF-16 units. */
 const Escapes = { NONE: 0, SOME: 1, SURROGATES: 2 } as const;
 type Escapes = (typeof Escapes)[keyof typeof Escapes];
 

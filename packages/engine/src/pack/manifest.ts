@@ -14,7 +14,7 @@ import type { Value } from '../value/value.js';
 import { JsonReader } from './json-reader.js';
 import { MsgpackWriter } from './msgpack-writer.js';
 
-/** What is added to requests that lack it. */
+/** Defaults of requests. */
 export interface ModuleDefaults {
   /** Levels of things that are sent; null where nothing says. */
   readonly deep: number | null;

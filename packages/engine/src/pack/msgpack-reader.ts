@@ -195,7 +195,7 @@ export class MsgpackReader {
     }
   }
 
-  /** What stands between the first byte of an extension type and its data. */
+  /** The head of an extension type behind its first byte. */
   private extensionHead(code: number): { readonly kind: number; readonly size: number } {
     const size = code >= 0xd4 ? 1 << (code - 0xd4) : this.length(code - 0xc7);
     const kind = this.u8();

@@ -2,7 +2,7 @@ import { type Definition, definitionText, type Labels } from '../schema/definiti
 import type { Structure } from '../schema/structure.js';
 import type { Sink } from './walk.js';
 
-/** What a client gets for a definition: its text; a nested one is a map, or a list with one. */
+/** The packed form of a definition: its text; a nested one is a map, or a list with one. */
 export function packDefinition(sink: Sink, definition: Definition, labels: Labels): void {
   const { base } = definition;
   if (base.kind !== 'nested') {
@@ -14,7 +14,7 @@ export function packDefinition(sink: Sink, definition: Definition, labels: Label
   if (base.isList) sink.endArray();
 }
 
-/** What a client gets for an anonymous type; closures as text. */
+/** The packed form of an anonymous type; closures as text. */
 export function packStructure(sink: Sink, { idName, fields, methods }: Structure, labels: Labels): void {
   sink.beginMap(fields.length + methods.size + (idName === null ? 0 : 1));
   if (idName !== null) {

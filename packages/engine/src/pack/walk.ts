@@ -1,5 +1,5 @@
 /**
- * What a client gets for each value: the part of packing that is the same in every format.
+ * The packed form of each value: the part of packing that is the same in every format.
  *
  *   - a result is cut at the depth of the query: a thing below it shows its id alone, `{}` when it has none or ids are
  *     left out; lists and sets cost no depth
@@ -156,7 +156,7 @@ class Packer implements Packing {
     else Packer.forms[value.tag](value, this, deep);
   }
 
-  /** What a client gets for each kind of object. */
+  /** The packed form of each kind of object. */
   private static readonly forms: AnyKind<[packer: Packer, deep: number], void> = {
     [Tag.FLOAT]: ({ value }, { sink }) => sink.float(value),
     [Tag.BYTES]: ({ data }, packer) => packer.bytes(data),

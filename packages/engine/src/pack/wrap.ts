@@ -1,4 +1,4 @@
-/** What a client gets for a wrapped thing: what the wrapping type shows of it, and its methods as computed properties. */
+/** The packed form of a wrapped thing: the view of the wrapping type, and its methods as computed properties. */
 import type { Catalog } from '../schema/catalog.js';
 import { type Definition, DefinitionFlag } from '../schema/definition.js';
 import { mapsDefinition, mapsValue } from '../schema/mapping.js';
@@ -12,7 +12,7 @@ import { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import { Anonymous } from '../value/wrap.js';
 
-/** What a computed property gives. */
+/** The value of a computed property. */
 export interface Computed {
   readonly value: Value;
   readonly deep: number;
@@ -53,7 +53,7 @@ export interface Entry {
   readonly pack: () => void;
 }
 
-/** What wraps a thing: a type, or a structure of a definition or of an anonymous type. */
+/** The wrapper of a thing: a type, or a structure of a definition or of an anonymous type. */
 export interface Shown {
   readonly idName: string | null;
   readonly hidesId: boolean;
@@ -61,7 +61,7 @@ export interface Shown {
   readonly methods: ReadonlyMap<string, Closure>;
 }
 
-/** What a wrap shows; null for a type that is gone, which shows everything. */
+/** The view of a wrap; null for a type that is gone, which shows everything. */
 export function shownBy(by: Type | Anonymous): Shown | null {
   if (by instanceof Anonymous) return shownByStructure(by.structure);
   if (by.def === null) return null;
@@ -115,7 +115,7 @@ export function packShown(
 
 function isSkipped({ flags, base }: Definition, value: Value): boolean {
   if (value === null && (flags & DefinitionFlag.SKIP_NIL) !== 0) return true;
-  // What is nested shows things only.
+  // A nested structure shows things only.
   if (base.kind === 'nested' && value === null) return true;
   return (flags & DefinitionFlag.SKIP_FALSE) !== 0 && !isTruthy(value);
 }
@@ -161,7 +161,7 @@ function packField(
   });
 }
 
-/** What wraps the things of a property: the type that its definition names, or the structure nested in it. */
+/** The wrapper of the things of a property: the type that its definition names, or the structure nested in it. */
 function innerShown({ base }: Definition, schema: Catalog): Shown | null {
   if (base.kind === 'nested') return shownByStructure(base.structure);
   if (base.kind === 'type') return shownBy(schema.type(base.id));

@@ -55,7 +55,7 @@ interface Common {
   /** Scopes in which it exists. By default those that a function changes, else all. */
   readonly in?: number;
   readonly changes?: ChangeRule;
-  /** What it means to the analysis of the text that it stands in, beside its change rule. */
+  /** Its meaning for the analysis of the text that it stands in, beside its change rule. */
   readonly role?: CallRule['role'];
   /** Checked before the arguments are counted. */
   readonly needs?: Needs;
@@ -66,7 +66,7 @@ interface Common {
 }
 
 /**
- * What a loop over the call of a function with one argument counts up to, when the list that the function gives holds the numbers from
+ * The bound of a loop over the call of a function with one argument, when the list that the function gives holds the numbers from
  * 0 up to that; else the list. Checks the argument as the function does.
  */
 export type Counts = (rt: Runtime, argument: Value) => number | List;
@@ -98,7 +98,7 @@ export interface Entry {
   readonly max: number;
   readonly lock: Lock | null;
   readonly instances: Instances;
-  /** What else is checked before the arguments are counted. */
+  /** Further checks before the arguments are counted. */
   readonly before: ((rt: Runtime) => void) | null;
   /** Null for a function of whose list a loop has no short form. */
   readonly counts: Counts | null;

@@ -215,7 +215,7 @@ export function callMethod(rt: Runtime, name: string, args: readonly Code[], pla
   };
 }
 
-/** What a call of a method does on receivers of one type. */
+/** The effect of a call of a method on receivers of one type. */
 function methodFor(rt: Runtime, name: string, args: readonly Code[], tag: number): Step {
   const entry = rt.functions.method(name)?.[tag];
   if (entry === undefined) return otherMethod(rt, name, args);

@@ -1,11 +1,11 @@
-/** What work on long values costs a query. */
+/** Charges for work on long values. */
 import { List, UNITS_PER_READ_ITEM, unitsToFill } from '../value/containers.js';
 import { Bytes } from '../value/scalars.js';
 import type { Value } from '../value/value.js';
 import type { Runtime } from './runtime.js';
 
 /**
- * What is joined is copied as a whole where it is first looked at, which costs nothing else: a part of its length is charged
+ * A joined text is copied as a whole where it is first looked at, which costs nothing else: a part of its length is charged
  * for that, since texts that are made by many small steps are copied seldom.
  */
 const COPIED_BITS = 2;

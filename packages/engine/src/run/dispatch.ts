@@ -152,7 +152,7 @@ function argumentReader(rt: Runtime, entry: Entry, code: Code, i: number): Argum
   return param.later === undefined ? read : () => read;
 }
 
-/** What is done with the value of an argument when it is evaluated: it is charged and checked. */
+/** The step behind the evaluation of an argument: its value is charged and checked. */
 export function argumentTaker(rt: Runtime, entry: Entry, i: number): (value: Value) => unknown {
   const param = entry.params[i] ?? entry.rest;
   if (!param) throw new Error(`${entry.name} has no parameter ${i}`);

@@ -1,4 +1,4 @@
-/** What the running call holds besides what is stored: its variables, and what its futures get when their turn comes. */
+/** Values that the running call holds besides those that are stored: its variables, and the arguments of its futures. */
 import { List, ThingSet } from '../value/containers.js';
 import { Future } from '../value/future.js';
 import { Member } from '../value/member.js';

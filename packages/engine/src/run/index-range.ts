@@ -1,4 +1,4 @@
-/** What a look-up by an index goes over: a range of its entries, in their order or the other way round. */
+/** The range of a look-up by an index: a range of its entries, in their order or the other way round. */
 import { lookupError, operationError, typeError, valueError } from '../error.js';
 import { type SortKind, sortKindOf } from '../schema/index-def.js';
 import { inWords } from '../schema/rule.js';

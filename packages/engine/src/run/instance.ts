@@ -52,7 +52,7 @@ export function instanceSteps(fields: number): number {
   return 1 + ((UNITS_PER_FIELD * fields) >> 6);
 }
 
-/** What the entries of a literal are to a type whose fields they are, each once. */
+/** The entries of a literal as fields of a type, each once. */
 export interface WholeInstance {
   readonly type: Type;
   readonly shape: Shape;
@@ -60,7 +60,7 @@ export interface WholeInstance {
   readonly slots: readonly number[];
 }
 
-/** What a literal with these keys makes by the present types; null when it is not one value for each field of a type. */
+/** The form of a literal with these keys by the present types; null when it is not one value for each field of a type. */
 export function wholeInstance(rt: Runtime, name: string, keys: readonly string[]): WholeInstance | null {
   const type = rt.schema.typeNamed(name);
   const shape = type?.isWrapOnly === false ? type.shape : null;

@@ -1,5 +1,5 @@
 /**
- * What is left of a call when its own statements are done: its futures, each of which is a change of its own. Other calls may
+ * The rest of a call when its own statements are done: its futures, each of which is a change of its own. Other calls may
  * run in between, so what the rest knows of stored things is kept in memory, where it stays the one object for its id.
  */
 import type { Target } from '../admin/access-lists.js';
@@ -26,7 +26,7 @@ export const FUTURES_OF_CLOSURE_MAX = 255;
 /** Futures that make futures, at most: a chain of them that has no end is found out at once. */
 export const FUTURES_DEPTH_MAX = 255;
 
-/** What is known of a call when its own statements are done. */
+/** The state of a call when its own statements are done. */
 export interface Beginning {
   readonly scope: Scope;
   readonly target: Target;
@@ -61,7 +61,7 @@ export class Continuation implements Beginning {
   readonly procedureName: string | null;
   readonly requestId: string | null;
   readonly readOnly: boolean;
-  /** What may be said of secrets that the call made. */
+  /** The hint in place of secrets that the call made. */
   readonly secrets: string[] = [];
   /** Milliseconds that the futures took until now. */
   spentMs = 0;
@@ -175,14 +175,14 @@ export class Continuation implements Beginning {
   }
 }
 
-/** What a closure gets when the turn of its future has come. */
+/** Arguments of a closure when the turn of its future has come. */
 export function valuesOf({ isCall, args, answered }: Future): readonly Value[] {
   if (isCall) return args;
   if (answered?.ok === false) return [new ErrorValue(answered.error.code, answered.error.message), ...args];
   return [answered === null ? null : answered.value, ...args];
 }
 
-/** What runs for a future now: on an error of its module what is there for that. Null for nothing. */
+/** The closure that runs for a future now, after an error of its module the one for that; null for none. */
 export function closureOf({ answered, onResult, onFailure }: Future): Closure | null {
   return answered?.ok === false ? onFailure : onResult;
 }

@@ -1,6 +1,6 @@
 import type { AnyNodeColumn, Node, NodeColumn } from '@althing/language';
 
-/** What one query may use. All of it is configurable; see the settings of the node. */
+/** Limits of one query. All of it is configurable; see the settings of the node. */
 export interface QueryLimits {
   /** Time that a query may run, in milliseconds. */
   readonly durationMs: number;

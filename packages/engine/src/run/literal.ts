@@ -24,7 +24,7 @@ function hasTwice(keys: readonly string[]): boolean {
 /** Keys that are compared one by one. */
 const FEW_KEYS = 8;
 
-/** What a new, loose thing holds for a value. */
+/** The form of a value in a new, loose thing. */
 export function ownValue(rt: Runtime, thing: Thing, key: string, given: Value): Value {
   if (typeof given !== 'object' || given === null) return given;
   const value = ownObject(rt, given);

@@ -3,7 +3,7 @@ import type { EnumType } from '../schema/enum.js';
 import type { Type } from '../schema/type.js';
 import type { Runtime } from './runtime.js';
 
-/** What type or enum a name means now, looked up again only when names changed. */
+/** The type or enum that a name means now, looked up again only when names changed. */
 export function namedBy(rt: Runtime, name: string): () => Type | EnumType | null {
   let version: CatalogVersion | null = null;
   let known: Type | EnumType | null = null;

@@ -209,7 +209,7 @@ export function binaryOperator(rt: Runtime, op: BinaryOp): Operate {
   return firstTier(rt, op).operate;
 }
 
-/** What a compound assignment computes, except on sets, which it changes in place. */
+/** The operator of a compound assignment, except on sets, which it changes in place. */
 export function assignOperator(rt: Runtime, op: Exclude<AssignOp, '='>): Operate {
   return binaryOperator(rt, operatorOf(op));
 }
@@ -274,7 +274,7 @@ export function updateInPlace(
   return set;
 }
 
-/** What a prefix operator does. */
+/** The function of a prefix operator. */
 export function prefixOperator(op: string): (value: Value) => Value {
   const operate = PREFIXES[op];
   if (operate === undefined) throw new Error(`unknown prefix operator ${op}`);

@@ -79,7 +79,7 @@ export function checked(
   };
 }
 
-/** What a call of a procedure gives, by number or by name. */
+/** Arguments of a call of a procedure, by number or by name. */
 export type Given = number | ReadonlyMap<string, unknown>;
 
 /**

@@ -12,7 +12,7 @@ import type { Code } from './unit.js';
 /** One parameter of a built-in function. */
 export interface Param<T> {
   readonly name: string;
-  /** What it accepts, in words for error messages and the reference. */
+  /** The accepted values, in words for error messages and the reference. */
   readonly type: string;
   readonly optional: boolean;
   /** Whether the function gets the code of the argument, to run it when and if it wants. */

@@ -1,4 +1,4 @@
-/** What the analysis of a text, which decides whether a query makes a change, has to know of the built-in functions. */
+/** Rules of the built-in functions for the analysis of a text, which decides whether a query makes a change. */
 import type { CallRule, ChangeScopes, Rules } from '@althing/language';
 import { compileRegex, RegexSyntaxError } from '@althing/regex';
 import { type Entry, In } from './builtin.js';

@@ -1,4 +1,4 @@
-/** What requests took on this node, by what they ran: the figures of `queries_info()` and `procedure_stats()`. */
+/** Costs of requests on this node, by what they ran: the figures of `queries_info()` and `procedure_stats()`. */
 import type { Target } from '../admin/access-lists.js';
 
 /** Buckets to an octave are four, so that a quantile is at most a quarter too large. */
@@ -53,7 +53,7 @@ function endOf(bucket: number): number {
   return ((SUBS + (bucket & (SUBS - 1)) + 1) * 2 ** shift) / 1000;
 }
 
-/** What one run came to. */
+/** The figures of one run. */
 export interface RunNote {
   readonly isOk: boolean;
   readonly ranMs: number;

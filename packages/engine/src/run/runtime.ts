@@ -53,11 +53,11 @@ export class Runtime extends Meter {
   readonly symbols = new Symbols();
   readonly shapes = new ShapeTree();
   private readonly noSchema = new Catalog(this.shapes, { load: () => {} });
-  /** What a property of an instance holds when nothing is given for it: a value of its own each time. */
+  /** The default of a property of an instance: a value of its own each time. */
   readonly makeDefault = (definition: Definition): Value => defaultOf(this, definition);
-  /** What the operators do that came by. */
+  /** Compiled operators that came by. */
   readonly operators = new Map<string, FirstTier>();
-  /** What the analysis of a text has to know of the functions. */
+  /** Rules of the functions for the analysis of a text. */
   readonly rules: Rules;
 
   scope!: Scope;
@@ -99,14 +99,14 @@ export class Runtime extends Meter {
 
   /** Futures that the query made, in that order. */
   futures: Future[] = [];
-  /** What the rest of the call waits with, while one of its futures runs: those behind it, and the answer. */
+  /** The rest of the call while one of its futures runs: those behind it, and the answer. */
   pending: readonly Value[] = [];
   /** The depth of the future whose closure runs; 0 where none does. */
   futureDepth = 0;
   /** Futures of other queries that wait for their turn. */
   waitingFutures = 0;
 
-  /** What may be said of secrets that the query made, instead of keeping its result. */
+  /** The hint in place of a result with secrets that the query made. */
   readonly secrets: string[] = [];
 
   /** Whether queries run beside those who change the state, on one that is older: nothing may come of them but their answers. */
@@ -119,9 +119,9 @@ export class Runtime extends Meter {
   signal: Signal = Signal.NONE;
   /** Value of a `return` on its way out. */
   returned: Value = null;
-  /** What the locals of the running closure hide: see `invoke.ts`. */
+  /** Values that the locals of the running closure hide: see `invoke.ts`. */
   saved: SavedValue[] = [];
-  /** What `depth` and the length of the effects were when the present statement of the query itself began. */
+  /** Depth and length of the effects when the present statement of the query itself began. */
   private statementDepth = -1;
   private statementEffects = -1;
   /** Runs after which a piece of code moves to the second tier; decided when it is compiled. */
@@ -361,7 +361,7 @@ export class Runtime extends Meter {
     return this.store.root;
   }
 
-  /** What a name means that is no variable: a module, a procedure of the scope, then a constant. */
+  /** The meaning of a name that is no variable: a module, a procedure of the scope, then a constant. */
   nameWithoutVariable(name: string): Value {
     const { modules } = this.root;
     const module = modules.byName.get(name);

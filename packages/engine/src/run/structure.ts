@@ -17,7 +17,7 @@ import type { Value } from '../value/value.js';
 import { assertUnused } from './instance.js';
 import type { Runtime } from './runtime.js';
 
-/** What a structure belongs to: a type, by its id, or nothing with a name. */
+/** The owner of a structure: a type, by its id, or nothing with a name. */
 export type Owner = number | 'anonymous';
 
 /**

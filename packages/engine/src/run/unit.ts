@@ -11,7 +11,7 @@ export type Code = () => Value;
 /** A compiled body: of a whole query or of one closure. */
 export interface Unit {
   readonly params: readonly Cell[];
-  /** What each parameter accepts, null for anything; null when all accept anything. */
+  /** The kinds that each parameter accepts, null for anything; null when all accept anything. */
   readonly rules: readonly (ParameterRule | null)[] | null;
   /** Names that plain assignments and loops in the body bind, parameters excluded. */
   readonly locals: readonly Cell[];

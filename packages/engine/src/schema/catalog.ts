@@ -7,7 +7,7 @@ import { type EnumDef, EnumType } from './enum.js';
 import { ruleOf } from './rule.js';
 import { type Field, type FieldDef, type Rescue, Type, type TypeDef } from './type.js';
 
-/** What the catalog knows of an id: a definition, the name that a deleted one had, or nothing. */
+/** The entry of an id: a definition, the name that a deleted one had, or nothing. */
 export type TypeState = TypeDef | { readonly gone: string; readonly generation: number } | undefined;
 export type EnumState = EnumDef | { readonly gone: string } | undefined;
 
@@ -38,7 +38,7 @@ export class Catalog implements Names, Labels {
   /** Types by the ids of the types, and of the enums, that their definitions name. */
   private readonly usersByType = new Map<number, Set<Type>>();
   private readonly usersByEnum = new Map<number, Set<Type>>();
-  /** What fields were compiled to, so that a change of one field of a type costs no work on all others. */
+  /** The compiled forms of fields, kept so that a change of one field of a type costs no work on all others. */
   private readonly compiled = new WeakMap<FieldDef, Field>();
 
   constructor(

@@ -27,7 +27,7 @@ export const INDEXES_MAX = 1000;
 /** Properties of one index at most. */
 export const INDEX_FIELDS_MAX = 4;
 
-/** What is known of an index. Never changes; the next one replaces it. */
+/** The state of an index. Never changes; the next one replaces it. */
 export interface IndexDef {
   readonly id: number;
   /** Id of the type. */

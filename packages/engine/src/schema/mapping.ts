@@ -1,4 +1,4 @@
-/** What a wrap shows: which properties of a thing go with the definitions of the type that wraps it. */
+/** The view of a wrap: which properties of a thing go with the definitions of the type that wraps it. */
 import { List, ThingSet } from '../value/containers.js';
 import { Member } from '../value/member.js';
 import { Tag } from '../value/tag.js';

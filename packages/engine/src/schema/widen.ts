@@ -1,4 +1,4 @@
-/** Which definition accepts everything that another one does, decided by the two alone: what `mod_type` allows without a closure. */
+/** Whether a definition accepts everything that another one does, decided by the two alone: such changes need no closure in `mod_type`. */
 import type { Base, Definition, Item, PlainName } from './definition.js';
 
 /** Whether every value that fits `from` fits `to`. A definition that is a pattern, or has a form with a default, is never sure. */
@@ -47,7 +47,7 @@ export function isWiderItem(to: Item | null, from: Item | null): boolean {
   return isWiderBase(to.base, from.base);
 }
 
-/** Which definitions each plain one accepts all values of, besides itself. */
+/** The definitions whose values each plain one accepts, besides itself. */
 const WIDER: Readonly<Record<PlainName, (from: Base) => boolean>> = {
   any: () => true,
   raw: (from) => isText(from) || isPlain(from, 'bytes'),

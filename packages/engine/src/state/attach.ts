@@ -1,4 +1,4 @@
-/** Which list or set is a property of which thing: it has to know, so that a change to it is a change to the thing. */
+/** Ties between lists and sets and the things whose properties they are: each has to know, so that a change to it is a change to the thing. */
 import { List, ThingSet } from '../value/containers.js';
 import type { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';

@@ -50,7 +50,7 @@ export class CollectionGroup extends Group {
     root.refs = 1;
   }
 
-  /** What is in it, in words; null when it is as a new one is, whatever was in it before. */
+  /** Its content, in words; null when it is as a new one is, whatever was in it before. */
   contents(): string | null {
     const { store } = this;
     store.load(store.root);
@@ -60,7 +60,7 @@ export class CollectionGroup extends Group {
       const contents = part.contents();
       if (contents !== null) return `it has ${contents}`;
     }
-    // What is left refers to each other, and waits for its removal.
+    // The things that are left refer to each other, and wait for their removal.
     return store.thingCount > 1
       ? 'what was deleted from it is still being cleared away, which takes a minute or two'
       : null;

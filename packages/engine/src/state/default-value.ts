@@ -1,4 +1,4 @@
-/** What a property of an instance holds when nothing is given for it. */
+/** Default values of properties of instances. */
 import { fromMoment, parsePlace } from '@althing/datetime';
 import { compileRegex } from '@althing/regex';
 import type { Catalog } from '../schema/catalog.js';
@@ -15,7 +15,7 @@ import { Task } from '../value/task.js';
 import { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 
-/** What defaults are made with. */
+/** Surroundings in which defaults are made. */
 export interface DefaultContext {
   readonly schema: Catalog;
   readonly shapes: ShapeTree;

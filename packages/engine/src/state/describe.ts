@@ -65,7 +65,7 @@ export function schemaLines({ store: { schema, indexes }, loads, jobs }: Collect
   ];
 }
 
-/** What every group has: how often it changed, its procedures and tasks. */
+/** The description of every group: how often it changed, its procedures and tasks. */
 export function groupLines(group: Group): string[] {
   const procedures = Array.from(
     group.procedures.byName.values(),

@@ -47,7 +47,7 @@ export class IdRuns implements Iterable<number> {
   }
 }
 
-/** What changed while one checkpoint was the latest. */
+/** Changes while one checkpoint was the latest. */
 export interface Changes {
   /**
    * Ids of changed things. Some may be here twice, or belong to things that are gone: `Dirty.frozenThing` tells. A set of
@@ -60,7 +60,7 @@ export interface Changes {
 }
 
 /**
- * What the next checkpoint must write. A checkpoint freezes the changes so far and encodes them bit by bit while
+ * Changes that the next checkpoint must write. A checkpoint freezes the changes so far and encodes them bit by bit while
  * queries go on: a frozen thing that is about to change is encoded first, as it was (copy on write). Two dirty bits
  * take turns, so that freezing needs no walk over the things.
  */
@@ -202,7 +202,7 @@ export class Dirty {
     const now = this.current;
     for (const id of things) {
       const thing = this.thingOf(id);
-      // Who is not there any more was removed, or never was.
+      // A thing that is not there any more was removed, or never was.
       if (thing === undefined) continue;
       this.saved(thing);
       if ((thing.bits & this.bit) === 0) this.add(thing);
@@ -229,7 +229,7 @@ export class Dirty {
     if ((thing.bits & this.bit) === 0) return;
     thing.bits &= ~this.bit;
     this.count -= 1;
-    // What is taken back goes in reverse order, so the list does not grow by queries that fail.
+    // Changes are taken back in reverse order, so the list does not grow by queries that fail.
     this.current.things.removeLast(thing.id);
   }
 

@@ -22,7 +22,7 @@ import { checkInside, readContents, writeContents } from './transfer.js';
 
 const MAGIC = Buffer.from('\xc1ALTHDUMP', 'latin1');
 
-/** What dumps began with at first. */
+/** The first beginning of dumps. */
 const MAGIC_OLD = MAGIC.subarray(1);
 
 const FORMAT = 1;
@@ -30,7 +30,7 @@ const FORMAT = 1;
 /** Bytes of a checksum. */
 const CRC_BYTES = 4;
 
-/** What a dump holds. */
+/** The content of a dump. */
 export interface Dump {
   readonly contents: Uint8Array;
   readonly procedures: readonly Procedure[];
@@ -41,7 +41,7 @@ export interface Dump {
 /** Bytes that are no dump, or one that this version does not read. */
 export class NoDumpError extends Error {}
 
-/** What a dump of a collection would hold. */
+/** The content that a dump of a collection would have. */
 export function dumpOf({ store, procedures, tasks }: CollectionGroup, charge: Charge): Dump {
   const out = new ByteWriter();
   writeTasks(out, tasks.list());

@@ -27,7 +27,7 @@ export interface EffectRow<State, Args extends readonly unknown[], Result = void
   readonly inverse: (state: State, ...args: Args) => (result: Result) => void;
   /** How long the way back takes, in nanoseconds, as measured on a slow machine. To be called before `apply`. */
   readonly cost: (state: State, ...args: Args) => number;
-  /** What a dry run counts it as. To be called before `apply`. */
+  /** Its kind in the figures of a dry run. To be called before `apply`. */
   readonly counts: (state: State, ...args: Args) => Counted;
 }
 

@@ -13,12 +13,12 @@ import { quotaError } from '../error.js';
 /** A connection among all that the nodes of the cluster ever had. */
 export interface Sender {
   readonly node: number;
-  /** Which start of the node. */
+  /** Number of the start of the node. */
   readonly start: number;
   readonly connection: number;
 }
 
-/** What clients are told of. */
+/** An event for clients. */
 export type RoomEvent =
   | {
       readonly kind: 'emit';
@@ -26,7 +26,7 @@ export type RoomEvent =
       readonly name: string;
       /** An array in MessagePack. */
       readonly args: Uint8Array;
-      /** Who does not get it; null when all in the room do. */
+      /** The session that does not get it; null when all in the room do. */
       readonly except: Sender | null;
     }
   /** The room was removed. */

@@ -62,7 +62,7 @@ export abstract class Group {
   readonly procedures: Procedures;
   readonly commits: Commits;
   readonly tasks: Tasks;
-  /** What the group consists of, beside what only its kind of group has. */
+  /** The parts that every group has. */
   readonly parts: GroupParts;
   /** All effects that the group knows, by code. */
   private readonly effects = new Map<number, BoundEffect>();
@@ -107,7 +107,7 @@ export abstract class Group {
     return effect;
   }
 
-  /** What clients are to be told of, by changes that were applied since the last call. */
+  /** Events for clients, of changes that were applied since the last call. */
   takeRoomEvents(): readonly RoomEvent[] {
     return NO_EVENTS;
   }
@@ -150,7 +150,7 @@ export abstract class Group {
     return out.take();
   }
 
-  /** What of the record META is the same on all nodes: they may have written it in different formats. */
+  /** The part of the record META that is the same on all nodes: they may have written it in different formats. */
   static sharedMeta(meta: Uint8Array): Uint8Array {
     return meta.subarray(1);
   }

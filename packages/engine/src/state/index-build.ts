@@ -10,7 +10,7 @@ import type { Store } from './store.js';
 import type { Transaction } from './transaction.js';
 import { READY, type TypeIndex } from './type-index.js';
 
-/** What a look at some instances found. */
+/** Findings of a look at some instances. */
 export interface Slice {
   /** The id of the last one; null when there are no more. */
   readonly upTo: number | null;

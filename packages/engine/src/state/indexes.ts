@@ -14,7 +14,7 @@ import { RecordKind, type RecordSink } from './records.js';
 import { DamagedStateError } from './thing-records.js';
 import { type IndexProgress, TypeIndex } from './type-index.js';
 
-/** What indexes need of the store that they belong to. */
+/** The side of a store that indexes need. */
 export interface IndexHost {
   readonly dirty: Dirty;
   thingOfId(id: number): Thing;

@@ -378,5 +378,5 @@ function isObject(value: Value): boolean {
 
 const SCRATCH_BYTES = 256 * 1024;
 
-/** What is charged for a list or set, beside its items. */
+/** The charge for a list or set, beside its items. */
 const UNITS_PER_LIST = 64;

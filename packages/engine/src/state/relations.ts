@@ -12,7 +12,7 @@ import { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import type { UniqueCheck } from './transaction/unique.js';
 
-/** What relations need of a transaction: changes of one side alone. */
+/** The side of a transaction that relations need: changes of one side alone. */
 export interface OneSided {
   placeUnchecked(thing: Thing, key: string, value: Value): void;
   addUnrelated(set: ThingSet, things: readonly Thing[]): number;
@@ -176,7 +176,7 @@ function assertStored({ id }: Thing, { name, type }: Field): void {
   );
 }
 
-/** Who iterates over a set goes on with the members that it had at the start. */
+/** An iteration over a set goes on with the members that it had at the start. */
 function forIterations(set: ThingSet): void {
   if (set.isIterated) set.members = new Set(set.members);
 }

@@ -1,6 +1,6 @@
 /**
  * How a job removes the instances that its closure chose: they are taken out of what refers to them, and go with their last reference.
- * What is still referred to, after what `Owners` does, waits, and all things of the collection are gone through for it.
+ * A thing that is still referred to, after what `Owners` does, waits, and all things of the collection are gone through for it.
  */
 import type { Thing } from '../value/thing.js';
 import { letGo, Owners } from './letting-go.js';
@@ -10,7 +10,7 @@ import type { Transaction } from './transaction.js';
 /** Chosen instances that wait at most, before things are gone through for them: they lie in the record of the job. */
 const WAITING_MAX = 100_000;
 
-/** What the turn of some instances came to. */
+/** Outcome of the turn of some instances. */
 export interface Choice {
   /** Ids of those that go. */
   readonly chosen: readonly number[];
@@ -66,7 +66,7 @@ export class Removal {
     new JobEditor(this.jobs, transaction).move(job, changes, [], [...taken]);
   }
 
-  /** What waits and is referred to by a thing. */
+  /** Waiting things to which a thing refers. */
   private referredFrom(id: number, waiting: ReadonlySet<number>, taken: ReadonlySet<number>): Set<Thing> {
     const { store } = this.jobs;
     const things = new Set<Thing>();

@@ -5,7 +5,7 @@ import type { Store } from './store.js';
 
 export type ScopeKind = 'collection' | 'thingsdb' | 'node';
 
-/** What a query sees of the scope that it runs in. */
+/** The scope as the query that runs in it sees it. */
 export interface Scope {
   readonly kind: ScopeKind;
   /** The bit of `In` for this kind. */

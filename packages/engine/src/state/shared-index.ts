@@ -4,7 +4,7 @@ import { readKeyPage } from './pages/key-pages.js';
 import { sharedIndexRecord } from './type-index.js';
 
 /**
- * What of the records of an index is the same on all nodes, for comparing them: its definition, how far it is, and its entries, but not
+ * The part of the records of an index that is the same on all nodes, for comparing them: its definition, how far it is, and its entries, but not
  * how they are cut into pages. Pages come in any order, so the entries are summed up: each counts by a hash of its own.
  */
 export class SharedIndex {

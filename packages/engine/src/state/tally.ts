@@ -1,4 +1,4 @@
-/** What a dry run counts: how many of what a query would have changed. */
+/** Counts of a dry run: how much of each kind a query would have changed. */
 
 /** The categories, in the order in which they are told. */
 const CATEGORIES = [

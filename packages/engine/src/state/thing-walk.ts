@@ -1,4 +1,4 @@
-/** What goes over the records of a thing without bringing it into memory: what it refers to, and what it holds. */
+/** Walks over the records of a thing without bringing it into memory: its references, and its content. */
 import { ByteReader, ByteWriter, FormatError } from '../bytes.js';
 import type { Catalog } from '../schema/catalog.js';
 import { Restriction } from '../schema/restriction.js';
@@ -22,7 +22,7 @@ export function visitThingsOfRecord(read: ReadPart, visit: (id: number) => void)
 }
 
 /**
- * What a thing holds, in a row of bytes that is the same wherever it holds the same: each node cuts things and their values into pages of
+ * The content of a thing, in a row of bytes that is the same wherever it holds the same: each node cuts things and their values into pages of
  * its own, and may have the members of a set in another order; an instance that was not touched since its type changed has a record of
  * before, and so has a thing whose restriction ended with the type or enum that it names.
  *

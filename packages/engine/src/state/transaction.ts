@@ -25,7 +25,7 @@ export class Transaction extends ThingChanges {
   /** What `doomed` found when the effects had some length. */
   private doomedThings: ReadonlySet<Thing> | null = null;
   private doomedAt = -1;
-  /** What clients are to be told of when the change is committed; null for nothing. */
+  /** Events for clients when the change is committed; null for none. */
   outbox: Outbox | null = null;
   /** Rooms that went at the end of the change. */
   private goneRooms: readonly number[] = [];
@@ -56,7 +56,7 @@ export class Transaction extends ThingChanges {
     return this.changed ? this.effects.take() : null;
   }
 
-  /** What clients are to be told of, in that order; to be called when the change has ended. */
+  /** Events for clients, in that order; to be called when the change has ended. */
   get roomEvents(): readonly RoomEvent[] {
     const events = this.outbox?.events ?? NO_EVENTS;
     if (this.goneRooms.length === 0) return events;

@@ -122,7 +122,7 @@ export function readContents(contents: Uint8Array, store: Store, charge: Charge 
   for (const thing of things) store.adopt(thing);
   store.nextId = Math.max(next, nextId);
   const indexes = defs.map((def) => readIndex(store, def, next, charge));
-  // What only tasks refer to that are not taken over goes with the change.
+  // Things to which only tasks refer that are not taken over go with the change.
   for (const room of rooms) if (room.refs === 0) store.rooms.orphans.add(room);
   if (charge !== null) checkContents(store, things, charge);
   return () => {

@@ -159,7 +159,7 @@ export class TypeIndex {
   }
 }
 
-/** What of the record of an index is the same on all nodes: not which pages it has. */
+/** The part of the record of an index that is the same on all nodes: all but its pages. */
 export function sharedIndexRecord(value: Uint8Array): string {
   const { def, progress, head } = readRecord(new ByteReader(value));
   return JSON.stringify([

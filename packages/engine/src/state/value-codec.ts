@@ -207,7 +207,7 @@ function writeWrap({ thing, by }: Wrap, out: ByteWriter): void {
   else out.varint(by.id);
 }
 
-/** What stands before the items of a list. */
+/** The head of a list, before its items. */
 export function writeListHead(out: ByteWriter, length: number, isTuple = false): void {
   out.u8(isTuple ? Code.TUPLE : Code.LIST);
   out.varint(length);

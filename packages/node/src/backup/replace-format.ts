@@ -15,7 +15,7 @@ export interface Replace {
   readonly others: readonly GroupId[];
   /** Id of the user who asks. */
   readonly user: User['id'];
-  /** That user as it was when the effects were made, packed; empty when all users are those of the backup. */
+  /** The user as it was when the effects were made, packed; empty when all users are those of the backup. */
   readonly heir: Uint8Array;
   /** Encoded. */
   readonly entry: Uint8Array;

@@ -141,7 +141,7 @@ function entryOf(head: Buffer): { readonly name: string; readonly size: number; 
   return { name: path.replace(/^(?:\.\/)+/, ''), size: octal(124, 136), isFile: !isOfTar && type !== '5' };
 }
 
-/** What is in a file that gzip compressed, as much as is wanted at a time. */
+/** The content of a file that gzip compressed, as much as is wanted at a time. */
 class BlockReader {
   private readonly file: ReadStream;
   private readonly unpacked = createGunzip();

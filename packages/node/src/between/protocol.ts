@@ -267,7 +267,7 @@ export type Event =
       readonly group: GroupId;
       readonly entries: readonly CommittedEntry[];
       readonly last: LogPosition;
-      /** That which is in force from `last` on, if it changed there; `membership` follows all the same. */
+      /** The one in force from `last` on, if it changed there; `membership` follows all the same. */
       readonly membership?: Uint8Array;
     }
   /** The membership changed with the entry at this index. */

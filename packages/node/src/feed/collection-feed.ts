@@ -77,7 +77,7 @@ export class CollectionFeed {
     this.behind.delete(subscriber);
   }
 
-  /** What waited for a subscriber was sent. */
+  /** The backlog of a subscriber was sent. */
   drained(subscriber: Subscriber): void {
     if (this.behind.has(subscriber)) this.goOn(subscriber);
   }
@@ -297,7 +297,7 @@ export class CollectionFeed {
     }
   }
 
-  /** What an entry tells; null where no steps tell what it did. */
+  /** The parcel of an entry; null where its steps are not known. */
   private parcelOf(
     { index, hash, payload }: CommittedEntry,
     view: SchemaView,

@@ -1,7 +1,7 @@
 import { ChangeJsonWriter, type FeedChange, packChange, quote, type SchemaView } from '@althing/engine';
 import { type FeedPosition, positionText } from './position.js';
 
-/** Which changes a follower wants to hear of. */
+/** The changes that a follower asks for. */
 export interface FeedFilter {
   /** Names of types; null for things of any, and for plain ones. */
   readonly types: ReadonlySet<string> | null;
@@ -17,7 +17,7 @@ export interface LabelledChange {
   readonly type: string | null | undefined;
 }
 
-/** What one change of a collection tells its followers. */
+/** The parcel of one change of a collection for its followers. */
 export class FeedParcel {
   private readonly texts = new Map<string, string | null>();
 

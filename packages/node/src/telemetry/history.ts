@@ -21,7 +21,7 @@ const LATENCIES = [
   ['sync_latency', 'syncSeconds'],
 ] as const satisfies readonly (readonly [string, FamilyName])[];
 
-/** What is read from others at the end of a step. */
+/** Figures that are read from others at the end of a step. */
 export interface HistoryGauges {
   readonly connections: number;
   readonly inFlight: number;
@@ -115,7 +115,7 @@ export class History {
   }
 }
 
-/** What only ever grows. */
+/** Counters, which only ever grow. */
 interface Counted {
   readonly requests: readonly number[];
   /** Buckets, without the sum. */

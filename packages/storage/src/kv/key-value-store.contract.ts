@@ -146,7 +146,7 @@ export function describeKeyValueStore(
       expect([found.length, found[0]]).toEqual([1000, '003000=']);
     });
 
-    /** What is read ahead of a range. Its beginning may not be had yet, and later what comes next may not. */
+    /** The entries of a range that are read ahead. Its beginning may not be had yet, and later what comes next may not. */
     async function ahead(range: KeyRange): Promise<string[]> {
       for (;;) {
         const found: string[] = [];

@@ -99,7 +99,7 @@ export class Compiler {
     params: readonly Pick<Param, 'name'>[],
     /** Whether assignments bind in the outermost frame, which has nothing to hide. */
     private readonly outermost: boolean,
-    /** What the parameters accept. */
+    /** The kinds that the parameters accept. */
     private readonly rules: Unit['rules'] = null,
   ) {
     this.params = params.map(({ name }) => rt.symbols.cell(name));

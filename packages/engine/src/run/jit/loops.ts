@@ -47,7 +47,7 @@ ${unlock}(${container});
 }${isLast ? ` else return ${container};\nreturn null;` : ''}`;
 }
 
-/** What a loop goes over: a function that only counts, as most loops do, needs no list. */
+/** The source of a loop: a function that only counts, as most loops do, needs no list. */
 function iterableOf(translator: Translator, node: Node): { readonly code: string; readonly counts: boolean } {
   const { source } = translator;
   const counts = node.kind === 'call' ? translator.around.rt.functions.function(node.name)?.counts : null;
@@ -70,7 +70,7 @@ function itemsToIterate(rt: Runtime, container: Value): readonly Value[] {
   return Array.from(container.shape.index.keys());
 }
 
-/** What the second variable of a loop gets: the index, the id of a thing in a set, or the value of a property. */
+/** The second variable of a loop: the index, the id of a thing in a set, or the value of a property. */
 function secondVariable(
   container: number | List | ThingSet | Thing,
   items: readonly Value[],

@@ -1,4 +1,4 @@
-/** What a committed change did to a collection, step by step, for those who follow it: see `read-changes.ts`. */
+/** The steps of a committed change of a collection, for those who follow it: see `read-changes.ts`. */
 import type { TypeDef } from '../../schema/type.js';
 import type { Value } from '../../value/value.js';
 

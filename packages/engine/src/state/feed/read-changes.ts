@@ -70,7 +70,7 @@ export class ChangeReader {
   }
 
   private pass(code: number, input: ByteReader): void {
-    // What its tasks refer to becomes stubs, which are not to become many.
+    // Things to which its tasks refer become stubs, which are not to become many.
     if (this.other === null || this.other.store.table.size > STUBS_MAX)
       this.other = new CollectionGroup(0, new ShapeTree(), EMPTY_SOURCE);
     this.other.pass(code, input);

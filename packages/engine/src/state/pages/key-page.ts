@@ -180,7 +180,7 @@ export class KeyPage implements Page {
   }
 
   /**
-   * What is wrong with the entries, a line each.
+   * The faults of the entries, a line each.
    *
    * @param low no entry may be before it; null for none
    */

@@ -26,7 +26,7 @@ export interface KeyPlace {
 /** Takes an entry; false ends the walk. */
 export type VisitEntry = (key: string, id: number) => boolean;
 
-/** What has to be stored of a tree beside its pages. */
+/** The record of a tree beside its pages. */
 export interface KeyTreeHead {
   /** Number of the topmost page; 0 for none. */
   readonly root: number;
@@ -134,7 +134,7 @@ export class KeyPages extends PageSet<KeyPage> {
     if (this.root !== 0) yield* this.deleteBelow(this.root, sink);
   }
 
-  /** What is wrong with the pages, a line each. Reads them all. */
+  /** The faults of the pages, a line each. Reads them all. */
   problems(): string[] {
     const problems: string[] = [];
     if (this.root === 0) return this.size === 0 ? [] : [`there are no pages for ${this.size} entries`];
@@ -293,5 +293,5 @@ function last(path: readonly Step[]): Step {
 /** Bytes of two pages that become one at most, so that it is not split again at once. */
 const JOINED_BYTES_MAX = 0.75 * PAGE_BYTES_MAX;
 
-/** What a page takes in memory, roughly. */
+/** Bytes of a page in memory, roughly. */
 const BYTES_PER_PAGE = 3000;

@@ -269,7 +269,7 @@ export class ListPages extends PageTable<ListPage> implements Backing {
     if (input.remaining > 0) throw new FormatError('a page of a list is longer than its head says');
   }
 
-  /** What it takes to bring the pages that are meant into memory. */
+  /** The cost of bringing the pages that are meant into memory. */
   private unitsToRead(isMeant: (page: ListPage) => boolean): number {
     if (!this.hasAbsent) return 0;
     let items = 0;

@@ -22,7 +22,7 @@ export abstract class PageSet<P extends Page> {
   /** Numbers of pages that are gone: whose records the next checkpoint deletes, and the one that is under way or was last. */
   private freed: number[] = [];
   private deleting: number[] = [];
-  /** What the checkpoint under way has of pages that changed before it came to them. */
+  /** Pages for the checkpoint under way that changed before it came to them. */
   private early: [number: number, record: Uint8Array][] = [];
 
   /** @param read gives the record of a page. Throws `DamagedStateError` when there is none */

@@ -31,7 +31,7 @@ export interface Commit {
   readonly code: string;
 }
 
-/** What an entry takes in memory besides its texts, roughly. */
+/** Bytes of an entry in memory besides its texts, roughly. */
 const ENTRY_BYTES = 200;
 
 export class Commits implements GroupPart {

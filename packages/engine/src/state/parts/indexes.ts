@@ -53,7 +53,7 @@ export class IndexPart implements GroupPart {
 /** How long it takes to take a change of an index itself back, in nanoseconds, as measured on a slow machine. */
 const NS_PER_INDEX = 5000;
 
-/** What a build has in an index is counted where that was made. */
+/** The entries of a build are counted where it was made. */
 const nothing = (): Counted => ['definitions', 0];
 
 const IndexEffect = {

@@ -29,12 +29,12 @@ export const JOBS_MAX = 100;
 /** Jobs that have ended and are still known. */
 const ENDED_JOBS_MAX = 20;
 
-/** What is done with an instance: it goes if a closure says so; the closure is called; a property gets what the closure gives. */
+/** The step for an instance: it goes if a closure says so; the closure is called; a property gets what the closure gives. */
 export type JobKind = 'remove' | 'call' | 'fill';
 
 export type JobState = 'open' | 'done' | 'cancelled' | 'failed';
 
-/** What a job is to do: decided when it is made. */
+/** The work of a job: decided when it is made. */
 export interface JobDef {
   readonly id: number;
   readonly kind: JobKind;
@@ -49,7 +49,7 @@ export interface JobDef {
   /** Unix seconds. */
   readonly begunAt: number;
   readonly closure: Closure;
-  /** What the closure gets behind the instance: nothing that refers to something stored. */
+  /** Arguments of the closure behind the instance: nothing that refers to something stored. */
   readonly args: List;
 }
 

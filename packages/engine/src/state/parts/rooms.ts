@@ -28,7 +28,7 @@ export class Rooms implements GroupPart {
   readonly kinds = [RecordKind.ROOM];
   /** Rooms whose last stored reference went away in this transaction. */
   readonly orphans = new Set<Room>();
-  /** What clients are to be told of, by changes that others made; empty while nobody of this node listens. */
+  /** Events for clients, of changes that others made; empty while nobody of this node listens. */
   readonly heard: RoomEvent[] = [];
   /** How many of this node listen in a room; null while nobody listens in any. */
   listenersIn: ((room: number) => number) | null = null;
@@ -161,7 +161,7 @@ export class Rooms implements GroupPart {
   }
 }
 
-/** What the record of a room holds. */
+/** The content of the record of a room. */
 export function roomRecord({ refs, name }: Room): Uint8Array {
   const out = new ByteWriter();
   out.varint(refs);

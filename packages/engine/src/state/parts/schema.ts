@@ -186,7 +186,7 @@ function readStates<State extends TypeState | EnumState>(
   return known;
 }
 
-/** What a query pays whenever a type changes, and for each of its fields and methods; and for each member of an enum. */
+/** The charge for a query whenever a type changes, and for each of its fields and methods; and for each member of an enum. */
 const UNITS_PER_TYPE = 2048;
 const UNITS_PER_FIELD = 64;
 const UNITS_PER_MEMBER = 16;
@@ -270,7 +270,7 @@ export const SchemaEffect = {
   }),
 };
 
-/** What has to go back into the instances of a type that was deleted. */
+/** Values that have to go back into the instances of a type that was deleted. */
 interface DroppedType {
   readonly undo: Undo;
   readonly rescue: Rescue | null;
@@ -291,7 +291,7 @@ function backTo(store: Store, id: number, state: TypeState): (rescue: Rescue | n
     for (const { mark } of addedFields(before, state)) mark.isUndone = true;
     putType(store, id, before);
     schema.nextType = nextType;
-    // What was dropped goes back at once: nobody holds it behind this, and a checkpoint saves the fields that an instance has.
+    // Dropped values go back at once: nobody holds it behind this, and a checkpoint saves the fields that an instance has.
     if (rescue !== null) bringBack(rescue, schema.type(id), store);
   };
 }

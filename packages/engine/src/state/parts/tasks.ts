@@ -42,12 +42,12 @@ export interface Owners {
   readonly isLoading: boolean;
 }
 
-/** What gives ids in a scope. */
+/** The source of ids of a scope. */
 export interface Ids {
   nextId: number;
 }
 
-/** What a scope with tasks brings along. */
+/** The surroundings of the tasks of a scope. */
 export interface TaskScope {
   readonly ids: Ids;
   readonly owners: Owners;
@@ -77,7 +77,7 @@ export class Tasks implements GroupPart, TaskBook {
     return this.attached.ids;
   }
 
-  /** What is known of a task, also of one whose owner is gone: that may be taken back. */
+  /** The state of a task, also of one whose owner is gone: that may be taken back. */
   stateOf(id: number): TaskState | undefined {
     return this.states.get(id);
   }

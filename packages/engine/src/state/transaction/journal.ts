@@ -19,11 +19,11 @@ export type Charge = (units: number) => void;
  */
 const EXACT_UNDO_MAX = 1000;
 
-/** What a change is recorded in: its effects, the way back, and what the query pays for. */
+/** The record of a change: its effects, the way back, and what the query pays for. */
 export class Journal {
   /** The effects, of which those of `run` are not complete. */
   protected readonly written: ByteWriter;
-  /** What is being appended to a list; null while the last thing that the query did was something else. */
+  /** The append to a list under way; null while the last thing that the query did was something else. */
   protected run: AppendRun | null = null;
   /** Units that are not charged yet: single ones are too few to count. */
   private uncharged = 0;
@@ -52,7 +52,7 @@ export class Journal {
     this.written = effects;
   }
 
-  /** What the change did so far. Who asks for it ends what is being appended. */
+  /** The change so far. Reading it ends the append under way. */
   get effects(): ByteWriter {
     if (this.run !== null) this.endRun();
     return this.written;

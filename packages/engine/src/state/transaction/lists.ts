@@ -182,7 +182,7 @@ export class ListChanges extends Storing {
   }
 
   /**
-   * What a list holds for values that are put into it.
+   * The form of values that are put into a list.
    *
    * @param times how often each of them is going to be in the list
    */

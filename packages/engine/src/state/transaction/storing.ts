@@ -240,7 +240,7 @@ export class Storing extends Journal {
     if (store.indexes.count > 0) this.count(this.unitsOfEntries(store, thing));
   }
 
-  /** What the entries cost that indexes have of a thing that was stored; how long it takes to take them back is noted. */
+  /** The cost of the index entries of a thing that was stored; how long it takes to take them back is noted. */
   private unitsOfEntries({ indexes }: Store, { shape }: Thing): number {
     if (indexes.count === 0 || shape.type === null) return 0;
     const entries = indexes.of(shape.type).length;
@@ -311,7 +311,7 @@ function intoIfLoose(rooms: Room[]): VisitOther {
   };
 }
 
-/** What was appended to a list in a row. */
+/** Items that were appended to a list in a row. */
 export interface Appended {
   readonly list: List;
   /** Number of items so far. */

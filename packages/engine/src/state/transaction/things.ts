@@ -214,7 +214,7 @@ export class ThingChanges extends SetChanges {
     return own;
   }
 
-  /** What a property holds for a value; a copy counts as work. */
+  /** The form of a value as a property; a copy counts as work. */
   private ownOf(value: Value): Value {
     if (value instanceof List && value.backing !== null) this.count(unitsToFill(value));
     const own = toProperty(value);
@@ -352,7 +352,7 @@ export class ThingChanges extends SetChanges {
   }
 }
 
-/** What a property holds for a value that is assigned to it. */
+/** The form of a value that is assigned to a property. */
 export function toProperty(value: Value): Value {
   if (typeof value !== 'object' || value === null) return value;
   if (value instanceof List) {
@@ -368,7 +368,7 @@ export function toProperty(value: Value): Value {
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** What a key is worth that an instance has no property for. */
+/** The error for a key that is no field of the type. */
 function noField({ type }: Shape, key: string): QueryError {
   if (!NAME.test(key)) return valueError(`'${key}' is no name of a property`);
   return lookupError(`type \`${type?.name}\` has no property \`${key}\``);

@@ -12,7 +12,7 @@ import { refusalOf } from '../duplicate.js';
 import type { Store } from '../store.js';
 import type { TypeIndex } from '../type-index.js';
 
-/** What a thing is going to be: the values of some slots. */
+/** The future state of a thing: the values of some slots. */
 type Values = Map<number, Value>;
 
 /** The values of a thing by field, and of which it has others. */

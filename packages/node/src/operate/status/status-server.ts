@@ -44,7 +44,7 @@ export interface StatusView {
   cancel(run: number, authorization: string | undefined): CancelOutcome;
 }
 
-/** What became of an order to end a call. */
+/** The outcome of an order to end a call. */
 export type CancelOutcome = 'told' | 'not_running' | 'unauthorized' | 'stale';
 
 /** A certificate and its key, in PEM. */
