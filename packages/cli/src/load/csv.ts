@@ -18,7 +18,7 @@ const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
 /** The error for text that is no CSV, with its line. */
-export class FormatError extends Error {
+export class CsvError extends Error {
   constructor(line: number, why: string) {
     super(`line ${line}: ${why}`);
   }
@@ -38,7 +38,7 @@ export class CsvParser {
   /**
    * Takes text; gives the records that are complete.
    *
-   * @throws FormatError
+   * @throws CsvError
    */
   *push(text: string): Generator<TextRecord, void, undefined> {
     const all = this.rest + text;
@@ -56,7 +56,7 @@ export class CsvParser {
     this.rest = all.slice(start);
     this.scanned = this.rest.length;
     if (this.rest.length > RECORD_LENGTH_MAX)
-      throw new FormatError(
+      throw new CsvError(
         this.line,
         `a record of more than ${RECORD_LENGTH_MAX} characters: a quote may be missing`,
       );
@@ -67,7 +67,7 @@ export class CsvParser {
     const { rest } = this;
     this.rest = '';
     if (rest === '') return;
-    if (this.isOpen) throw new FormatError(this.line, 'a quote that begins here does not end');
+    if (this.isOpen) throw new CsvError(this.line, 'a quote that begins here does not end');
     const record = this.record(rest);
     if (record !== null) yield record;
   }
@@ -98,13 +98,12 @@ export class CsvParser {
           text += '"';
         }
         if (at < raw.length && raw[at] !== separator)
-          throw new FormatError(line, 'behind the quote that ends a value comes more than a separator');
+          throw new CsvError(line, 'behind the quote that ends a value comes more than a separator');
         cells.push(text);
       } else {
         const end = raw.indexOf(separator, at);
         const text = raw.slice(at, end < 0 ? raw.length : end);
-        if (text.includes('"'))
-          throw new FormatError(line, 'a quote in the middle of a value without quotes');
+        if (text.includes('"')) throw new CsvError(line, 'a quote in the middle of a value without quotes');
         cells.push(text === '' ? null : text);
         at = end < 0 ? raw.length : end;
       }

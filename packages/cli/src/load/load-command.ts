@@ -11,7 +11,7 @@ import { UsageError } from '../input.js';
 import { type Io, tell } from '../io.js';
 import { Progress } from '../progress.js';
 import { finished } from '../work.js';
-import { FormatError } from './csv.js';
+import { CsvError } from './csv.js';
 import { type Field, fieldsIn, relatedIn } from './fields.js';
 import { Loader, RefusedError } from './loader.js';
 import { type LoadPlan, mappingsOf, type OnDuplicate, pathOf } from './plan.js';
@@ -96,7 +96,7 @@ Exit codes: 0 all rows are done; ${exitHelp}.`;
 class InterruptedError extends Error {}
 
 function isExpected(error: unknown): boolean {
-  return [FormatError, RefusedError, InterruptedError].some((kind) => error instanceof kind);
+  return [CsvError, RefusedError, InterruptedError].some((kind) => error instanceof kind);
 }
 
 async function load(

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { createGunzip } from 'node:zlib';
 import { isWireMap, parseJson, type WireValue } from '@althing/client';
 import { messageOf } from '../system-error.js';
-import { CsvParser, FormatError, RECORD_LENGTH_MAX, type TextRecord } from './csv.js';
+import { CsvError, CsvParser, RECORD_LENGTH_MAX, type TextRecord } from './csv.js';
 
 export type RowFormat = 'jsonl' | 'csv' | 'tsv';
 
@@ -35,7 +35,7 @@ export interface RowSource {
  * Reads the beginning of a source.
  *
  * @param given names of the columns, where the file has no line with them
- * @throws FormatError for what can't be read at all
+ * @throws CsvError for what can't be read at all
  */
 export async function openRows(
   bytes: AsyncIterable<Uint8Array>,
@@ -53,7 +53,7 @@ export async function openRows(
   }
   const head = Buffer.concat(first);
   if ((head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff))
-    throw new FormatError(1, 'this is UTF-16: make it UTF-8 first, as by iconv -f UTF-16 -t UTF-8');
+    throw new CsvError(1, 'this is UTF-16: make it UTF-8 first, as by iconv -f UTF-16 -t UTF-8');
   const digest = createHash('sha256').update(head.subarray(0, HEAD_BYTES)).digest('hex');
   const texts = decoded(head, plain);
   if (format === 'jsonl') return { head: digest, rows: jsonRows(texts), columns: [] };
@@ -63,7 +63,7 @@ export async function openRows(
   if (header === undefined) return { head: digest, rows: noRows(), columns: [] };
   const columns = given ?? header.cells.map((cell) => cell ?? '');
   if (new Set(columns).size < columns.length || columns.includes(''))
-    throw new FormatError(1, 'the first line has to name each column, each once; or give --columns');
+    throw new CsvError(1, 'the first line has to name each column, each once; or give --columns');
   const before = given === null ? others : [header, ...others];
   return { head: digest, rows: csvRows(columns, before, records), columns };
 }
@@ -95,7 +95,7 @@ async function* unpacked(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8
   try {
     for await (const piece of gunzip) yield piece;
   } catch (error) {
-    throw new FormatError(1, `the file can't be unpacked: ${messageOf(error)}`);
+    throw new CsvError(1, `the file can't be unpacked: ${messageOf(error)}`);
   } finally {
     gunzip.destroy();
   }
@@ -114,7 +114,7 @@ async function* decoded(
       for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines += 1;
       return text;
     } catch {
-      throw new FormatError(lines, 'at or behind this line is what is no UTF-8; iconv can make it so');
+      throw new CsvError(lines, 'at or behind this line is what is no UTF-8; iconv can make it so');
     }
   };
   yield decode(head);
@@ -137,7 +137,7 @@ async function* jsonRows(
     const lines = (rest + text).split('\n');
     rest = lines.pop() ?? '';
     if (rest.length > RECORD_LENGTH_MAX)
-      throw new FormatError(line + lines.length + 1, `a line of more than ${RECORD_LENGTH_MAX} characters`);
+      throw new CsvError(line + lines.length + 1, `a line of more than ${RECORD_LENGTH_MAX} characters`);
     yield take(lines);
   }
   yield take([rest]);
