@@ -7,7 +7,6 @@ import { randomBytes } from 'node:crypto';
 import { ByteReader, ByteWriter, LEVEL_AFTER_0_1_0 } from '@althing/engine';
 import {
   CHUNK_BYTES_DEFAULT,
-  GroupBusyError,
   isDiskFull,
   type SnapshotChunk,
   type SnapshotInstaller,
@@ -317,7 +316,7 @@ export class Snapshots implements SnapshotEvents {
     if (isComplete) throw new Error(`a snapshot of group ${group} has just come: try again`);
     await this.giveUp(group);
     if (this.options.state.store !== store) throw new Error('the state was opened again: try again');
-    const installer = installerOf(store, group);
+    const installer = store.installSnapshot(group);
     const receiving = { transfer, group, message, index, store, installer, cancelTimeout: () => {} };
     this.receiving.set(group, receiving);
     this.busy.add(group);
@@ -422,14 +421,5 @@ export class Snapshots implements SnapshotEvents {
       onDiskFull();
       await state.reopened(store);
     }
-  }
-}
-
-function installerOf(store: StateStore, group: GroupId): SnapshotInstaller {
-  try {
-    return store.installSnapshot(group);
-  } catch (error) {
-    if (error instanceof GroupBusyError) throw new Error(`group ${group} is being checkpointed: try again`);
-    throw error;
   }
 }

@@ -1,5 +1,6 @@
 import { type ClusterRecord, type GroupId, type Identity, logIdentity } from '@althing/node/parts';
-import { type DiskOperation, MemoryDisk, MemoryStore } from '@althing/storage';
+import { MemoryDisk, MemoryStore } from '@althing/storage';
+import { DiskTimes } from './disk-times.js';
 import type { Process } from './process.js';
 import type { Draw } from './random.js';
 import type { Scheduler } from './scheduler.js';
@@ -63,23 +64,25 @@ export class Machine {
   isStopping = false;
   /** Whether it is gone for good. */
   isGone = false;
-  /** Multiplies the time of each operation of the disk. */
-  diskSlowness = 1;
   /** Whether the state has no room for anything. */
   isStateFull = false;
   private readonly options: MachineOptions;
-  private lastLogDone = 0;
+  private readonly diskTimes: DiskTimes;
   private incarnation = 0;
 
   constructor(options: MachineOptions) {
     this.options = options;
     this.logId = logIdentity(options.identity);
     this.isOutside = options.cluster.founders === null;
-    const { scheduler } = options;
+    this.diskTimes = new DiskTimes(options.scheduler);
     const defer = (_operation: unknown, complete: () => void): void => {
-      scheduler.after(this.latency(), complete);
+      this.diskTimes.after(this.latency(), complete);
     };
-    this.logDisk = new MemoryDisk({ defer: (operation, complete) => this.deferLog(operation, complete) });
+    // Writes to one file complete in order.
+    const deferLog = (_operation: unknown, complete: () => void): void => {
+      this.diskTimes.inOrder(this.latency(), complete);
+    };
+    this.logDisk = new MemoryDisk({ defer: deferLog });
     this.stateDisk = new MemoryDisk({ defer });
     this.stateStore = new MemoryStore({
       defer,
@@ -97,6 +100,11 @@ export class Machine {
 
   get cluster(): ClusterRecord {
     return this.options.cluster;
+  }
+
+  /** Multiplies the time of each operation of the disks, also of those that are under way. */
+  set diskSlowness(slowness: number) {
+    this.diskTimes.slowness = slowness;
   }
 
   /** Bytes that the log may still take. */
@@ -177,17 +185,10 @@ export class Machine {
     return `the last ${bytes} bytes of ${name}`;
   }
 
-  /** Writes to one file complete in order. */
-  private deferLog(_operation: DiskOperation, complete: () => void): void {
-    const { scheduler } = this.options;
-    const { now } = scheduler;
-    this.lastLogDone = Math.max(this.lastLogDone, now + this.latency());
-    scheduler.after(this.lastLogDone - now, complete);
-  }
-
+  /** Milliseconds of an operation of a disk that is not slow. */
   private latency(): number {
     const { draw, quality } = this.options;
     const isSlow = draw.int(0, 999) < quality.slowPerMille;
-    return draw.exponential(isSlow ? quality.slowMs : quality.meanMs) * this.diskSlowness;
+    return draw.exponential(isSlow ? quality.slowMs : quality.meanMs);
   }
 }
