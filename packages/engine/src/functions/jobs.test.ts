@@ -224,7 +224,8 @@ describe('mod_type with {background: true}', () => {
   test.each([
     ["mod_type('Order', 'all', |o| 1, {x: true})", 'value_err'],
     ["mod_type('Order', 'all', |o| 1, {background: 1})", 'type_err'],
-    ["mod_type('Order', 'all', |o| 1, 1)", 'type_err'],
+    ["mod_type('Order', 'all', |o| 1, 1)", 'num_arguments_err'],
+    ["mod_type('Order', 'all', 'a', |o| 1)", 'num_arguments_err'],
     ["mod_type('Order', 'add', 'x', 'thing', |o| {}, {background: true})", 'operation_err'],
     ["mod_type('Order', 'add', 'x', 'int', 5, {background: true})", 'type_err'],
     ["mod_type('Order', 'add', 'nr', 'int', |o| 5, {background: true})", 'lookup_err'],

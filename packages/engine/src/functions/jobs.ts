@@ -1,5 +1,5 @@
 /** Jobs: work on all instances of a type that goes on in the background, some at a time. */
-import { lookupError, operationError, quotaError, typeError } from '../error.js';
+import { argumentsError, lookupError, operationError, quotaError, typeError } from '../error.js';
 import { CHANGES_COLLECTION, type Entry, func, In } from '../run/builtin.js';
 import { typeNamed } from '../run/instance.js';
 import * as p from '../run/params.js';
@@ -94,8 +94,9 @@ export function beginJob(
 
 /** Whether options of a change of a type say that it goes on in the background. */
 export function isInBackground(rt: Runtime, options: Value): boolean {
+  // Programs that know nothing of options get the error of one argument too many.
   if (!(options instanceof Thing))
-    throw typeError(`mod_type() takes a thing with options here, not ${inWords(options)}`);
+    throw argumentsError(`mod_type() takes nothing but a thing with options here, not ${inWords(options)}`);
   const background = knownOptions(rt, 'mod_type', options, ['background']).get('background') ?? false;
   if (typeof background !== 'boolean') throw typeError("the option 'background' of mod_type() is a bool");
   return background;

@@ -14,10 +14,10 @@ export function callAll(call: Call): number | null {
   assertCount(call, 3, 4);
   const { rt, type, gone } = call;
   const closure = argumentOf(call, 3);
+  const isLater = call.codes.length === 3 && isInBackground(rt, argumentOf(call, 4));
   if (!isClosure(closure))
     throw p.wrongType(closure, { function: 'mod_type', position: 3 }, 'closure', 'a closure');
-  if (call.codes.length === 3 && isInBackground(rt, argumentOf(call, 4)))
-    return beginJob(rt, { kind: 'call', type: type.id, field: 0 }, closure);
+  if (isLater) return beginJob(rt, { kind: 'call', type: type.id, field: 0 }, closure);
   const kept = Array.from(eachInstance(rt, type, gone), (thing) => {
     rt.load(thing);
     return { thing, values: thing.entries().map(([key, value]): [string, Value] => [key, snapshot(value)]) };
