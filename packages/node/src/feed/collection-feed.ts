@@ -7,7 +7,6 @@ import {
   typeIdOf,
   WholeReplacedError,
 } from '@althing/engine';
-import { assert } from '../base/assert.js';
 import type { CommittedEntry, LogPart } from '../between/protocol.js';
 import { decodeEntry } from '../groups/entry.js';
 import type { GroupSession } from '../groups/group-session.js';
@@ -138,7 +137,8 @@ export class CollectionFeed {
           this.end({ kind: 'lost', oldest: part.oldest });
           return;
         }
-        assert(part.last.index > tail.position.index, 'the log holds what is committed');
+        // The state may be ahead of what the log of this node holds for good.
+        if (part.last.index === tail.position.index) return;
         this.takePart(tail, part);
         for (const subscriber of this.behind) this.goOn(subscriber);
       }
@@ -223,7 +223,7 @@ export class CollectionFeed {
         if (!this.mayGoOn(subscriber)) return;
         subscriber.take(parcel);
       }
-      assert(part.last.index > index, 'the log holds what was read of it');
+      if (part.last.index === index) return;
       subscriber.position = part.last;
     } finally {
       subscriber.isReading = false;
@@ -254,6 +254,7 @@ export class CollectionFeed {
           }
           for (const former of formers) found.push({ index: entry.index, former });
         }
+        if (part.last.index === at) return;
         at = part.last.index;
       }
       this.formers = [...found, ...this.formers];

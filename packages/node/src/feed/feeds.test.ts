@@ -3,11 +3,11 @@ import { ErrorCode } from '@althing/engine';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { TestBench } from '../testing/session-bench.js';
 import { LostError } from './feeds.js';
-import { filterOf } from './parcel.js';
+import { ALL_CHANGES, filterOf } from './parcel.js';
 import { parsePosition } from './position.js';
 import type { FeedEnd, FeedLine, FeedSink } from './subscriber.js';
 
-const ALL = filterOf(null, null);
+const ALL = ALL_CHANGES;
 
 let bench: TestBench;
 let stuff: number;

@@ -52,11 +52,12 @@ export class FeedParcel {
   }
 }
 
-const ALL: FeedFilter = { types: null, ids: null, key: '' };
+/** Lets everything through. */
+export const ALL_CHANGES: FeedFilter = { types: null, ids: null, key: '' };
 
 /** A filter of types and ids; null for any. */
 export function filterOf(types: readonly string[] | null, ids: readonly number[] | null): FeedFilter {
-  if (types === null && ids === null) return ALL;
+  if (types === null && ids === null) return ALL_CHANGES;
   return {
     types: types === null ? null : new Set(types),
     ids: ids === null ? null : new Set(ids),

@@ -77,6 +77,7 @@ async function live(world: World): Promise<void> {
   clients.start();
   sockets.start();
   world.listeners.start();
+  world.followers.start();
   world.snapshotLooks.start();
   nemesis.start();
   await world.run(() => false, swarm.faultsMs);
@@ -90,6 +91,8 @@ async function live(world: World): Promise<void> {
   world.snapshotLooks.stop();
   await world.run(() => isQuiet(world), HEAL_MS);
   demandSettled(world, 'after healing');
+  // Behind a restart of all most copies begin anew.
+  world.followers.check();
   await expires(world);
   await checkEverything(world);
   if (restarts) {

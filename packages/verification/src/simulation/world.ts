@@ -9,6 +9,7 @@ import { cutSwarm, Decisions, WHOLE } from './cut.js';
 import { isDamage, lieNoticedBy } from './damage.js';
 import { Drains } from './drains.js';
 import { eventText } from './event-text.js';
+import { Followers } from './followers.js';
 import { Listeners } from './listeners.js';
 import { Machine, NODE_PORT } from './machine.js';
 import { NOTHING_PLANTED, type Planted } from './mutants.js';
@@ -70,6 +71,7 @@ export class World {
   readonly witness = new RoomWitness();
   readonly nemesis: Nemesis;
   readonly listeners: Listeners;
+  readonly followers: Followers;
   readonly snapshotLooks: SnapshotLooks;
   readonly drains: Drains;
   /** Machines that the cluster takes in. */
@@ -102,6 +104,13 @@ export class World {
       onViolation: (error) => this.violate(error),
       onReached: (place) => this.reached.add(place),
     });
+    this.followers = new Followers(
+      {
+        onViolation: (error) => this.violate(error),
+        onReached: (place) => this.reached.add(place),
+      },
+      COLLECTIONS,
+    );
     this.snapshotLooks = new SnapshotLooks({
       draw: new Draw(seed, 'snapshots', scheduler),
       entriesOf: (group) => this.contents.entriesOf(group),
@@ -150,6 +159,7 @@ export class World {
       onOpen: (process) => {
         this.listeners.attend(process, COLLECTIONS);
         this.snapshotLooks.attend(process, COLLECTIONS);
+        this.followers.attend(process);
       },
       onTransmit: (process, group, messages) => {
         const view = process.view(group);

@@ -1,0 +1,196 @@
+/**
+ * Copies of collections elsewhere, kept by the feed of changes alone (I31): each follows one node, goes on at another one from its position
+ * when that one dies or ends the feed, and begins anew with the state when it is told that it is lost. What all are told of an entry is the
+ * same; in the end each holds what the collection holds.
+ */
+import { CollectionGroup } from '@althing/engine';
+import {
+  ALL_CHANGES,
+  type FeedEnd,
+  type FeedLine,
+  type FeedSink,
+  type GroupSession,
+  LostError,
+} from '@althing/node/parts';
+import { JsonCopy, type Step } from './json-copy.js';
+import type { Process } from './process.js';
+import { Violation } from './watcher.js';
+import { ADMIN } from './workload.js';
+
+/** Milliseconds between two looks for a node to follow. */
+const LOOK_MS = 300;
+
+/** Copies of each collection. */
+const COPIES = 2;
+
+export interface FollowersOptions {
+  readonly onViolation: (error: unknown) => void;
+  readonly onReached: (place: string) => void;
+}
+
+export class Followers {
+  private readonly options: FollowersOptions;
+  private readonly all: Follower[] = [];
+  private isWorking = false;
+
+  constructor(options: FollowersOptions, collections: readonly string[]) {
+    this.options = options;
+    const told = new Map<string, string>();
+    for (const collection of collections)
+      for (let i = 0; i < COPIES; i++) this.all.push(new Follower(collection, options, told));
+  }
+
+  start(): void {
+    this.isWorking = true;
+  }
+
+  /** Lets copies follow a process, as long as it lives. */
+  attend(process: Process): void {
+    const look = (): void => {
+      if (!process.alive) return;
+      if (this.isWorking) for (const follower of this.all) follower.consider(process);
+      process.engineThread.after(LOOK_MS, look);
+    };
+    look();
+  }
+
+  /** Looks at the end whether the copies hold what the nodes hold that they follow. */
+  check(): void {
+    for (const follower of this.all)
+      if (follower.check()) this.options.onReached('a copy is what it is a copy of');
+  }
+}
+
+class Follower {
+  private process: Process | null = null;
+  private copy: JsonCopy | null = null;
+  private position: { index: number; hash: number } | null = null;
+  private attempt = 0;
+  /** Up to where it was told all. */
+  private completeAt = 0;
+
+  /** @param told what was told of entries, by collection and index */
+  constructor(
+    private readonly collection: string,
+    private readonly options: FollowersOptions,
+    private readonly told: Map<string, string>,
+  ) {}
+
+  /** Follows a process unless it follows one. */
+  consider(process: Process): void {
+    if (this.process?.alive === true) return;
+    const user = process.root?.usersByName.get(ADMIN);
+    const id = process.root?.collectionsByName.get(this.collection)?.id;
+    const session = id === undefined ? undefined : process.session(id);
+    if (user === undefined || session === undefined || !session.readable) return;
+    this.process = process;
+    const attempt = ++this.attempt;
+    if (this.position !== null) {
+      this.follow(process, attempt, this.position);
+      this.options.onReached('a copy goes on from its position');
+      return;
+    }
+    const { group } = session;
+    if (!(group instanceof CollectionGroup)) return;
+    const copy = new JsonCopy(group);
+    session.mark(
+      ({ index, hash }) => {
+        if (attempt !== this.attempt) return;
+        this.copy = copy;
+        this.position = { index, hash };
+        this.follow(process, attempt, this.position);
+      },
+      () => this.leave(attempt),
+    );
+  }
+
+  /** @returns whether there was anything to look at */
+  check(): boolean {
+    const { process, copy, collection, completeAt, session } = this;
+    if (process?.alive !== true || copy === null || session === undefined) return false;
+    if (completeAt !== session.appliedIndex || !(session.group instanceof CollectionGroup)) return false;
+    const [actual, expected] = [copy.lines(), new JsonCopy(session.group).lines()];
+    const wrong = Array.from({ length: Math.max(actual.length, expected.length) }, (_, i) => i).find(
+      (i) => actual[i] !== expected[i],
+    );
+    if (wrong === undefined) return true;
+    throw new Violation(
+      'I31',
+      `a copy of ${collection} has ${actual[wrong]} at ${completeAt}, and ${process.machine.name} ${expected[wrong]}`,
+    );
+  }
+
+  private get session(): GroupSession | undefined {
+    const id = this.process?.root?.collectionsByName.get(this.collection)?.id;
+    return id === undefined ? undefined : this.process?.session(id);
+  }
+
+  private follow(process: Process, attempt: number, since: { index: number; hash: number }): void {
+    const user = process.root?.usersByName.get(ADMIN);
+    const feeds = process.side?.feeds;
+    if (user === undefined || feeds === undefined) {
+      this.leave(attempt);
+      return;
+    }
+    const sink: FeedSink = {
+      send: (lines) => {
+        if (attempt === this.attempt && process.alive) for (const line of lines) this.hear(line);
+        return Promise.resolve();
+      },
+      caughtUp: () => {
+        if (attempt === this.attempt) this.completeAt = this.session?.appliedIndex ?? 0;
+      },
+      ended: (end) => this.ended(end, attempt),
+    };
+    feeds
+      .follow({ user, collection: this.collection, since, filter: ALL_CHANGES }, sink)
+      .catch((error: unknown) => {
+        if (attempt !== this.attempt) return;
+        // Lost, or not now: then it goes on later, or elsewhere.
+        if (error instanceof LostError) this.lost(attempt);
+        else this.leave(attempt);
+      });
+  }
+
+  private hear({ at, json, isAlive }: FeedLine): void {
+    const [index = '', hash = ''] = at.split('-');
+    const position = { index: Number(index), hash: Number.parseInt(hash, 16) };
+    const before = this.position?.index ?? 0;
+    const { changes = [] } = JSON.parse(json) as { changes?: readonly Step[] };
+    try {
+      if (isAlive ? position.index < before : position.index <= before)
+        throw new Error(`${at} is told behind ${before}`);
+      const name = `${this.collection} ${at.split('-')[0]}`;
+      if (!isAlive) {
+        const known = this.told.get(name);
+        if (known !== undefined && known !== at) throw new Error(`${at} is told, and ${known} was before`);
+        this.told.set(name, at);
+        this.options.onReached('a copy is told of a change');
+      }
+      for (const step of changes) this.copy?.take(step);
+    } catch (error) {
+      const text = error instanceof Error ? error.message : String(error);
+      this.options.onViolation(new Violation('I31', `a copy of ${this.collection}: ${text}`));
+    }
+    this.position = position;
+  }
+
+  private ended(end: FeedEnd, attempt: number): void {
+    if (end.kind === 'lost') this.lost(attempt);
+    else this.leave(attempt);
+  }
+
+  private lost(attempt: number): void {
+    if (attempt !== this.attempt) return;
+    this.options.onReached('a copy is told that it is lost');
+    this.position = null;
+    this.copy = null;
+    this.leave(attempt);
+  }
+
+  private leave(attempt: number): void {
+    if (attempt !== this.attempt) return;
+    this.attempt += 1;
+    this.process = null;
+  }
+}
