@@ -22,9 +22,9 @@ export const SEEDS_TRIED_FIRST: ReadonlyMap<string, readonly number[]> = new Map
   ['node:read_before_applied', [3, 8, 9]],
   ['node:results_captured_late', [1, 4, 8]],
   ['node:retry_made_twice', [24, 29, 45]],
-  ['node:task_ended_apart', [4, 9, 14]],
+  ['node:task_ended_apart', [4, 9, 14, 23]],
   ['node:tasks_not_taken_up', [2, 4, 15]],
-  ['read_without_quorum', [155]],
+  ['read_without_quorum', [155, 166]],
   ['storage:ack_before_sync', [11, 27, 62]],
-  ['storage:applied_index_outside_batch', [62]],
+  ['storage:applied_index_outside_batch', [62, 23]],
 ]);
