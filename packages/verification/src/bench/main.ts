@@ -9,6 +9,8 @@ import { benchIdle, idleText } from './cluster/idle.js';
 import type { ConsoleRow } from './console/console.js';
 import { rowsText } from './contest.js';
 import { benchPrograms, langText } from './lang.js';
+import { benchFairness, fairnessText, isFair } from './operator/fairness.js';
+import { benchShop, isNamedSoon, shopText } from './operator/shop.js';
 import { benchRequests } from './requests.js';
 import { benchRooms, roomsText } from './rooms.js';
 import { benchData, dataText } from './scale/data.js';
@@ -36,6 +38,8 @@ PARTS (default: append and http)
   idle        processor time that three nodes take while nobody asks them anything, beside etcd and another build (--against)
   data        a node with a million orders: loading them, building indexes and jobs beside writes, look-ups in memory and after a restart, beside SQLite
   console     the web console in the installed browser, beside its goals: first view, typing, large results, long lists, polling
+  fairness    two users who ask in loops, few and many, short and long: what part of the time each gets
+  shop        the shop of the tutorial under load, with a procedure that becomes slow: how soon althing top names it
   snapshot    a large state on its way to a follower that has nothing, and what other clients notice; of another build, too (--against)
 
   --seconds N       length of one measurement (default 1; for requests 0.4, for idle 5)
@@ -52,8 +56,8 @@ PARTS (default: append and http)
   --listeners N     connections in the room of rooms (default 10000)
   --orders N        orders of data (default 1000000)
   --megabytes N     size of the state of snapshot (default 1000)
-  --per-s N         writes, and reads, that clients of snapshot send to each of two nodes a second (default 20), and writes beside the
-                    builds of data (default 1000)
+  --per-s N         writes, and reads, that clients of snapshot send to each of two nodes a second (default 20), writes beside the
+                    builds of data (default 1000), and requests of shop (default 500)
   --profile DIR     where snapshot lets all threads of its nodes write profiles of their processor time (--cpu-prof)
   --storage DIR     where nodes and appends keep their files (default: the folder of temporary files)
   --json            figures as JSON
@@ -161,6 +165,14 @@ const PARTS: Readonly<Record<string, (values: Values) => Found | Promise<Found>>
     const progress = (row: ConsoleRow) => console.error(consoleText([row]));
     const figures = await benchConsole({ only, rounds: whole(rounds, '--rounds'), progress });
     return { figures, text: consoleText(figures), isWrong: !isGoodConsole(figures) };
+  },
+  fairness: async (values) => {
+    const figures = await benchFairness(secondsOf(values, '5'));
+    return { figures, text: fairnessText(figures), isWrong: !isFair(figures) };
+  },
+  shop: async (values) => {
+    const figures = await benchShop(positive(values['per-s'] ?? '500', '--per-s'));
+    return { figures, text: shopText(figures), isWrong: !isNamedSoon(figures) };
   },
   snapshot: async (values) => {
     const { against, storage, profile, rounds = '1' } = values;

@@ -1,0 +1,138 @@
+/** Two users who each ask in loops: what part of the engine's time each of them gets. */
+import { NodeProcess } from '../../harness/node-process.js';
+import { table } from '../table.js';
+import { Asker } from './asker.js';
+
+/** What one of two users does: so many loops at once, each of queries of so many milliseconds or so. */
+interface Side {
+  readonly loops: number;
+  readonly ms: number;
+}
+
+export interface FairnessRow {
+  readonly sides: readonly [Side, Side];
+  /** Queries of each that were answered. */
+  readonly counts: readonly [number, number];
+  /** The part of the time of both that the first one's queries ran. */
+  readonly share: number;
+}
+
+const CASES: readonly (readonly [Side, Side])[] = [
+  [
+    { loops: 1, ms: 5 },
+    { loops: 1, ms: 5 },
+  ],
+  [
+    { loops: 16, ms: 5 },
+    { loops: 2, ms: 5 },
+  ],
+  [
+    { loops: 8, ms: 30 },
+    { loops: 8, ms: 3 },
+  ],
+  [
+    { loops: 4, ms: 150 },
+    { loops: 4, ms: 5 },
+  ],
+  [
+    { loops: 4, ms: 150 },
+    { loops: 1, ms: 150 },
+  ],
+];
+
+const NAMES = ['ann', 'bob'] as const;
+const SCOPE = '/stuff';
+/** The least and the most that the first of two may get. */
+const HALF = [0.4, 0.6] as const;
+
+/** @param durationMs length of each case */
+export async function benchFairness(durationMs: number): Promise<FairnessRow[]> {
+  const node = await NodeProcess.start();
+  const admin = new Asker(node.url, 'admin', 'pass', 2);
+  try {
+    for (const name of NAMES) {
+      await admin.query(
+        't',
+        `new_user('${name}'); set_password('${name}', 'secret'); grant('//stuff', '${name}', RUN);`,
+      );
+      await admin.query(
+        SCOPE,
+        `new_procedure('${name}', |n: 'int'| { s = 0; for (i in range(n)) for (j in range(1000)) s += j; s; }); nil;`,
+      );
+    }
+    const perMs = await roundsPerMs(admin);
+    const rows: FairnessRow[] = [];
+    for (const sides of CASES) rows.push(await contest(node, admin, sides, perMs, durationMs));
+    return rows;
+  } finally {
+    admin.close();
+    await node.stop();
+  }
+}
+
+/** Rounds of the outer loop in a millisecond, when its code is hot. */
+async function roundsPerMs(admin: Asker): Promise<number> {
+  for (let i = 0; i < 20; i++) await admin.run(SCOPE, NAMES[0], { n: 100 });
+  await admin.query('n', 'reset_counters();');
+  for (let i = 0; i < 20; i++) await admin.run(SCOPE, NAMES[0], { n: 100 });
+  return 2000 / (1000 * (await runTimes(admin))[0]);
+}
+
+async function contest(
+  node: NodeProcess,
+  admin: Asker,
+  sides: readonly [Side, Side],
+  perMs: number,
+  durationMs: number,
+): Promise<FairnessRow> {
+  await admin.query('n', 'reset_counters();');
+  const until = Date.now() + durationMs;
+  const [first, second] = await Promise.all(
+    sides.map(async ({ loops, ms }, at) => {
+      const name = NAMES[at] ?? '';
+      const asker = new Asker(node.url, name, 'secret', loops);
+      const n = Math.round(ms * perMs);
+      let count = 0;
+      const loop = async (): Promise<void> => {
+        while (Date.now() < until) {
+          await asker.run(SCOPE, name, { n });
+          count += 1;
+        }
+      };
+      await Promise.all(Array.from({ length: loops }, loop));
+      asker.close();
+      return count;
+    }),
+  );
+  const [own, others] = await runTimes(admin);
+  return { sides, counts: [first ?? 0, second ?? 0], share: own / (own + others) };
+}
+
+/** Seconds that the procedure of each user ran. */
+async function runTimes(admin: Asker): Promise<[number, number]> {
+  const stats: unknown = JSON.parse(
+    await admin.query('n', 'procedure_stats().map(|p| p.load()).map(|p| [p.procedure, p.run_total]);'),
+  );
+  const rows: readonly unknown[] = Array.isArray(stats) ? stats : [];
+  const timeOf = (name: string): number => {
+    const row = rows.find((each) => Array.isArray(each) && each[0] === name);
+    return Array.isArray(row) ? Number(row[1]) : 0;
+  };
+  return [timeOf(NAMES[0]), timeOf(NAMES[1])];
+}
+
+export function isFair(rows: readonly FairnessRow[]): boolean {
+  return rows.every(({ share }) => share >= HALF[0] && share <= HALF[1]);
+}
+
+export function fairnessText(rows: readonly FairnessRow[]): string {
+  return table([
+    ['first user', 'second user', 'answered', 'first', 'second'],
+    ...rows.map(({ sides, counts, share }) => [
+      ...sides.map(({ loops, ms }) => `${loops} x ${ms} ms`),
+      counts.join(', '),
+      `${(100 * share).toFixed(1)} %`,
+      `${(100 - 100 * share).toFixed(1)} %`,
+    ]),
+  ]);
+}

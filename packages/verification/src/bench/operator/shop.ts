@@ -1,0 +1,176 @@
+/**
+ * The shop of the tutorial under a steady load, in which one procedure becomes slow: how long it takes until `althing top` names it.
+ */
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { NodeProcess } from '../../harness/node-process.js';
+import { table } from '../table.js';
+import { Asker } from './asker.js';
+
+export interface ShopFigures {
+  readonly perS: number;
+  readonly answered: number;
+  readonly failed: number;
+  /** From when the slow procedure was there until it was a row of `althing top`, in seconds; null: it never was. */
+  readonly namedAfterS: number | null;
+  /** Its row and its part of the time by then; 0 for none. */
+  readonly row: number;
+  readonly share: number;
+}
+
+const PROGRAM = fileURLToPath(new URL('../../../../cli/bin/althing.js', import.meta.url));
+const TUTORIAL = new URL('../../../../../docs/tutorial.md', import.meta.url);
+const SCOPE = '/stuff';
+const CUSTOMERS = 200;
+/** Load before the slow procedure comes, and time for `althing top` to name it. */
+const CALM_MS = 5000;
+const GOAL_S = 10;
+const PATIENCE_MS = 20_000;
+const SLOW = 'revenue';
+
+/** Goes through all customers again and again, as a report does whose author thought of ten of them. */
+const SLOW_CODE = `new_procedure('${SLOW}', || {
+  sum = 0;
+  for (i in range(1000)) for (email, customer in .customers) sum += customer.orders.len();
+  sum;
+});`;
+
+/** @param perS requests a second */
+export async function benchShop(perS: number): Promise<ShopFigures> {
+  const node = await NodeProcess.start();
+  const shop = new Asker(node.url, 'admin', 'pass', 64);
+  const top = spawn(process.execPath, [
+    PROGRAM,
+    ...['top', '--format', 'json', '--url', node.url, '--user', 'admin:pass'],
+  ]);
+  try {
+    for (const block of blocksOf(readFileSync(TUTORIAL, 'utf8'))) await shop.query(SCOPE, block);
+    await shop.query(SCOPE, ".products['tea'].stock = 1000000000; nil;");
+    for (let i = 0; i < CUSTOMERS; i++)
+      await shop.run(SCOPE, 'add_customer', { email: emailOf(i), name: 'Ann' });
+    const load = new Load(shop, perS);
+    await pause(CALM_MS);
+    await shop.query(SCOPE, SLOW_CODE);
+    const begun = Date.now();
+    load.isSlow = true;
+    const { at, row, share } = await named(top, begun + PATIENCE_MS);
+    await load.stop();
+    const namedAfterS = at === null ? null : (at - begun) / 1000;
+    return { perS, answered: load.answered, failed: load.failed, namedAfterS, row, share };
+  } finally {
+    top.kill();
+    shop.close();
+    await node.stop();
+  }
+}
+
+/** The queries of the tutorial that make the shop, without those that show an error. */
+function blocksOf(page: string): string[] {
+  const blocks = [...page.matchAll(/^```js\n(?<code>[\s\S]*?)^```$/gm)];
+  return blocks.map(({ groups }) => (groups?.code ?? '').replaceAll(/^.*\/\/ error.*$/gm, ''));
+}
+
+function emailOf(n: number): string {
+  return `c${n % CUSTOMERS}@example.org`;
+}
+
+/** Customers, so many a second: they buy, and look at what they bought. Twice a second somebody calls the slow procedure once it is there. */
+class Load {
+  isSlow = false;
+  answered = 0;
+  failed = 0;
+  private readonly shop: Asker;
+  private readonly open = new Set<Promise<void>>();
+  private readonly timers: readonly NodeJS.Timeout[];
+  private sent = 0;
+
+  constructor(shop: Asker, perS: number) {
+    this.shop = shop;
+    const begun = Date.now();
+    this.timers = [
+      setInterval(() => {
+        const due = ((Date.now() - begun) / 1000) * perS;
+        while (this.sent < due) this.send(this.sent++);
+      }, 10),
+      setInterval(() => {
+        if (this.isSlow) this.note(this.shop.run(SCOPE, SLOW));
+      }, 500),
+    ];
+  }
+
+  async stop(): Promise<void> {
+    for (const timer of this.timers) clearInterval(timer);
+    await Promise.all(this.open);
+  }
+
+  private send(n: number): void {
+    const email = emailOf(n * 7);
+    if (n % 3 === 0) this.note(this.shop.run(SCOPE, 'buy', { email, sku: 'tea', count: 1 }));
+    else if (n % 3 === 1) this.note(this.shop.run(SCOPE, 'orders_of', { email }));
+    else this.note(this.shop.query(SCOPE, ".products['tea'].price;"));
+  }
+
+  private note(answer: Promise<unknown>): void {
+    const noted = answer.then(
+      () => {
+        this.answered += 1;
+      },
+      () => {
+        this.failed += 1;
+      },
+    );
+    this.open.add(noted);
+    noted.then(() => this.open.delete(noted));
+  }
+}
+
+/** When the slow procedure was among the rows, in which one, and with what part of the time. */
+async function named(
+  { stdout }: ChildProcessWithoutNullStreams,
+  until: number,
+): Promise<{ readonly at: number | null; readonly row: number; readonly share: number }> {
+  let text = '';
+  stdout.on('data', (piece: Buffer) => {
+    text = (text + String(piece)).slice(-1_000_000);
+  });
+  while (Date.now() < until) {
+    await pause(50);
+    const line = text.split('\n').at(-2);
+    if (line === undefined || line === '') continue;
+    const rows = rowsOf(JSON.parse(line));
+    const at = rows.findIndex(({ what }) => what === SLOW);
+    const found = rows[at];
+    if (found !== undefined) return { at: Date.now(), row: at + 1, share: found.share };
+  }
+  return { at: null, row: 0, share: 0 };
+}
+
+interface TopRow {
+  readonly what: string;
+  readonly share: number;
+}
+
+function rowsOf(look: unknown): TopRow[] {
+  if (typeof look !== 'object' || look === null || !('busiest' in look) || !Array.isArray(look.busiest))
+    return [];
+  return look.busiest.map((row: { what?: unknown; share?: unknown }) => ({
+    what: String(row.what),
+    share: Number(row.share),
+  }));
+}
+
+export function isNamedSoon({ namedAfterS, failed }: ShopFigures): boolean {
+  return failed === 0 && namedAfterS !== null && namedAfterS <= GOAL_S;
+}
+
+export function shopText({ perS, answered, failed, namedAfterS, row, share }: ShopFigures): string {
+  const after = namedAfterS === null ? 'never' : `${namedAfterS.toFixed(1)} s`;
+  return table([
+    ['the shop of the tutorial', `${perS} a second`],
+    ['answered, failed', `${answered}, ${failed}`],
+    [`named by althing top (goal: ${GOAL_S} s)`, after],
+    ['in row', `${row}, with ${Math.round(100 * share)} % of the time`],
+  ]);
+}
