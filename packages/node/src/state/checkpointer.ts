@@ -140,7 +140,8 @@ export class Checkpointer {
    */
   async ensureStored(session: GroupSession): Promise<void> {
     if (this.isStored(session)) return;
-    await this.running.get(session);
+    // Several may wait for one that comes to nothing: the first of them starts the next.
+    while (this.running.has(session)) await this.running.get(session);
     if (!this.isStored(session) && this.allowed(session)) await this.start(session);
   }
 
