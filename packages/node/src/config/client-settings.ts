@@ -56,7 +56,7 @@ export const listeners = {
   http_status_port: setting(
     port(),
     9230,
-    'Port for health checks and metrics (`/healthy`, `/ready`, `/started`, `/leader`, `/status`, `/metrics`); it needs no credentials and shows no data. 0 disables it.',
+    'Port for health checks and metrics (`/healthy`, `/ready`, `/started`, `/leader`, `/status`, `/metrics`); it needs no credentials and shows no data, but for `/cancel`, which takes a token. 0 disables it.',
   ),
   listen_node_port: setting(port(), 9220, 'Port on which the nodes of a cluster talk to each other.'),
   bind_client_addr: setting(
