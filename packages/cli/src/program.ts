@@ -5,6 +5,7 @@ import { Command, CommanderError } from 'commander';
 import { applyCommand, diffCommand } from './apply.js';
 import { backupCommand } from './backup.js';
 import { opensShell } from './bare.js';
+import { changesCommand } from './changes/changes-command.js';
 import { checkCommand } from './check.js';
 import { testCommand } from './checks/test-command.js';
 import { clusterCommand } from './cluster.js';
@@ -41,6 +42,7 @@ const commands: readonly CommandDefinition[] = [
   migrateCommand,
   loadCommand,
   dumpCommand,
+  changesCommand,
   checkCommand,
   recoverCommand,
   configCommand,

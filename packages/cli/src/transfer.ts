@@ -22,19 +22,25 @@ import {
 import type { Connection } from './connection.js';
 import { messageOf, partOf } from './system-error.js';
 
+/** The answer 410: a node had what was asked for, and has it no more. */
+export class GoneError extends Error {}
+
 /**
  * Asks for a stream.
  *
  * @param signal ends it
  * @throws {AlthingError} also while it is read; a stream that ends too early is not noticed here
+ * @throws {GoneError} for what the node has no more
  */
 export async function receive(
   connection: Connection,
   path: string,
   signal: AbortSignal,
+  method: 'GET' | 'POST' = 'POST',
 ): Promise<AsyncIterable<Uint8Array>> {
-  const request = begin(connection, path, { 'Content-Length': 0 }, signal);
+  const request = begin(connection, path, method === 'GET' ? {} : { 'Content-Length': 0 }, signal, method);
   const response = await answered(request, connection, () => request.end());
+  if (response.statusCode === 410) throw new GoneError((await readBody(response)).toString('utf8'));
   if (response.statusCode !== 200) throw await failure(response);
   return read(response, connection);
 }
@@ -78,6 +84,7 @@ function begin(
   path: string,
   headers: Readonly<Record<string, string | number>>,
   signal: AbortSignal,
+  method: 'GET' | 'POST' = 'POST',
 ): ClientRequest {
   const { tls, credentials, timeoutMs, readOnly } = connection;
   const modes = readOnly ? { 'Althing-Read-Only': 'true' } : {};
@@ -87,7 +94,7 @@ function begin(
       ? `Bearer ${credentials.token}`
       : `Basic ${Buffer.from(`${credentials.user}:${credentials.password}`).toString('base64')}`;
   const request = (url.protocol === 'https:' ? httpsRequest : httpRequest)({
-    method: 'POST',
+    method,
     hostname: url.hostname.replace(/^\[(.*)\]$/, '$1'),
     port: url.port,
     path: `${url.pathname.replace(/\/+$/, '')}${path}`,
