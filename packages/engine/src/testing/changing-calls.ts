@@ -103,6 +103,7 @@ export const CHANGING_CALLS: Readonly<Record<ChangingScope, Readonly<Record<stri
     rename_user: "rename_user('u', 'v');",
     set_password: "set_password('u', nil);",
     new_token: "new_token('u');",
+    set_feed: "set_feed('stuff', {keep_mb: 1});",
     set_limit: "set_limit('u', {duration: 200, share: 0.5, rate: 10});",
     del_sessions: "del_sessions('u');",
     del_token: "del_token(new_token('u'));",

@@ -59,6 +59,8 @@ export const NODE_MUTANTS = {
   job_cursor_in_memory: 'how far a job is is what its leader remembers, and not what the state says',
   job_waiting_not_stored: 'what a job chose and is still referred to is forgotten',
   job_slice_not_undone: 'a slice of a job that is taken back counts as done',
+  feed_skips_entry: 'what is read of the log for a feed lacks its first entry, unless that is the only one',
+  feed_uncommitted: 'a feed tells of all that the log holds, committed or not',
   index_of_before:
     'the answer of a snapshot read tells the index that the node had applied, not that of the snapshot',
   wiped_node_keeps_id: 'a node that lost its data comes back as who it was',

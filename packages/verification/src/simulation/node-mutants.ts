@@ -92,6 +92,9 @@ export class NodeBugs {
         payload: changedRequest(command.payload, (request) => ({ ...request, sequence })),
       };
     }
+    if (command.kind === 'read_log' && on.has('feed_uncommitted')) {
+      return { ...command, upTo: Number.MAX_SAFE_INTEGER };
+    }
     if (command.kind === 'call' && on.has('undecided_not_sent')) {
       return {
         ...command,
@@ -117,6 +120,10 @@ export class NodeBugs {
     if (on.size === 0) return event;
     if (event.kind === 'read' && event.index !== null && on.has('read_before_applied')) {
       return { ...event, index: 0 };
+    }
+    if (event.kind === 'log_read' && event.part !== null && on.has('feed_skips_entry')) {
+      const { entries } = event.part;
+      return { ...event, part: { ...event.part, entries: entries.length > 1 ? entries.slice(1) : entries } };
     }
     if (event.kind === 'invited' && on.has('invitation_stays')) {
       const { node: _member, ...rest } = event;

@@ -13,7 +13,7 @@ const DECISIONS_MAX = 10;
 
 describe('making a run small that fails', () => {
   test('leaves a few faults and operations of a planted bug, and it fails for the same reason', async () => {
-    const mutants = ['node:results_captured_late'];
+    const mutants = ['node:no_undo'];
     let runs = 0;
     const counted: typeof live = (work) => {
       runs += 1;
