@@ -4,7 +4,6 @@ import type { InviteAnswer, InvitedPlace, JoinAnswer } from '@althing/node/parts
 import { type Machine, NODE_PORT } from './machine.js';
 import type { Process } from './process.js';
 import { Draw } from './random.js';
-import { Violation } from './watcher.js';
 import type { World } from './world.js';
 
 /** Time between two questions of a node that wants to join, in milliseconds. */
@@ -130,16 +129,13 @@ export class Newcomers {
     return { problem: null };
   }
 
-  /**
-   * Looks whether each invitation has come to its end: nobody comes any more by one whose node is a member.
-   *
-   * @throws Violation
-   */
-  check(process: Process): void {
-    for (const { host, number } of process.root?.invitations.values() ?? []) {
+  /** An invitation at a process whose node is a member already, which its leader is to notice when it asks again; null for none. */
+  staleInvitation({ root }: Process): string | null {
+    for (const { host, number } of root?.invitations.values() ?? []) {
       const name = host.replace(ALIAS, '');
       const isMember = this.world.present.some((machine) => machine.name === name && !machine.isOutside);
-      if (isMember) throw new Violation('I20', `invitation ${number} stays, though ${host} has joined`);
+      if (isMember) return `invitation ${number} stays, though ${host} has joined`;
     }
+    return null;
   }
 }

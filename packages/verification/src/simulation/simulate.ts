@@ -176,6 +176,8 @@ export function unsettled(world: World): string | null {
     const isListed = world.present.every(({ nodeId }) => members.get(nodeId)?.leaving === false);
     if (!isListed || members.size !== processes.length) return `${process.machine.name} has other members`;
     if (root.users.size === 0) return `${process.machine.name} has no users`;
+    const invitation = world.newcomers.staleInvitation(process);
+    if (invitation !== null) return invitation;
     if (side.router.busy > 0) return `requests wait at ${process.machine.name}`;
     for (const id of root.collections.keys()) groups.add(id);
     const lagMs = process.host?.lag(world.scheduler.now).ms ?? 0;
@@ -244,7 +246,6 @@ async function checkEverything(world: World): Promise<void> {
   }
   for (const collection of world.clients.collections) checkCollection(world, collection);
   world.listeners.check((process, collection) => counterIn(readLocally(process, collection)));
-  for (const process of world.processes) world.newcomers.check(process);
   checkSockets(world);
   checkRights(world.clients.history);
   checkSessions(world.clients.history);
