@@ -337,6 +337,25 @@ describe('a snapshot', () => {
     expect(node.log.view(GROUP).firstIndex).toBe(index + 1);
   });
 
+  test('hides what the disk still has of a leader that was deposed, until it is written', async () => {
+    const cluster = await Cluster.of(1, 2, 3);
+    const leader = cluster.node(1);
+    leader.propose('a');
+    await cluster.settle();
+    const { commitIndex, term, membership } = leader.group.status();
+    for (const other of [2, 3]) cluster.node(other).kill();
+    leader.propose('lost', 'lost');
+    await cluster.settle();
+    const read = (): unknown => leader.group.readPart(commitIndex, 20, 1e6);
+    const snapshot = { index: 20, term: term + 1, hash: 7, membership };
+    leader.group.snapshotArrived({ kind: 'snapshot', from: 2, to: 1, term: term + 1, snapshot });
+    expect(read()).toBeNull();
+    leader.group.installed({ ...snapshot, membership: encodeMembership(membership) });
+    expect(read()).toBeNull();
+    await cluster.settle();
+    expect(read()).toMatchObject({ before: null, oldest: { index: 20 }, entries: [] });
+  });
+
   test('lets what is to be written meanwhile wait: a term that is newer is noted behind it', async () => {
     const { cluster, leader, node } = await newcomer();
     const [message] = leader.snapshots as [InstallSnapshot];

@@ -233,9 +233,12 @@ export class RaftGroup {
     this.leadAgain();
   }
 
-  /** A part of the log, up to an entry that is committed; null while a snapshot takes its place. */
-  readPart(...range: Parameters<GroupLog['readPart']>): ReturnType<GroupLog['readPart']> | null {
-    return this.writes.isInstalling ? null : this.log.readPart(...range);
+  /** A part of the log, up to an entry that is committed; null where another one takes its place. */
+  readPart(after: number, upTo: number, bytes: number): ReturnType<GroupLog['readPart']> | null {
+    // What the disk has behind that may be of a leader that was deposed.
+    const { stableIndex, lastIndex } = this.raft.status();
+    if (this.writes.isInstalling || (after > stableIndex && after <= lastIndex)) return null;
+    return this.log.readPart(after, Math.min(upTo, stableIndex), bytes);
   }
 
   /** The state is durable up to here; lets the log go, but for `keep` entries, and what lies behind `keptFrom`. */
