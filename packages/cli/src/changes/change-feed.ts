@@ -24,7 +24,7 @@ export interface FeedOptions {
   readonly signal: AbortSignal;
   /** Waits before the next node is asked; ends early when the signal comes. */
   readonly pause: (ms: number) => Promise<void>;
-  /** Told once each time that the feed stands still. */
+  /** Called once each time that the feed stands still. */
   readonly onInterrupted: (error: AlthingError) => Promise<void>;
 }
 
@@ -82,7 +82,7 @@ export async function* changeFeed(
 }
 
 /**
- * What a line says; null when the node asks to be left.
+ * Reads a line; null when the node asks to be left.
  *
  * @throws {GoneError} when the node has lost the position
  * @throws {FeedError} when the collection may not be read any more

@@ -18,7 +18,7 @@ export function NodeAway(): JSX.Element | null {
   useEvery(OTHERS_MS, () => {
     if (!isNodeAway.value) void loadOtherConsoles();
   });
-  // How it was answered is noted wherever something is asked: a page that asks by itself is enough.
+  // Each question notes how it was answered: a page that asks by itself is enough.
   useEvery(ASK_MS, () => {
     if (isNodeAway.value || Date.now() - lastAnswerAt() > ASK_MS)
       void ask('@node', 'nil;', {}, { timeoutMs: WAIT_MS }).catch(() => {});

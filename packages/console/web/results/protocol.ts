@@ -26,7 +26,7 @@ export type Question =
       readonly dry: DryRunKind | null;
     }
   | {
-      /** What a text would do; a long one takes longer to parse than a key may take. */
+      /** Judges what a text would do: a long one takes longer to parse than a key may take. */
       readonly kind: 'judge';
       readonly code: string;
       readonly scope: string;

@@ -14,7 +14,7 @@ import type { GroupPart } from '../state/parts/part.js';
 import { RecordKind } from '../state/records.js';
 import { one } from '../state/tally.js';
 
-/** What of the log is kept: changes that are neither older, nor have more bytes behind them. */
+/** The part of the log that is kept: changes that are neither older, nor have more bytes behind them. */
 export interface FeedKeep {
   readonly bytes: number;
   readonly seconds: number;

@@ -5,14 +5,14 @@ import type { RootGroup } from './root-group.js';
 import { readUser, type User, writeUser } from './user.js';
 
 /**
- * What the root scope knows of one user and one collection now, for a query that is checked here and runs elsewhere, beside an older
+ * The present knowledge of the root scope of one user and one collection, for a query that is checked here and runs elsewhere, beside an older
  * state of that scope.
  */
 export interface RootPart {
   readonly user: Uint8Array;
   readonly collection: Uint8Array;
   readonly collectionId: number;
-  /** What the user may do there; null where it has no entry. */
+  /** Privileges of the user there; null where it has no entry. */
   readonly access: number | null;
 }
 

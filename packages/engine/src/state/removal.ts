@@ -77,7 +77,7 @@ export class Removal {
     return things;
   }
 
-  /** What a round through all things ends with. Where it found nothing, what still waits stays, since something can't let go of it. */
+  /** Ends a round through all things. Where it found nothing, what still waits stays, since something can't let go of it. */
   private endRound(
     { def, progress, waiting }: Job,
     found: boolean,

@@ -73,7 +73,7 @@ export type Command =
       readonly kind: 'checkpointed';
       readonly group: GroupId;
       readonly applied: Applied;
-      /** What lies behind this index is kept for those who follow changes; missing: nothing more than the log needs. */
+      /** The index behind which the log is kept for those who follow changes; missing: nothing more than it needs itself. */
       readonly keptFrom?: number;
     }
   /** Where the members of the cluster are, this node included, and who was removed from it. */

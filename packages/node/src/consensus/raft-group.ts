@@ -235,7 +235,7 @@ export class RaftGroup {
 
   /** A part of the log, up to an entry that is committed; null where another one takes its place. */
   readPart(after: number, upTo: number, bytes: number): ReturnType<GroupLog['readPart']> | null {
-    // What the disk has behind that may be of a leader that was deposed.
+    // Entries that the disk has behind `stableIndex` may be those of a leader that was deposed.
     const { stableIndex, lastIndex } = this.raft.status();
     if (this.writes.isInstalling || (after > stableIndex && after <= lastIndex)) return null;
     return this.log.readPart(after, Math.min(upTo, stableIndex), bytes);

@@ -92,7 +92,7 @@ export class Feeds {
 
   /** @throws LostError, QueryError */
   private async assertHeld(session: GroupSession, since: FeedPosition): Promise<void> {
-    // What this node lacks is in no history that goes on, unless the node is behind.
+    // A position that this node lacks is in no history that goes on, unless the node is behind.
     if (since.index > session.appliedIndex) await presentOf(session);
     const part = await this.options.reads.read(session.id, since.index, since.index);
     if (part === null) throw NOT_READY;

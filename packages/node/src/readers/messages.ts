@@ -1,8 +1,8 @@
-/** What the engine thread and a reader say to each other. */
+/** Messages between the engine thread and a reader. */
 import type { QueryLimits, Quotas } from '@althing/engine';
 import type { SnapshotQuery } from '../requests/snapshot-query.js';
 
-/** What a reader begins with. */
+/** The settings that a reader begins with. */
 export interface ReaderData {
   /** The folder of LevelDB, spelled as the engine thread opened it. */
   readonly location: string;

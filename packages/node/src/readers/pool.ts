@@ -27,7 +27,7 @@ export interface PoolSettings {
   readonly threads: number;
   readonly durationMs: number;
   readonly memoryMb: number;
-  /** What may be written to the disk while one runs: what it overwrites is kept as long. */
+  /** Bytes that may be written to the disk while one runs: all that they overwrite is kept as long. */
   readonly keptBytes: number;
   readonly limits: QueryLimits;
   readonly quotas: Quotas;
@@ -81,7 +81,7 @@ interface Place {
   reader: Reader;
   /** Null while it is idle. */
   job: Job | null;
-  /** That of its last job; null before it had one. */
+  /** The collection of its last job; null before it had one. */
   collection: GroupId | null;
   /** When its job began, or its last one ended. */
   since: number;

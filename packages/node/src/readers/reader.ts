@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { FromReader, ReaderData, ToReader } from './messages.js';
 
-/** Told what comes of a reader. */
+/** Listens to what comes of a reader. */
 export interface ReaderEvents {
   readonly said: (message: FromReader) => void;
   /** It is gone. @param cause why, where it ended by an error */
