@@ -120,6 +120,30 @@ describe('no instance is read', () => {
   });
 });
 
+describe('where next to all have nothing in a property, next to none come into memory when it is deleted', () => {
+  test.each([
+    ['any', '7', '.more[0]'],
+    ['thing?', 'nil', '.more[1]'],
+    ['[]', '[]', '[.more[1]]'],
+    ['[Other?]', '[]', 'range(5000).map(|| nil)'],
+    ['{Other}', 'set()', 'set(.more[1])'],
+  ])('%s', (definition, nothing, more) => {
+    const { harness } = fixture;
+    harness.run("try(set_type('Other', {o: 'int'})); .more = [{a: 1}, Other{o: 1}]; nil");
+    harness.run(`mod_type('Point', 'add', 'extra', '${definition}'); .points[5].extra = ${more}; nil`);
+    harness.run(`range(100, 200).each(|i| .points[i].extra = ${nothing}); nil`);
+    fixture.reopen();
+    const { misses } = harness.collection.store;
+    harness.run("mod_type('Point', 'del', 'extra'); nil");
+    // The instance, and what it refers to.
+    expect(harness.collection.store.misses - misses).toBeLessThan(3);
+    fixture.reopen();
+    expect(harness.run('[.points[5].left, .points[150].left, .more[0].a, .more[1].o]')).toEqual([
+      5, 150, 1, 1,
+    ]);
+  });
+});
+
 describe('instances are read where each has to change', () => {
   test('what holds an instance of another type, a member or a room lets go of it when its property is deleted', () => {
     const { harness } = fixture;

@@ -36,6 +36,8 @@ export function releaseValues(rt: Runtime, type: Type, name: string): void {
   if (field === undefined || isScalar(field.definition)) return;
   const things = isStoredNowhere(rt, field.definition) ? looseInstances(rt, type) : eachInstance(rt, type);
   for (const thing of things) {
+    // Memory is left to what is in use: most have nothing here.
+    if (thing.id !== 0 && rt.store?.restsFlat(thing, field.id) === true) continue;
     rt.load(thing);
     const value = thing.get(name);
     if (value !== undefined && !isPlainScalar(value)) rt.transaction.placeUnchecked(thing, name, null);

@@ -25,7 +25,7 @@ import { RecordKind, type RecordSink, type RecordSource } from './records.js';
 import { ThingTable } from './table.js';
 import { readThing, writeThing } from './thing-record.js';
 import { ThingRecords } from './thing-records.js';
-import { visitThingsOfRecord } from './thing-walk.js';
+import { isFieldFlat, visitThingsOfRecord } from './thing-walk.js';
 
 /**
  * The things of one collection, in memory as far as they were touched: found by their ids, read from their records when they are
@@ -356,6 +356,11 @@ export class ThingMemory implements Loader {
       if (isPagedList(value)) value.backing.visitThings(visit);
       else eachThing(value, (child) => visit(child.id));
     });
+  }
+
+  /** Whether an instance is not in memory, and its record has nothing in a field that would have to be given up: see `isFieldFlat`. */
+  restsFlat(thing: Thing, field: number): boolean {
+    return (thing.bits & ThingBit.LOADED) === 0 && isFieldFlat(this.records.reader(thing.id, 0), field);
   }
 
   /** Notes that a value came into memory that refers to things. */

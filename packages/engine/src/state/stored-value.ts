@@ -16,7 +16,15 @@ import { eachMember, MemberPages, readSetHead } from './pages/member-pages.js';
 import type { PageSink } from './pages/page-table.js';
 import { containerPages } from './pages/paged-containers.js';
 import { isLarge, ValuePages } from './pages/value-pages.js';
-import { isSetNext, readValue, visitThings, writeListHead, writeSetOf, writeValue } from './value-codec.js';
+import {
+  isSetNext,
+  readIsFlat,
+  readValue,
+  visitThings,
+  writeListHead,
+  writeSetOf,
+  writeValue,
+} from './value-codec.js';
 
 /** The codes of what lies in pages, beside those of values; the first form of lists is that of release 0.1.0. */
 const LIST = 0x18;
@@ -93,6 +101,11 @@ export function readStored(
   }
 }
 
+/** The same as `readIsFlat` for a stored value. */
+export function readIsStoredFlat(input: ByteReader): boolean {
+  return input.peek() === LARGE || readIsFlat(input);
+}
+
 function valuesOf(thing: Thing, store: ThingMemory, page: RecordOfValues | null): ValuePages {
   const home = store.pagesOf(thing);
   const record = page ?? home;
@@ -121,7 +134,7 @@ export function walkStored(input: ByteReader, walk: Walk): void {
       const items = pages.reduce((sum, { entries }) => sum + entries, 0);
       content?.(encoded((out) => writeListHead(out, items)));
       for (const { number, refers } of pages) {
-        if (content === null && !refers) continue;
+        if (content === null && (reference === null || !refers)) continue;
         const record = walk.page(number);
         content?.(record);
         if (reference === null) continue;
@@ -131,9 +144,10 @@ export function walkStored(input: ByteReader, walk: Walk): void {
     }
     case SET: {
       input.u8();
+      const { pages } = readSetHead(input);
+      if (reference === null && content === null) return;
       const ids: number[] = [];
-      for (const { number } of readSetHead(input).pages)
-        eachMember(new ByteReader(walk.page(number)), (id) => ids.push(id));
+      for (const { number } of pages) eachMember(new ByteReader(walk.page(number)), (id) => ids.push(id));
       if (reference !== null) for (const id of ids) reference(id);
       content?.(encoded((out) => writeSetOf(out, ids)));
       return;

@@ -6,7 +6,7 @@ import type { Type } from '../schema/type.js';
 import { readRecord } from './large-record.js';
 import { eachProperty, PAGED_HEAD, readPropertyHead } from './pages/property-pages.js';
 import { RecordKind, type RecordSource } from './records.js';
-import { type Walk, walkStored } from './stored-value.js';
+import { readIsStoredFlat, type Walk, walkStored } from './stored-value.js';
 import { INSTANCE_HEAD } from './thing-record.js';
 import { writeValue } from './value-codec.js';
 
@@ -19,6 +19,17 @@ export function visitThingsOfRecord(read: ReadPart, visit: (id: number) => void)
   input.varint();
   const walk: Walk = { reference: visit, content: null, page: read };
   walkProperties(input.text(), input, walk, null);
+}
+
+/** Whether an instance with this record refers to nothing by a field, and keeps no pages for it: a scalar, an empty list or set, or no value. */
+export function isFieldFlat(record: ByteReader, field: number): boolean {
+  record.varint();
+  if (!record.text().startsWith(INSTANCE_HEAD)) return false;
+  for (let count = record.varint(); count > 0; count--) {
+    if (record.varint() === field) return readIsStoredFlat(record);
+    walkStored(record, PASSING);
+  }
+  return true;
 }
 
 /**
@@ -82,6 +93,15 @@ function walkProperties(head: string, input: ByteReader, walk: Walk, keys: Conte
     }
   }
 }
+
+/** Reads past values; pages are read for who asks alone. */
+const PASSING: Walk = {
+  reference: null,
+  content: null,
+  page: (number) => {
+    throw new Error(`nobody asks for page ${number}`);
+  },
+};
 
 /** The values of an instance for its type as it is now. */
 function addFields(content: Content, input: ByteReader, type: Type, read: ReadPart): void {

@@ -362,6 +362,25 @@ export function isSetNext(input: ByteReader): boolean {
   return input.peek() === Code.SET;
 }
 
+/** Reads far enough to say whether the next value refers to nothing: whether it is a scalar, or an empty list or set. */
+export function readIsFlat(input: ByteReader): boolean {
+  const code = input.u8();
+  switch (code) {
+    case Code.LIST:
+    case Code.SET:
+      return input.varint() === 0;
+    case Code.TUPLE:
+    case Code.THING:
+    case Code.MEMBER:
+    case Code.WRAP:
+    case Code.ANONYMOUS_WRAP:
+    case Code.ROOM:
+      return false;
+    default:
+      return code <= Code.ROOM;
+  }
+}
+
 /** Writes a set of the things with these ids, in that order. */
 export function writeSetOf(out: ByteWriter, ids: readonly number[]): void {
   out.u8(Code.SET);
