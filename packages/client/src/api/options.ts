@@ -100,6 +100,8 @@ export interface HookAttempt {
   readonly node: string;
   /** Bytes of the request's body. */
   readonly bytes: number;
+  /** Why the attempt before it came to nothing; null for the first one. */
+  readonly failure: string | null;
 }
 
 /** How a call ended. */
@@ -110,6 +112,10 @@ export interface HookAnswer {
   readonly node: string | null;
   /** Bytes of the answer. */
   readonly bytes: number;
+  /** The index of the log that the answer reflects; 0 where nothing tells. */
+  readonly index: number;
+  /** The times that the node took, as `queue;dur=0.1, run;dur=2.3`, for a request with the header `Althing-Timing: 1`; null for none. */
+  readonly timing: string | null;
   /** `ok`, or what the error says of the changes. */
   readonly outcome: 'ok' | ErrorOutcome;
   /** The name of the error, such as `lookup_err` or `ConnectionError`; null for none. */

@@ -538,7 +538,9 @@ describe('wrong usage', () => {
 
 describe('hooks', () => {
   test('see the calls, may add headers, and see no code and no values', async () => {
-    const { node } = await answering(inTurn(hangUp, value('a-secret-value')));
+    const { node } = await answering(
+      inTurn(hangUp, value('a-secret-value', { 'Server-Timing': 'run;dur=2', 'Althing-Index': '7' })),
+    );
     const seen: unknown[] = [];
     const answers: HookAnswer[] = [];
     const db = connected(node.url, {
@@ -562,9 +564,20 @@ describe('hooks', () => {
       ['t-1', '1'],
       ['t-1', '2'],
     ]);
-    expect(answers).toEqual([
-      { durationMs: expect.any(Number), attempts: 2, node: node.url, bytes: 15, outcome: 'ok', error: null },
-    ]);
+    const answer = {
+      attempts: 2,
+      node: node.url,
+      bytes: 15,
+      index: 7,
+      timing: 'run;dur=2',
+      outcome: 'ok',
+      error: null,
+    };
+    expect(answers).toEqual([{ durationMs: expect.any(Number), ...answer }]);
+    expect(seen).toContainEqual({ attempt: 1, node: node.url, bytes: expect.any(Number), failure: null });
+    expect(seen).toContainEqual(
+      expect.objectContaining({ attempt: 2, failure: expect.stringMatching(/can't be reached: /) }),
+    );
     expect(seen[0]).toEqual({ scope: '@:stuff', kind: 'run', procedure: 'greet' });
     expect(new Set(seen.filter((each) => each === seen[0])).size).toBe(1);
     expect(inspect([seen, answers], { depth: 9 })).not.toMatch(/secret/);

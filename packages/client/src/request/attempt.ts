@@ -54,6 +54,8 @@ export interface Reply {
   readonly closes: boolean;
   readonly node: string | null;
   readonly requestId: string | null;
+  /** The header `Server-Timing`, over HTTP alone. */
+  readonly timing?: string | null;
 }
 
 export type AttemptEnd =

@@ -150,7 +150,9 @@ export class Caller {
       if (interruption.interrupted !== null || leftMs <= 0) throw this.#givenUp(interruption, state);
       const node = state.stays ?? nodes.choose(clock.now(), state.tried);
       const isFresh = state.stays !== null;
+      const failure = state.failures === 0 ? null : this.#failureText(state);
       state.begin(node);
+      const info = { attempt: state.attempts, node: state.where, bytes: body.length, failure };
       const attempt: Attempt = {
         node,
         scope,
@@ -164,7 +166,7 @@ export class Caller {
         dryRun,
         minIndex: consistency === 'stale' ? this.#seen.of(scope.text) : 0,
         timeoutMs: Math.min(options.attemptTimeoutMs ?? ATTEMPT_TIMEOUT_MS, leftMs),
-        headers: { ...requestHeaders, ...hooks.attempt?.(hookCall, attemptInfo(state, node, body)) },
+        headers: { ...requestHeaders, ...hooks.attempt?.(hookCall, info) },
         isFresh,
       };
       const end = await endOf(transport.send(attempt), interruption);
@@ -227,7 +229,7 @@ export class Caller {
   /** @throws {AlthingError} for an answer that is an error, or none */
   #valueOf<T>(reply: Reply, state: CallState, read: (body: Uint8Array) => T): T {
     const { failure, status } = reply;
-    state.answerBytes = reply.body.length;
+    state.answer = reply;
     if (failure === null) {
       try {
         return read(reply.body);
@@ -265,9 +267,8 @@ export class Caller {
     if (interrupted?.kind === 'closed') return new AbortError('the client was closed', outcome);
     const { lastReply, lastError } = state;
     const name = state.name?.text ?? state.key;
-    const why = lastError === null ? '' : `: ${this.#options.login.redacted(messageOf(lastError))}`;
     if (state.isInDoubt) {
-      const said = lastReply === null ? why : `: status ${lastReply.status}`;
+      const said = lastReply === null ? this.#whyOf(state) : `: status ${lastReply.status}`;
       return new OutcomeUnknownError(
         `nobody knows whether the request took effect${said}`,
         name,
@@ -276,11 +277,29 @@ export class Caller {
     }
     const failure = lastReply?.failure ?? 'malformed';
     if (lastReply !== null && failure !== 'malformed') return this.#errorOf(lastReply, failure, state);
-    if (lastReply !== null)
-      return new ConnectionError(`${state.where} answered with status ${lastReply.status}`);
     if (state.attempts === 0)
       return new ConnectionError('the time was over before the request could be sent');
-    return new ConnectionError(`${state.where} can't be reached${why}`, lastError ?? undefined);
+    return new ConnectionError(this.#noAnswerText(state), lastError ?? undefined);
+  }
+
+  /** For an attempt that came to no answer of a node. */
+  #noAnswerText(state: CallState): string {
+    const { lastReply, where } = state;
+    return lastReply === null
+      ? `${where} can't be reached${this.#whyOf(state)}`
+      : `${where} answered with status ${lastReply.status}`;
+  }
+
+  #whyOf({ lastError }: CallState): string {
+    return lastError === null ? '' : `: ${this.#options.login.redacted(messageOf(lastError))}`;
+  }
+
+  /** Why the last attempt came to nothing. */
+  #failureText(state: CallState): string {
+    const failure = state.lastReply?.failure ?? 'malformed';
+    return failure === 'malformed'
+      ? this.#noAnswerText(state)
+      : this.#options.login.redacted(failure.message);
   }
 
   #tell(call: HookCall, state: CallState, error: unknown): void {
@@ -292,7 +311,9 @@ export class Caller {
         durationMs: clock.now() - state.begunAt,
         attempts: state.attempts,
         node: state.node === null ? null : state.where,
-        bytes: state.answerBytes,
+        bytes: state.answer?.body.length ?? 0,
+        index: state.answer?.index ?? 0,
+        timing: state.answer?.timing ?? null,
         outcome: error === null ? 'ok' : error instanceof AlthingError ? error.outcome : 'none',
         error: error === null ? null : error instanceof Error ? error.name : 'Error',
       });
@@ -334,7 +355,8 @@ class CallState {
   hasRenewed = false;
   lastError: unknown = null;
   lastReply: Reply | null = null;
-  answerBytes = 0;
+  /** The answer that stands. */
+  answer: Reply | null = null;
 
   constructor(begunAt: number) {
     this.begunAt = begunAt;
@@ -356,14 +378,6 @@ class CallState {
     this.lastReply = end.kind === 'answered' ? end.reply : null;
     this.lastError = end.kind === 'lost' || end.kind === 'unsent' ? end.error : null;
   }
-}
-
-function attemptInfo(
-  state: CallState,
-  node: NodeAddress,
-  body: Uint8Array,
-): Parameters<NonNullable<Hooks['attempt']>>[1] {
-  return { attempt: state.attempts, node: addressOf(node), bytes: body.length };
 }
 
 function addressOf({ url, address }: NodeAddress): string {

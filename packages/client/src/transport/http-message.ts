@@ -51,6 +51,7 @@ export function httpReply(status: number, header: (name: string) => string | nul
     closes: header('connection') === 'close',
     node: header('althing-node'),
     requestId: header('x-request-id'),
+    timing: header('server-timing'),
   };
 }
 

@@ -6,7 +6,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Failed, Ran } from '../results/protocol.js';
 import { askWorker } from '../results/remote.js';
-import { FailedView, ResultView } from '../results/view.js';
+import { FailedView, ResultView, RunningView } from '../results/view.js';
 import { type ProcedureInfo, pathOf } from '../state/names.js';
 import { linkTo } from '../state/route.js';
 import { may } from '../state/session.js';
@@ -86,7 +86,9 @@ export function RunProcedure({ scope, procedure }: Props): JSX.Element {
         )}
       </div>
       <div aria-live="polite">
-        {ended === null ? null : ended.ended.ok ? (
+        {isRunning ? (
+          <RunningView result={result} />
+        ) : ended === null ? null : ended.ended.ok ? (
           <ResultView result={result} run={ended.run} ran={ended.ended} linkToThing={linkToThing} />
         ) : (
           <FailedView failed={ended.ended} />

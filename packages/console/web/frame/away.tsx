@@ -1,10 +1,11 @@
-/** The message of the frame while the node does not answer: nothing is lost, and where else the cluster can be reached. */
+/** Messages of the frame: while the node does not answer, with where else the cluster can be reached; and when it comes back as another version. */
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { currentTab, tabs } from '../query/tabs.js';
 import { loadOtherConsoles, otherConsoles } from '../state/other-nodes.js';
 import { linkTo, route } from '../state/route.js';
 import { ask, isNodeAway, lastAnswerAt } from '../state/session.js';
+import { isOutdated, lookForOtherVersion } from '../state/version.js';
 import { useEvery } from '../ui/parts.js';
 
 /** How often the node is asked whether it is there, and how long its answer is waited for, in milliseconds. */
@@ -38,6 +39,28 @@ export function NodeAway(): JSX.Element | null {
           ))}
         </p>
       )}
+    </div>
+  );
+}
+
+/** How often the node is asked whether it was upgraded, besides whenever it was away, in milliseconds. */
+const VERSION_MS = 60_000;
+
+/** The node has other files than this page: it was upgraded meanwhile. */
+export function OtherVersion(): JSX.Element | null {
+  const isAway = isNodeAway.value;
+  useEffect(() => {
+    if (!isAway) void lookForOtherVersion();
+  }, [isAway]);
+  useEvery(VERSION_MS, () => void lookForOtherVersion());
+  if (!isOutdated.value) return null;
+  return (
+    <div class="notice warn away" role="alert">
+      <strong>The node has another version of the console by now.</strong> This page goes on, but parts of it
+      may be missing. What you wrote is kept.{' '}
+      <button type="button" onClick={() => location.reload()}>
+        Load the console again
+      </button>
     </div>
   );
 }

@@ -6,7 +6,7 @@ import { goTo, linkTo, route } from '../state/route.js';
 import { logOut, nodeName, userName } from '../state/session.js';
 import { isReadOnlyForGood, readOnly, type Theme, theme } from '../state/settings.js';
 import { Assembly, Dialog, Failure } from '../ui/parts.js';
-import { NodeAway } from './away.js';
+import { NodeAway, OtherVersion } from './away.js';
 import { Palette, type PaletteAction } from './palette.js';
 import { COLLECTION_PLACE, PLACES, type Place, placeOf } from './places.js';
 import { Tour } from './tour.js';
@@ -56,6 +56,7 @@ export function Frame(): JSX.Element {
       </nav>
       <main id="main" tabIndex={-1} aria-label="Page">
         <NodeAway />
+        <OtherVersion />
         <CurrentPage />
       </main>
       {over === 'palette' ? <Palette actions={actionsOf(setOver)} close={() => setOver(null)} /> : null}
@@ -143,20 +144,18 @@ function CurrentPage(): JSX.Element {
       isWanted = false;
     };
   }, [place]);
-  if (error !== null) return <Reload error={error} />;
+  if (error !== null) return <MissingPart error={error} />;
   if (loaded === null || loaded.place !== place) return <div class="page" />;
   const Page = loaded.page;
   return <Page />;
 }
 
-/** The node has other files than this page: it was upgraded meanwhile. */
-function Reload({ error }: { readonly error: unknown }): JSX.Element {
+function MissingPart({ error }: { readonly error: unknown }): JSX.Element {
   return (
     <div class="page">
       <Failure error={error} />
       <p>
-        A part of the console could not be loaded. The node may have another version by now; what you wrote is
-        kept.{' '}
+        This part of the console could not be loaded; what you wrote is kept.{' '}
         <button type="button" onClick={() => location.reload()}>
           Load the console again
         </button>

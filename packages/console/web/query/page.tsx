@@ -4,10 +4,9 @@ import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { DryRunKind, Failed, Ran } from '../results/protocol.js';
 import { askWorker } from '../results/remote.js';
-import { FailedView, ResultView } from '../results/view.js';
+import { FailedView, ResultView, RunningView } from '../results/view.js';
 import { collectionScope, collections, loadNames, type Names, namesOf } from '../state/names.js';
 import { linkTo, route } from '../state/route.js';
-import { logOut } from '../state/session.js';
 import { readOnly } from '../state/settings.js';
 import { Choice, Mark } from '../ui/parts.js';
 import type { Editor } from './codemirror.js';
@@ -238,8 +237,6 @@ async function runIn(
     remember(scope, code);
     const ended = await askWorker({ kind: 'run', result: tab.id, scope, code, vars, procedure: null, dry });
     tell({ kind: 'ended', run: ++runs, ended, dry });
-    if (!ended.ok && ended.name === 'auth_err')
-      logOut('The login is not valid any more. Log in again: your text is kept.');
     // Types, procedures and collections may have come with it.
     if (ended.ok && dry === null && verdict.kind === 'changes') void loadNames(scope);
     return ended;
@@ -265,7 +262,7 @@ function OutcomeView({
       </p>
     );
   }
-  if (outcome.kind === 'running') return <p class="quiet busy">Running …</p>;
+  if (outcome.kind === 'running') return <RunningView result={tab.id} />;
   if (outcome.kind === 'refused') return <p class="notice warn">{outcome.message}</p>;
   const { ended, run, dry } = outcome;
   if (!ended.ok) return <FailedView failed={ended} />;

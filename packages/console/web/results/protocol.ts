@@ -60,26 +60,43 @@ export interface Shown {
   readonly id: bigint | null;
 }
 
+/** The way of a run to its answer. */
+export interface Way {
+  readonly ms: number;
+  readonly bytes: number;
+  /** The address of the node; empty when none was asked. */
+  readonly node: string;
+  readonly attempts: number;
+  /** The index of the log that the answer reflects; 0 where nothing tells. */
+  readonly index: number;
+  /** The node's own times by their names (`queue`, `run`, `commit`, or `forward`), in milliseconds. */
+  readonly parts: readonly (readonly [name: string, ms: number])[];
+}
+
 /** How a run ended well. */
 export interface Ran {
   readonly ok: true;
   readonly root: Shown;
-  readonly ms: number;
-  readonly bytes: number;
-  readonly node: string;
-  readonly attempts: number;
+  readonly way: Way;
 }
 
 /** How a run failed. */
 export interface Failed {
   readonly ok: false;
-  readonly ms: number;
+  readonly way: Way;
   readonly name: string;
   readonly message: string;
   readonly outcome: ChangeOutcome | 'not_sent';
   readonly at: CodePlace | null;
   readonly procedure: string | null;
-  readonly node: string;
+}
+
+/** An attempt of a run that came to nothing; the next one is under way. */
+export interface Waiting {
+  readonly result: string;
+  /** Attempts up to now. */
+  readonly attempts: number;
+  readonly why: string;
 }
 
 export interface Items {
@@ -125,3 +142,6 @@ export interface Answered {
   /** A defect of the worker; null for none. */
   readonly defect: string | null;
 }
+
+/** What comes from the worker: answers, and meanwhile why a run still waits. */
+export type Told = Answered | { readonly waiting: Waiting };

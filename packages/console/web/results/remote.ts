@@ -1,8 +1,8 @@
 /** The page's side of the worker that runs queries. */
-import { effect } from '@preact/signals';
-import { credentialsNow, isLoggedIn } from '../state/session.js';
+import { effect, signal } from '@preact/signals';
+import { credentialsNow, isLoggedIn, logOut } from '../state/session.js';
 import { pageSays, readOnly } from '../state/settings.js';
-import type { Answered, Answers, Asked, Question } from './protocol.js';
+import type { Answered, Answers, Asked, Question, Told, Waiting } from './protocol.js';
 
 type Kind = Question['kind'];
 
@@ -20,6 +20,16 @@ declare global {
   interface Window {
     readonly trustedTypes?: TrustedTypes;
   }
+}
+
+/** The runs whose first attempt came to nothing, by their results. */
+export const waitingRuns = signal<ReadonlyMap<string, Waiting>>(new Map());
+
+function noteWaiting(result: string, waiting: Waiting | null): void {
+  const runs = new Map(waitingRuns.peek());
+  if (waiting === null) runs.delete(result);
+  else runs.set(result, waiting);
+  waitingRuns.value = runs;
 }
 
 class Remote {
@@ -66,7 +76,8 @@ class Remote {
 
   private start(): void {
     const worker = new Worker(this.address, { type: 'module' });
-    worker.onmessage = ({ data }: MessageEvent<Answered>) => {
+    worker.onmessage = ({ data }: MessageEvent<Told>) => {
+      if ('waiting' in data) return noteWaiting(data.waiting.result, data.waiting);
       this.waiting.get(data.number)?.(data);
       this.waiting.delete(data.number);
     };
@@ -102,6 +113,26 @@ function workerAddress(): string {
 const remote = new Remote();
 
 /** Asks the worker. */
-export function askWorker<K extends Kind>(question: Question & { readonly kind: K }): Promise<Answers[K]> {
-  return remote.ask<K>(question);
+export async function askWorker<K extends Kind>(
+  question: Question & { readonly kind: K },
+): Promise<Answers[K]> {
+  try {
+    const answer = await remote.ask<K>(question);
+    if (isRefusal(answer)) logOut('The login is not valid any more. Log in again: your text is kept.');
+    return answer;
+  } finally {
+    const asked: Question = question;
+    if (asked.kind === 'run') noteWaiting(asked.result, null);
+  }
+}
+
+/** A run whose login the node does not know any more. */
+function isRefusal(answer: Answers[keyof Answers]): boolean {
+  return (
+    typeof answer === 'object' &&
+    answer !== null &&
+    'ok' in answer &&
+    !answer.ok &&
+    answer.name === 'auth_err'
+  );
 }

@@ -13,8 +13,9 @@ import {
   type RawPage,
   type Shown,
   type TablePage,
+  type Way,
 } from './protocol.js';
-import { askWorker } from './remote.js';
+import { askWorker, waitingRuns } from './remote.js';
 
 type View = 'tree' | 'table' | 'raw';
 
@@ -29,15 +30,11 @@ export interface ResultProps {
 
 export function ResultView({ result, run, ran, linkToThing }: ResultProps): JSX.Element {
   const [view, choose] = useState<View>('tree');
-  const { root, ms, bytes, node, attempts } = ran;
+  const { root, way } = ran;
   return (
     <div class="result">
       <div class="row far">
-        <p class="quiet num" role="status">
-          {durationText(ms / 1000)}, {bytesText(bytes)}
-          {node === '' ? '' : `, from ${new URL(node).host}`}
-          {attempts > 1 ? `, at the ${attempts}th attempt` : ''}
-        </p>
+        <WayText way={way} />
         <div class="row">
           <Choice
             label="Show the result as"
@@ -59,8 +56,38 @@ export function ResultView({ result, run, ran, linkToThing }: ResultProps): JSX.
   );
 }
 
+/** The time of a run, and where it went; one that takes its time is worth knowing why. */
+function WayText({ way: { ms, bytes, node, attempts, index, parts } }: { readonly way: Way }): JSX.Element {
+  const own = parts.map(([name, each]) => `${name} ${durationText(each / 1000)}`).join(', ');
+  return (
+    <p class="quiet num" role="status">
+      {durationText(ms / 1000)}
+      {own === '' ? '' : ` (${own})`}, {bytesText(bytes)}
+      {node === '' ? '' : `, from ${new URL(node).host}`}
+      {index === 0 ? '' : `, index ${index}`}
+      {attempts > 1 ? `, ${attempts} attempts` : ''}
+    </p>
+  );
+}
+
+/** A run that is not answered yet, and why it takes more than one attempt. */
+export function RunningView({ result }: { readonly result: string }): JSX.Element {
+  const waiting = waitingRuns.value.get(result);
+  return (
+    <>
+      <p class="quiet busy">Running …</p>
+      {waiting === undefined ? null : (
+        <p class="notice warn" role="status">
+          It waits: {waiting.why} ({waiting.attempts === 1 ? '1 attempt' : `${waiting.attempts} attempts`}).
+          It goes on by itself as soon as it can, and is carried out at most once.
+        </p>
+      )}
+    </>
+  );
+}
+
 export function FailedView({ failed }: { readonly failed: Failed }): JSX.Element {
-  const { name, message, outcome, at, procedure } = failed;
+  const { name, message, outcome, at, procedure, way } = failed;
   const place =
     at === null
       ? ''
@@ -78,6 +105,7 @@ export function FailedView({ failed }: { readonly failed: Failed }): JSX.Element
         {place}
         {became}
       </p>
+      <WayText way={way} />
     </div>
   );
 }

@@ -14,13 +14,13 @@ import {
   type WireValue,
 } from '@althing/client';
 import { verdictOn } from '../query/rules.js';
-import type { Answered, Answers, Asked, DryRunKind, Failed, Question, Ran, RawPage } from './protocol.js';
+import type { Answers, Asked, DryRunKind, Failed, Question, Ran, RawPage, Told, Way } from './protocol.js';
 import { explainedTable, fileOf, itemsAt, scalarText, shown, tableOf, valueAt } from './show.js';
 
 /** The part of a worker's global scope that is used; the types of the page do not have it. */
 interface WorkerScope {
   onmessage: ((event: MessageEvent<Asked>) => void) | null;
-  postMessage(message: Answered): void;
+  postMessage(message: Told): void;
 }
 
 /** Characters of raw text at a time. */
@@ -36,6 +36,8 @@ class Results {
   private readonly raw = new Map<string, string>();
   private readonly running = new Map<string, AbortController>();
   private readonly told = new WeakMap<HookCall, HookAnswer>();
+  /** The results that calls are for. */
+  private readonly resultOf = new WeakMap<HookCall, string>();
   /** The call that was begun last. */
   private call: HookCall | null = null;
 
@@ -72,10 +74,10 @@ class Results {
     this.db = null;
     this.dryDbs.clear();
     if (credentials === null) return null;
-    const readsOnly = readOnly ? { 'Althing-Read-Only': 'true' } : undefined;
-    this.db = this.connected(credentials, { ...readsOnly });
+    const headers = { 'Althing-Timing': '1', ...(readOnly ? { 'Althing-Read-Only': 'true' } : {}) };
+    this.db = this.connected(credentials, headers);
     for (const kind of ['true', 'explain'] as const)
-      this.dryDbs.set(kind, this.connected(credentials, { ...readsOnly, 'Althing-Dry-Run': kind }));
+      this.dryDbs.set(kind, this.connected(credentials, { ...headers, 'Althing-Dry-Run': kind }));
     return null;
   }
 
@@ -88,6 +90,12 @@ class Results {
         request: (call) => {
           this.call = call;
           return headers;
+        },
+        attempt: (call, { attempt, failure }) => {
+          const result = this.resultOf.get(call);
+          if (failure !== null && result !== undefined)
+            self.postMessage({ waiting: { result, attempts: attempt - 1, why: failure } });
+          return undefined;
         },
         answer: (call, answer) => this.told.set(call, answer),
       },
@@ -115,42 +123,29 @@ class Results {
         : where.call(procedure, Object.fromEntries(vars)).then(wireOf);
     // The hook was told of it within the call.
     const { call } = this;
+    if (call !== null) this.resultOf.set(call, result);
     try {
       const answer = await asked;
       const value = dry === 'explain' ? explainedTable(answer) : answer;
       this.values.set(result, value);
       this.raw.delete(result);
-      const { bytes = 0, node = null, attempts = 1 } = this.answerTo(call) ?? {};
-      return {
-        ok: true,
-        root: shown(value),
-        ms: performance.now() - begun,
-        bytes,
-        node: node ?? '',
-        attempts,
-      };
+      return { ok: true, root: shown(value), way: this.wayOf(call, begun) };
     } catch (error) {
       if (!(error instanceof AlthingError)) throw error;
       const { at = null, procedure: within = null } = error instanceof QueryError ? error : {};
       const { name, message, outcome } = error;
-      const node = this.answerTo(call)?.node ?? '';
-      return {
-        ok: false,
-        ms: performance.now() - begun,
-        name,
-        message,
-        outcome,
-        at,
-        procedure: within,
-        node,
-      };
+      const way = this.wayOf(call, begun);
+      return { ok: false, way, name, message, outcome, at, procedure: within };
     } finally {
       if (this.running.get(result) === controller) this.running.delete(result);
     }
   }
 
-  private answerTo(call: HookCall | null): HookAnswer | undefined {
-    return call === null ? undefined : this.told.get(call);
+  private wayOf(call: HookCall | null, begun: number): Way {
+    const answer = call === null ? undefined : this.told.get(call);
+    const { bytes = 0, node = null, attempts = 1, index = 0, timing = null } = answer ?? {};
+    const ms = performance.now() - begun;
+    return { ms, bytes, node: node ?? '', attempts, index, parts: timingParts(timing ?? '') };
   }
 
   private rawOf(result: string, from: number): RawPage {
@@ -169,6 +164,11 @@ class Results {
   private valueOf(result: string): WireValue {
     return this.values.get(result) ?? null;
   }
+}
+
+/** Reads `queue;dur=0.100, run;dur=2.300`. */
+function timingParts(text: string): Way['parts'] {
+  return [...text.matchAll(/(\w+);dur=([\d.]+)/g)].map(([, name = '', ms]) => [name, Number(ms)]);
 }
 
 /** What a procedure gives comes exactly, as what a query does. */

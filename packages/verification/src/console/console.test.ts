@@ -107,6 +107,9 @@ describe('in a browser', () => {
       'c3 a9 bytes',
       `"it's "so""`,
     ]);
+    await page
+      .getByText(/ \(queue .+, run .+, commit .+\), \d+ B, from 127\.0\.0\.1:\d+, index \d+$/)
+      .waitFor();
     await opened.write('.exact.int = 1;');
     await page.getByText('may change').waitFor();
     await page.getByLabel('Read-only').check();

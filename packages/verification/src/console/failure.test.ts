@@ -51,8 +51,19 @@ testInBrowser(
       await elsewhere.page.getByText('Node 2 (127.0.0.3) is not there.').waitFor();
       expect(elsewhere.problems).toEqual([]);
 
+      // It comes back as a newer version, whose page names other files.
+      await page.route('**/@console/', async (route) => {
+        const response = await route.fetch();
+        const body = (await response.text()).replace(/start-\w+\.js/, 'start-NEWER.js');
+        await route.fulfill({ response, body });
+      });
       await cluster.restartNode(3, { http_api_port: port });
       await page.getByText('This node does not answer.').waitFor({ state: 'detached' });
+      await page.getByRole('alert').getByText('another version of the console').waitFor();
+      await page.unroute('**/@console/');
+      await page.getByRole('button', { name: 'Load the console again' }).click();
+      await page.getByRole('alert').waitFor({ state: 'detached' });
+      await page.getByRole('tab', { name: '.precious = 1 + 41;' }).waitFor();
       await opened.run('.precious + 1;');
       await page.getByLabel('Result as a tree').getByText('43').waitFor();
 
@@ -81,9 +92,20 @@ testInBrowser(
       await opened.go('#/q');
       await page.getByRole('alert').getByText('Nothing was changed.').waitFor();
       await opened.run('.precious + 57;');
-      await page.getByText('Running').waitFor();
+      await page.getByText(/^It waits: .+ \(\d+ attempts?\)\. It goes on by itself/).waitFor();
       await cluster.restartNode(other);
       await page.getByLabel('Result as a tree').getByText('100').waitFor();
+      await page.getByText(/\d attempts$/).waitFor();
+
+      // The session is ended: the page locks, keeps the text, and goes on after a login.
+      await opened.write('.precious + 900;');
+      await cluster.node(3).value('/t', "del_sessions('admin');");
+      await page.getByRole('button', { name: 'Run', exact: true }).click();
+      await page.getByText('The login is not valid any more.').waitFor();
+      await opened.logIn({ user: 'admin', password: 'pass' });
+      await page.getByRole('tab', { name: '.precious + 900;' }).waitFor();
+      await page.getByRole('button', { name: 'Run', exact: true }).click();
+      await page.getByLabel('Result as a tree').getByText('943').waitFor();
       expect(opened.problems).toEqual([]);
     } finally {
       await cluster.stop();
