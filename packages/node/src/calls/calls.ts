@@ -22,6 +22,7 @@ export const CallKind = {
   Rest: 10,
   Replace: 11,
   RootApplied: 12,
+  ReadLog: 13,
 } as const;
 
 export type CallKind = (typeof CallKind)[keyof typeof CallKind];

@@ -67,7 +67,12 @@ export class EngineSide {
     this.router = this.makeRouter(settings, ports);
     this.tasks = this.makeTasks(ports);
     this.rooms = this.makeRooms(settings, ports);
-    this.logReads = new LogReads(line);
+    this.logReads = new LogReads({
+      nodeId: settings.nodeId,
+      line,
+      calls: this.calls,
+      voters: (group) => this.scopes.sessions.ofGroup(group)?.membership.voters ?? [],
+    });
     this.feeds = new Feeds({
       engine: this.engine,
       session: (group) => this.scopes.sessions.ofGroup(group),

@@ -90,9 +90,10 @@ export class CollectionFeed {
     }
   }
 
-  /** Tells all where they stand. */
+  /** Tells all where they stand, and tries again what could not be had. */
   beat(): void {
     for (const subscriber of [...this.live, ...this.behind]) if (this.mayGoOn(subscriber)) subscriber.beat();
+    this.consider();
   }
 
   /** Ends it for all. */

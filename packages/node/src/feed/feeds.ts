@@ -94,9 +94,11 @@ export class Feeds {
   private async assertHeld(session: GroupSession, since: FeedPosition): Promise<void> {
     // A position that this node lacks is in no history that goes on, unless the node is behind.
     if (since.index > session.appliedIndex) await presentOf(session);
-    const part = await this.options.reads.read(session.id, since.index, since.index);
+    const isAhead = since.index > session.appliedIndex;
+    const index = isAhead ? session.appliedIndex : since.index;
+    const part = await this.options.reads.read(session.id, index, index);
     if (part === null) throw NOT_READY;
-    if (since.index > session.appliedIndex || !follows(part, since)) throw new LostError(part.oldest);
+    if (isAhead || !follows(part, since)) throw new LostError(part.oldest);
   }
 
   private sessionOf(user: User, name: string): GroupSession {

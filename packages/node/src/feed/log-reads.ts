@@ -1,22 +1,72 @@
-import type { Consensus, Event, GroupId, LogPart } from '../between/protocol.js';
+/**
+ * Parts of the logs of groups, from this node or, where its own log begins later, from another one that holds more. The call:
+ *
+ *   call   := group:varint after:varint upTo:varint
+ *   answer := nothing | part                                    nothing: it can't be had now
+ *   part   := (0 | 1 before:position) oldest:position last:position count:varint (position payload:blob)*
+ *   position := index:varint term:varint hash:u32
+ */
+import { ByteReader, ByteWriter } from '@althing/engine';
+import type {
+  CommittedEntry,
+  Consensus,
+  Event,
+  GroupId,
+  LogPart,
+  LogPosition,
+  NodeId,
+} from '../between/protocol.js';
+import { CallKind, type Calls } from '../calls/calls.js';
 
-/** Parts of the log that the consensus side was asked for, by number. */
+export interface LogReadsOptions {
+  readonly nodeId: NodeId;
+  readonly line: Pick<Consensus, 'send'>;
+  readonly calls: Pick<Calls, 'call' | 'serve'>;
+  /** The voters of a group; none where it is not there. */
+  readonly voters: (group: GroupId) => readonly NodeId[];
+}
+
 export class LogReads {
-  private readonly line: Pick<Consensus, 'send'>;
+  private readonly options: LogReadsOptions;
+  /** Those that the consensus side was asked for, by number. */
   private readonly waiting = new Map<number, (part: LogPart | null) => void>();
+  /** The node that had what this one lacks the last time. */
+  private holder: NodeId = 0;
   private nextId = 1;
 
-  constructor(line: Pick<Consensus, 'send'>) {
-    this.line = line;
+  constructor(options: LogReadsOptions) {
+    this.options = options;
+    options.calls.serve(CallKind.ReadLog, async (_from, payload) => {
+      const input = new ByteReader(payload);
+      return encodePart(await this.readHere(input.varint(), input.varint(), input.varint()));
+    });
   }
 
-  /** Reads what lies behind `after`, up to `upTo`, which is committed; null where it can't be had now. */
-  read(group: GroupId, after: number, upTo: number): Promise<LogPart | null> {
-    const id = this.nextId++;
-    return new Promise((resolve) => {
-      this.waiting.set(id, resolve);
-      this.line.send({ kind: 'read_log', group, id, after, upTo, bytes: PART_BYTES });
-    });
+  /**
+   * Reads what lies behind `after`, up to `upTo`, which is committed; null where it can't be had now. A part without `before` says that it
+   * never can: most of the nodes that hold the group said that their logs begin later.
+   */
+  async read(group: GroupId, after: number, upTo: number): Promise<LogPart | null> {
+    const own = await this.readHere(group, after, upTo);
+    if (own === null || own.before !== null) return own;
+    // Its end is not there yet.
+    if (after >= own.oldest.index) return null;
+    const voters = this.options.voters(group);
+    let lacking = 1;
+    let { oldest } = own;
+    for (const node of this.othersFirst(voters)) {
+      const part = await this.readAt(node, group, after, upTo);
+      if (part === null) continue;
+      if (part.before !== null) {
+        this.holder = node;
+        return part;
+      }
+      // One that is not there yet may get it all.
+      if (after >= part.oldest.index) continue;
+      lacking += 1;
+      if (part.oldest.index < oldest.index) oldest = part.oldest;
+    }
+    return lacking * 2 > voters.length ? { ...own, oldest } : null;
   }
 
   handle({ id, part }: Extract<Event, { readonly kind: 'log_read' }>): void {
@@ -24,7 +74,71 @@ export class LogReads {
     this.waiting.delete(id);
     resolve?.(part);
   }
+
+  private readHere(group: GroupId, after: number, upTo: number): Promise<LogPart | null> {
+    const id = this.nextId++;
+    return new Promise((resolve) => {
+      this.waiting.set(id, resolve);
+      this.options.line.send({ kind: 'read_log', group, id, after, upTo, bytes: PART_BYTES });
+    });
+  }
+
+  /** Null where no answer came that says something. */
+  private async readAt(node: NodeId, group: GroupId, after: number, upTo: number): Promise<LogPart | null> {
+    const out = new ByteWriter();
+    for (const number of [group, after, upTo]) out.varint(number);
+    try {
+      return decodePart(await this.options.calls.call(node, CallKind.ReadLog, out.take(), WAIT_MS));
+    } catch {
+      return null;
+    }
+  }
+
+  private othersFirst(voters: readonly NodeId[]): NodeId[] {
+    const others = voters.filter((node) => node !== this.options.nodeId && node !== this.holder);
+    return voters.includes(this.holder) ? [this.holder, ...others] : others;
+  }
 }
 
 /** Bytes that are read at once: they are made into lines in some milliseconds. */
 const PART_BYTES = 128 * 1024;
+
+/** How long another node may take. */
+const WAIT_MS = 2000;
+
+function encodePart(part: LogPart | null): Uint8Array {
+  if (part === null) return new Uint8Array();
+  const { before, oldest, last, entries } = part;
+  const out = new ByteWriter();
+  out.u8(before === null ? 0 : 1);
+  if (before !== null) writePosition(out, before);
+  writePosition(out, oldest);
+  writePosition(out, last);
+  out.varint(entries.length);
+  for (const entry of entries) {
+    writePosition(out, entry);
+    out.blob(entry.payload);
+  }
+  return out.take();
+}
+
+function decodePart(bytes: Uint8Array): LogPart | null {
+  if (bytes.length === 0) return null;
+  const input = new ByteReader(bytes);
+  const before = input.u8() === 0 ? null : readPosition(input);
+  const [oldest, last] = [readPosition(input), readPosition(input)];
+  const entries: CommittedEntry[] = [];
+  for (let left = input.varint(); left > 0; left--)
+    entries.push({ ...readPosition(input), payload: input.blob() });
+  return { before, oldest, entries, last };
+}
+
+function writePosition(out: ByteWriter, { index, term, hash }: LogPosition): void {
+  out.varint(index);
+  out.varint(term);
+  out.u32(hash);
+}
+
+function readPosition(input: ByteReader): LogPosition {
+  return { index: input.varint(), term: input.varint(), hash: input.u32() };
+}

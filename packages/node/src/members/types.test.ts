@@ -96,6 +96,8 @@ test('are the same on all nodes, from the log, a checkpoint, a snapshot and a ba
   for (const node of cluster.nodes) expect(await answersOf(node)).toEqual(expected);
 
   // When another node comes that the log does not reach back for, then it gets a snapshot
+  await cluster.node(1).value('/t', "set_feed('stuff', {keep_mb: 64});");
+  const { at } = await changesOf(cluster.node(1), '');
   for (let i = 0; i < 12; i++) {
     await cluster.node(1).value('//stuff', '.fill = text; nil;', { text: 'x'.repeat(1024 * 1024) });
   }
@@ -104,6 +106,9 @@ test('are the same on all nodes, from the log, a checkpoint, a snapshot and a ba
   await until(() => /"snapshot_installed","group":2\b/.test(fourth.log), 'it gets a snapshot');
   await until(async () => (await fourth.probe('/ready')).status === 200, 'it is ready');
   expect(await answersOf(fourth)).toEqual(expected);
+  // What changed before it asks those whose logs have it
+  const { changes } = await changesOf(fourth, `?since=${at}`);
+  expect(changes[0]).toMatchObject({ changes: [{ op: 'set', key: 'fill' }] });
   await cluster.node(1).value('/t', 'remove_node(3);');
   await fourth.ended();
 
@@ -173,4 +178,16 @@ async function answersOf(node: RealNode): Promise<unknown[]> {
   const answers: unknown[] = [];
   for (const code of ASKED) answers.push(await node.value('//stuff', code));
   return answers;
+}
+
+/** What a node tells of the changes of the collection, in one answer. */
+async function changesOf(
+  { url, authorization }: RealNode,
+  query: string,
+): Promise<{ readonly at: string; readonly changes: readonly unknown[] }> {
+  const answer = await fetch(`${url}/@changes/stuff${query}`, {
+    headers: { accept: 'application/json', authorization },
+  });
+  expect(answer.status).toBe(200);
+  return (await answer.json()) as { at: string; changes: unknown[] };
 }

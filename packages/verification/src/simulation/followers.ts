@@ -9,8 +9,10 @@ import {
   type FeedEnd,
   type FeedLine,
   type FeedSink,
+  type GroupId,
   type GroupSession,
   LostError,
+  type NodeId,
 } from '@althing/node/parts';
 import { JsonCopy, type Step } from './json-copy.js';
 import type { Process } from './process.js';
@@ -24,6 +26,8 @@ const LOOK_MS = 300;
 const COPIES = 2;
 
 export interface FollowersOptions {
+  /** The nodes whose logs hold what lies behind an index of a group. */
+  readonly holders: (group: GroupId, index: number) => readonly NodeId[];
   readonly onViolation: (error: unknown) => void;
   readonly onReached: (place: string) => void;
 }
@@ -183,9 +187,21 @@ class Follower {
   private lost(attempt: number): void {
     if (attempt !== this.attempt) return;
     this.options.onReached('a copy is told that it is lost');
+    this.assertLost();
     this.position = null;
     this.copy = null;
     this.leave(attempt);
+  }
+
+  /** A node that lacks something asks the others before it says so. */
+  private assertLost(): void {
+    const { session, position, options, collection, process } = this;
+    if (session === undefined || position === null) return;
+    const { voters } = session.membership;
+    const holders = options.holders(session.id, position.index).filter((node) => voters.includes(node));
+    if (holders.length * 2 <= voters.length) return;
+    const text = `${process?.machine.name} says that what follows ${position.index} of ${collection} is lost, and ${holders} have it`;
+    options.onViolation(new Violation('I31', text));
   }
 
   private leave(attempt: number): void {

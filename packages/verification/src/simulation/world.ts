@@ -1,5 +1,5 @@
 /** A cluster of simulated nodes, with everything around it. */
-import { type Founder, FrameKind, votersWanted } from '@althing/node/parts';
+import { type Founder, FrameKind, type GroupId, type NodeId, votersWanted } from '@althing/node/parts';
 import { DiskFullError } from '@althing/storage';
 import { formatTrace, membersOf, type TraceEvent } from 'raft-ts';
 import { Clients } from './clients.js';
@@ -106,6 +106,7 @@ export class World {
     });
     this.followers = new Followers(
       {
+        holders: (group, index) => this.holdersOf(group, index),
         onViolation: (error) => this.violate(error),
         onReached: (place) => this.reached.add(place),
       },
@@ -186,6 +187,13 @@ export class World {
     this.drains = new Drains(this);
     this.newcomers = new Newcomers(this);
     this.nemesis = new Nemesis(this, new Draw(seed, 'nemesis', scheduler));
+  }
+
+  /** The nodes whose logs hold what lies behind an index of a group. */
+  private holdersOf(group: GroupId, index: number): NodeId[] {
+    return this.processes
+      .filter((process) => (process.view(group)?.firstIndex ?? Number.POSITIVE_INFINITY) <= index + 1)
+      .map(({ machine }) => machine.nodeId);
   }
 
   /** The processes that live. */
