@@ -130,11 +130,23 @@ describe('a feed', () => {
     expect(io.errors).toContain('not to be had any more');
   });
 
-  test('ends where the collection may not be read any more', async () => {
-    const url = await nodeOf((_, response) => response.end(`${line(1)}{"ended":"forbidden"}\n`));
+  test.each([
+    [
+      'can not be read any more',
+      403,
+      '{"error":{"code":-55,"name":"forbidden","message":"not for you"}}',
+      'not for you',
+    ],
+    ['was replaced by a restore', 410, lost, 'not to be had any more'],
+  ])('ends where the collection %s', async (_, status, answer, why) => {
+    const url = await nodeOf((since, response) => {
+      if (since === null) response.end(`${line(1)}{"ended":"forbidden"}\n`);
+      else response.writeHead(status).end(answer);
+    });
     const { io, ended } = follow(url);
-    expect(await ended).toBe(1);
-    expect(io.errors).toContain('may not be read any more');
+    expect(await ended).not.toBe(0);
+    expect(io.output).toBe(line(1));
+    expect(io.errors).toContain(why);
   });
 
   test('that never began ends where no node can be reached', async () => {

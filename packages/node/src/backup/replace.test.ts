@@ -129,8 +129,13 @@ describe('a restore in a cluster', () => {
     const [first, second] = cluster.nodes as [RealNode, RealNode];
     await cluster.killNode(3);
     const key = { 'Idempotency-Key': 'once' };
+    const { at } = (await (await changesOf(second, '', 'application/json')).json()) as { at: string };
+    const followed = (await changesOf(second, '', 'application/x-ndjson')).text();
     const answer = await restore(second, "restore('kept.backup', {restore_tasks: true}); 42;", key);
     expect([answer.verdict, answer.text]).toEqual(['200', '42']);
+    // Who followed what was replaced is told so, and that it is lost when it asks again.
+    expect(await followed).toMatch(/"ended":"forbidden"\}\n$/);
+    expect((await changesOf(second, `?since=${at}`, 'application/json')).status).toBe(410);
     const third = await cluster.restartNode(3);
     for (const node of [second, first, third]) {
       expect(await node.value('//bank', KNOWN)).toEqual(known);
@@ -162,6 +167,10 @@ describe('a restore in a cluster', () => {
     ).toBe(2);
   });
 });
+
+function changesOf({ url, authorization }: RealNode, query: string, accept: string): Promise<Response> {
+  return fetch(`${url}/@changes/stuff${query}`, { headers: { accept, authorization } });
+}
 
 describe('a restore into a single node', () => {
   let node: RealNode;
