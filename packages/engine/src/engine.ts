@@ -29,6 +29,7 @@ import type { Continuation } from './run/later.js';
 import type { QueryLimits } from './run/limits.js';
 import { compileStored, compileText, type Prepared, prepare } from './run/program.js';
 import { ProgramCache } from './run/program-cache.js';
+import { keepRoom } from './run/room.js';
 import { Runtime } from './run/runtime.js';
 import { CollectionScope, NodeScope, RootScope } from './run/scopes.js';
 import { FunctionTable } from './run/table.js';
@@ -74,8 +75,8 @@ export interface EngineOptions {
   readonly quotas: Quotas;
   /** Memory for compiled programs. */
   readonly programCacheBytes: number;
-  /** Whether all that it runs are snapshot reads: beside those who change the state, on one that is older. Default: no. */
-  readonly readsSnapshots?: boolean;
+  /** Where all that it runs are snapshot reads, beside those who change the state, on one that is older: bytes that things may take. */
+  readonly readingBytes?: number;
   /** The highest level of a cluster that the node takes, for tests of upgrades; default: that of the software. */
   readonly knownLevel?: number | undefined;
   /** Reports a defect of the engine itself. */
@@ -117,7 +118,7 @@ export class Engine {
       options.quotas,
       { compileStored, compileText },
     );
-    this.runtime.isSnapshot = options.readsSnapshots ?? false;
+    this.runtime.isSnapshot = options.readingBytes !== undefined;
     this.executor = new Executor({
       root: this.root,
       runtime: this.runtime,
@@ -136,6 +137,7 @@ export class Engine {
   openCollection(id: number, source: RecordSource): CollectionGroup {
     const group = new CollectionGroup(id, this.runtime.shapes, source, this.root);
     group.store.mayCutThings = () => this.root.level >= LEVEL_AFTER_0_1_0;
+    keepRoom(this.runtime, group.store, this.options.readingBytes);
     const scope = new CollectionScope(this.root, group);
     this.closeCollection(id);
     this.collections.set(id, {

@@ -11,6 +11,7 @@ import type { Value } from '../value/value.js';
 import { Jump, Signal } from './jump.js';
 import { assertArguments } from './parameters.js';
 import { placed } from './place.js';
+import { makeRoom, walkMark } from './room.js';
 import type { Runtime } from './runtime.js';
 import type { Cell } from './symbols.js';
 import { type SavedValue, UNTOUCHED } from './symbols.js';
@@ -138,6 +139,7 @@ export class Callback {
   private readonly third: Cell | undefined;
   private readonly hidden: (Value | undefined)[];
   private readonly outer: SavedValue[];
+  private readonly mark: number;
   private saved: SavedValue[];
   /** Whether a call has nothing to do but bind up to two parameters and run the body. */
   private readonly simple: boolean;
@@ -156,6 +158,7 @@ export class Callback {
     this.saved = localsOf(unit);
     rt.saved = this.saved;
     this.simple = unit.simple && unit.params.length <= 2;
+    this.mark = walkMark(rt);
   }
 
   /** Number of parameters that the closure declares. */
@@ -168,6 +171,7 @@ export class Callback {
     if (!this.simple) return this.call(item, second);
     const rt = this.rt;
     if (--rt.steps < 0) rt.check();
+    if (rt.isFull) makeRoom(rt, this.mark);
     if (this.first !== undefined) {
       this.first.value = item;
       if (this.second !== undefined) this.second.value = second;
@@ -186,6 +190,7 @@ export class Callback {
   call(a: Value, b: Value = null, c: Value = null): Value {
     const rt = this.rt;
     if (--rt.steps < 0) rt.check();
+    if (rt.isFull) makeRoom(rt, this.mark);
     if (this.first !== undefined) {
       share(a);
       this.first.value = a;

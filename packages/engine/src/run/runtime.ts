@@ -111,6 +111,8 @@ export class Runtime extends Meter {
 
   /** Whether queries run beside those who change the state, on one that is older: nothing may come of them but their answers. */
   isSnapshot = false;
+  /** Whether things have to leave memory at the next turn of a walk: see `room.ts`. */
+  isFull = false;
 
   /** The counters of a run that is explained; null for any other run. */
   profile: Profile | null = null;
@@ -310,6 +312,8 @@ export class Runtime extends Meter {
     this.depth = 0;
     this.statementDepth = -1;
     this.statementEffects = -1;
+    this.isFull = false;
+    this.store?.reading?.begin();
     this.startClock(execution.limits, execution.spentMs, execution.sliceMs, execution.transaction);
   }
 

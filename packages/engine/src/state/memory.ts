@@ -21,6 +21,7 @@ import { eachPresentThing } from './pages/paged-containers.js';
 import { PropertyPages } from './pages/property-pages.js';
 import { ThingPages } from './pages/thing-pages.js';
 import { Rooms } from './parts/rooms.js';
+import type { ReadingMemory } from './reading-memory.js';
 import { RecordKind, type RecordSink, type RecordSource } from './records.js';
 import { ThingTable } from './table.js';
 import { readThing, writeThing } from './thing-record.js';
@@ -57,6 +58,8 @@ export class ThingMemory implements Loader {
   guard: ((units: number) => void) | null = null;
   /** Things that must stay in memory, and how often that was asked for. */
   private readonly pins = new Map<Thing, number>();
+  /** Set where things leave while queries run. */
+  reading: ReadingMemory | null = null;
   /** The tasks of the collection, which refer to things; null for none. */
   tasks: TaskBook | null = null;
   /** The shape of things that are not in memory. */
@@ -144,6 +147,7 @@ export class ThingMemory implements Loader {
     thing.bits |= ThingBit.LOADED | ThingBit.USED;
     this.takeUp(thing);
     this.bytes += bytesOf(thing);
+    this.reading?.noteLoaded(thing);
   }
 
   /** Says to the lists and sets of a thing that was read whose they are, and to the things that something refers to them. */
@@ -158,14 +162,14 @@ export class ThingMemory implements Loader {
 
   /**
    * Takes the properties of a thing out of memory, which are as they are on disk. Nothing that runs may know the thing,
-   * nor a list or set of it.
+   * nor a list or set of it, unless these stay attached: then they may be read.
    */
-  unload(thing: Thing): void {
+  unload(thing: Thing, detaches = true): void {
     this.bytes -= bytesOf(thing);
     this.evictions += 1;
     thing.forEach((_, value) => {
       eachPresentThing(value, letGo);
-      detach(value);
+      if (detaches) detach(value);
     });
     this.forgetPages(thing);
     thing.shape = this.stub;

@@ -8,7 +8,8 @@ export interface ReaderData {
   readonly location: string;
   readonly limits: QueryLimits;
   readonly quotas: Quotas;
-  readonly keptBytes: number;
+  /** Memory that things may take. */
+  readonly thingBytes: number;
   /** How many parts of answers with lines were taken by their clients. */
   readonly linesTaken: Int32Array<SharedArrayBuffer>;
 }

@@ -65,8 +65,11 @@ const LOOK_MS = 250;
 /** A query looks at its time by itself; one that does not is ended so many milliseconds later. */
 const GRACE_MS = 5000;
 
-/** Things that stay in memory for the next query take this part of a reader's memory at most. */
-const KEPT_PART = 0.4;
+/**
+ * The part of a reader's memory that things may take. What garbage there is besides must not look like too much: V8 collects it before
+ * it comes half way from here to all.
+ */
+const THINGS_PART = 0.4;
 
 interface Job {
   readonly query: SnapshotQuery;
@@ -194,7 +197,7 @@ export class Pool implements SnapshotReaders {
     const { start, settings, location, clock } = this.options;
     const { limits, quotas, memoryMb } = settings;
     const linesTaken = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-    const data = { location, limits, quotas, keptBytes: memoryMb * MiB * KEPT_PART, linesTaken };
+    const data = { location, limits, quotas, thingBytes: memoryMb * MiB * THINGS_PART, linesTaken };
     const place: Place = {
       reader: start(data, memoryMb, {
         said: (message) => this.take(place, message),

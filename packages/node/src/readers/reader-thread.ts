@@ -13,7 +13,7 @@ import { LineSender } from './line-sender.js';
 import type { FromReader, ReaderData, ToReader } from './messages.js';
 import { SnapshotEngine, type SnapshotOutcome } from './snapshot-engine.js';
 
-const { location, limits, quotas, keptBytes, linesTaken }: ReaderData = workerData;
+const { location, limits, quotas, thingBytes, linesTaken }: ReaderData = workerData;
 const port = parentPort;
 if (port === null) throw new Error('this file is the program of a thread');
 
@@ -36,7 +36,7 @@ const engine = new SnapshotEngine({
   environment: { ...environment, monotonic: () => performance.now() - lines.waitedMs },
   limits,
   quotas,
-  keptBytes,
+  thingBytes,
   onInternalError: defect,
 });
 port.on('message', (message: ToReader) => {

@@ -26,8 +26,8 @@ export interface SnapshotEngineOptions {
   readonly environment: Omit<Environment, 'voters' | 'isCommittedUser' | 'node'>;
   readonly limits: QueryLimits;
   readonly quotas: Quotas;
-  /** Memory that things may keep for the next query. */
-  readonly keptBytes: number;
+  /** Memory that things may take, also for the next query. */
+  readonly thingBytes: number;
   readonly onInternalError: (error: unknown) => void;
 }
 
@@ -79,7 +79,7 @@ export class SnapshotEngine {
     const logs = new LogTexts();
     const log = (text: string): void => logs.log(text);
     const reply = this.evaluate(snapshot.engine, query, line === undefined ? { log } : { log, line });
-    snapshot.engine.evict(this.options.keptBytes, Number.POSITIVE_INFINITY);
+    snapshot.engine.evict(this.options.thingBytes, Number.POSITIVE_INFINITY);
     return { reply: { ...reply, index: shown }, logs: logs.texts };
   }
 
@@ -106,13 +106,13 @@ export class SnapshotEngine {
   }
 
   private engineOver(): Engine {
-    const { environment, limits, quotas, onInternalError } = this.options;
+    const { environment, limits, quotas, thingBytes, onInternalError } = this.options;
     return new Engine({
       environment: { ...environment, node: null, voters: () => [], isCommittedUser: () => true },
       limits,
       quotas,
       programCacheBytes: PROGRAM_CACHE_BYTES,
-      readsSnapshots: true,
+      readingBytes: thingBytes,
       onInternalError,
     });
   }

@@ -34,7 +34,8 @@ export function simulatedReaders({
         environment,
         limits: DEFAULT_LIMITS,
         quotas: QUOTAS,
-        keptBytes: 0,
+        // So things leave at each turn of a walk.
+        thingBytes: 0,
         onInternalError: onFailure,
       });
       let takenMs = 0;

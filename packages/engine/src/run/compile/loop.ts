@@ -8,6 +8,7 @@ import { typeName, type Value } from '../../value/value.js';
 import { lockForReading, unlockReading } from '../dispatch.js';
 import { translate } from '../jit/index.js';
 import { Jump, Signal } from '../jump.js';
+import { makeRoom, walkMark } from '../room.js';
 import { UNTOUCHED } from '../symbols.js';
 import type { Code } from '../unit.js';
 import type { Compiler } from './compiler.js';
@@ -43,8 +44,9 @@ export function loopCode(compiler: Compiler, node: For, position: Position): Cod
   };
 
   /** Runs the body once; returns false when the loop is to end. */
-  const round = (): boolean => {
+  const round = (mark: number): boolean => {
     if (--rt.steps < 0) rt.check();
+    if (rt.isFull) makeRoom(rt, mark);
     rounds += 1;
     if (rounds === hotRuns && isTranslatable) becomeHot();
     if (catches) {
@@ -72,19 +74,20 @@ export function loopCode(compiler: Compiler, node: For, position: Position): Cod
     for (const { cell } of others) cell.value = null;
     const a = first.cell;
     const b = second?.cell;
+    const mark = walkMark(rt);
     if (container instanceof List) {
       rt.chargeFill(container);
       const items = container.items;
       for (let i = 0; i < items.length; i++) {
         a.value = items[i] as Value;
         if (b !== undefined) b.value = i;
-        if (!round()) return;
+        if (!round(mark)) return;
       }
     } else if (container instanceof ThingSet) {
       for (const thing of container.members) {
         a.value = thing;
         if (b !== undefined) b.value = thing.id === 0 ? null : thing.id;
-        if (!round()) return;
+        if (!round(mark)) return;
       }
     } else {
       for (const [key, slot] of container.shape.index) {
@@ -94,7 +97,7 @@ export function loopCode(compiler: Compiler, node: For, position: Position): Cod
           share(value);
           b.value = value;
         }
-        if (!round()) return;
+        if (!round(mark)) return;
       }
     }
   };

@@ -5,6 +5,7 @@ import { List, share, ThingSet } from '../../value/containers.js';
 import { Thing } from '../../value/thing.js';
 import { typeName, type Value } from '../../value/value.js';
 import { lockForReading, unlockReading } from '../dispatch.js';
+import { makeRoom, walkMark } from '../room.js';
 import type { Runtime } from '../runtime.js';
 import type { Translator } from './index.js';
 
@@ -13,6 +14,7 @@ export function loopText(translator: Translator, node: For, isLast: boolean): st
   const { source, rt, rtName } = translator;
   const { mark } = source;
   const [container, items, length, index] = [source.temp(), source.temp(), source.temp(), source.temp()];
+  const begun = source.temp();
   const cells = node.names.map((name) => rt.symbols.cell(name));
   const { code: iterable, counts } = iterableOf(translator, node.iterable);
   const isCount = `typeof ${container} === "number"`;
@@ -32,6 +34,7 @@ ${items} = ${counts ? `${isCount} ? null : ` : ''}${itemsOf}(${rtName}, ${contai
 ${length} = ${counts ? `${isCount} ? ${container} : ` : ''}${items}.length;
 if (${length} !== 0) {
 ${lock}(${container});
+${begun} = ${source.constant(walkMark)}(${rtName});
 try {
 ${save}
 ${others.map((name) => `${name}.value = null;`).join('')}
@@ -39,6 +42,7 @@ ${label}: for (${index} = 0; ${index} < ${length}; ${index}++) {
 ${first}.value = ${counts ? `${isCount} ? ${index} : ` : ''}${items}[${index}];
 ${second === undefined ? '' : `${second}.value = ${secondOf}(${container}, ${items}, ${index});`}
 if (--${rtName}.steps < 0) ${rtName}.check();
+if (${rtName}.isFull) ${source.constant(makeRoom)}(${rtName}, ${begun});
 ${body}
 }
 } finally {

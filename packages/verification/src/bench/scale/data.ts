@@ -105,6 +105,7 @@ class Measures {
     await this.#start();
     progress('the node started again');
     await this.#scan('cold');
+    for (const heat of ['cold', 'again'] as const) await this.#report(heat);
     // So the code of look-ups has its last form, and it is the data alone that are cold.
     await this.shop.query(WARM_UP);
     await this.#lookUps('cold', 1);
@@ -152,10 +153,19 @@ class Measures {
     this.#add({ name, ms: ms / ADDED, cpuMs: cpuMs / ADDED, targetMs: null, sqliteMs: null });
   }
 
+  /** Goes over all orders in a snapshot, while others write. */
+  async #report(heat: 'cold' | 'again'): Promise<void> {
+    const { orders } = this.options;
+    const isDone = (): Promise<boolean> => Promise.resolve(true);
+    const report = (): Promise<unknown> =>
+      this.shop.report('sum = 0; .orders.each(|o| sum += o.amount); sum;');
+    await this.#beside(`snapshot sum of ${orders}, ${heat},`, report, isDone, REPORT_MS[heat], REPORT_WAITS);
+  }
+
   /** Builds an index while others write. */
   async #build(name: string, code: string): Promise<void> {
     const isDone = async (): Promise<boolean> => (await this.shop.percentOf(name)) === 100;
-    await this.#beside(`index ${name} built`, code, isDone, BUILD_MS);
+    await this.#beside(`index ${name} built`, () => this.shop.query(code), isDone, BUILD_MS);
   }
 
   /** Changes and removes instances in the background while others write. */
@@ -163,12 +173,12 @@ class Measures {
     const { orders } = this.options;
     const isDone = (): Promise<boolean> => this.shop.isJobDone();
     const fill = "mod_type('Order', 'add', 'label', 'str', |o| 'order ' + str(o.nr), {background: true});";
-    await this.#beside(`a property of ${orders} orders filled`, fill, isDone, null);
+    await this.#beside(`a property of ${orders} orders filled`, () => this.shop.query(fill), isDone, null);
     const visits = orders / 5;
     await this.shop.addVisits(visits);
     await this.#beside(
       `${visits / 2} of ${visits} removed`,
-      "del_instances('Visit', |v| v.n % 2 == 0);",
+      () => this.shop.query("del_instances('Visit', |v| v.n % 2 == 0);"),
       isDone,
       null,
     );
@@ -177,9 +187,10 @@ class Measures {
   /** Does something that goes on in the background while others write, and says what these notice. */
   async #beside(
     what: string,
-    code: string,
+    begin: () => Promise<unknown>,
     isDone: () => Promise<boolean>,
     targetMs: number | null,
+    waits = 2,
   ): Promise<void> {
     const writes = { name: 'writes', url: this.trio.node(0).url, scope: SCOPE, code: '.counter += 1;' };
     const clients = new Clients([writes], ADMIN, this.options.perS);
@@ -189,11 +200,11 @@ class Measures {
       await pause(CALM_MS);
       const calm = await waitsOf(clients);
       const began = performance.now();
-      await this.shop.query(code);
+      await begin();
       while (!(await isDone())) await pause(LOOK_MS);
       this.#note(`${what} beside writes`, performance.now() - began, targetMs);
       const busy = await waitsOf(clients);
-      this.#note('the writes meanwhile, p99', busy.p99, 2 * calm.p99);
+      this.#note('the writes meanwhile, p99', busy.p99, waits * calm.p99);
       this.#note('the writes before, p99', calm.p99, null);
       this.#note('the longest of the writes meanwhile', busy.longest, null);
       this.#note('the longest of the writes before', calm.longest, null);
@@ -292,3 +303,6 @@ const HOT = { one: 0.004, range: 0.06, count: 0.02 };
 const COLD = { one: 0.03, range: 1, count: null };
 const BUILD_MS = 90_000;
 const SCAN_MS = 300;
+const REPORT_MS = { cold: 6000, again: 300 };
+/** How many times as long writes may wait meanwhile. */
+const REPORT_WAITS = 1.3;

@@ -56,6 +56,11 @@ export class Shop {
     return this.#db.$scope(scope).query(code);
   }
 
+  /** A snapshot read. */
+  report(code: string): Promise<unknown> {
+    return this.#db.$scope(SCOPE).with({ consistency: 'snapshot' }).query(code);
+  }
+
   async make(): Promise<void> {
     await this.query("new_collection('shop');", '@thingsdb');
     await this.query(`
