@@ -47,8 +47,16 @@ export { type FailedReply, ORDINARY_TERMS, type Reply, type Request, type Terms 
 export { SessionRecord } from './groups/session-records.js';
 export { SessionTable, type TableCapture } from './groups/session-table.js';
 export { State } from './groups/state.js';
+export type { Principal } from './listen/auth/authenticator.js';
 export { Gate } from './listen/gate/gate.js';
-export { errorBody, statusOfReply } from './listen/http/reply.js';
+export { Admission } from './listen/http/admission.js';
+export { AnswerBuffer } from './listen/http/answer-buffer.js';
+export { Bodies } from './listen/http/bodies.js';
+export { Exchange, type ExchangeParts } from './listen/http/exchange.js';
+export type { Refuse } from './listen/http/refusals.js';
+export { errorBody, Heads, statusOfReply } from './listen/http/reply.js';
+export type { RequestHeaders } from './listen/http/request-headers.js';
+export { ClientAddresses } from './listen/limits/client-addresses.js';
 export { NativeListener, type NativeOptions } from './listen/native/listener.js';
 export { NO_TERMS, problemOf, termsOf } from './listen/shared/terms.js';
 export { bootstrapCluster } from './operate/start/bootstrap.js';

@@ -24,11 +24,11 @@ const KINDS = {
   'change at once': (_n, program, unique) => query(`.x${program} = ${unique};`, 0),
   'change that fails': (n, program) => query(`.x${program} = 1; ${WORK} raise('on purpose');`, n),
   read: (n, program) => query(`x = .x${program}; ${WORK} x;`, n),
-  future: (n) => query(`future(n, |n| { ${WORK} });`, n),
-  'many futures': (n) => query(`range(20).each(|k| future(n, |n| { ${WORK} }));`, n),
-  'future that changes': (n, program) => query(`future(n, |n| { ${WORK} .x${program} = n; });`, n),
-  'late future': (n) => query(`future(3, |n| { ${WORK} }).then(|| { n = ${n}; ${WORK} });`, 0),
-  chain: (n) => query(`future(n, |n| { ${WORK} }).then(|| { n = ${n}; ${WORK} });`, n),
+  future: (n) => query(`future(|n| { ${WORK} });`, n),
+  'many futures': (n) => query(`range(20).each(|k| future(|n| { ${WORK} }));`, n),
+  'future that changes': (n, program) => query(`future(|n| { ${WORK} .x${program} = n; });`, n),
+  'late future': (n) => query(`future(nil, n).then(|_none, n| { ${WORK} });`, n),
+  chain: (n) => query(`future(|n| { ${WORK} future(|n| { ${WORK} future(|n| { ${WORK} }); }); });`, n),
   task: (n) => query(`task(datetime(), |t, n| { ${WORK} }, [n]); nil;`, n),
   'task that comes again': (n) =>
     query(
@@ -40,7 +40,7 @@ const KINDS = {
   'large body': (n) => query('x.len();', 0, { x: 'x'.repeat(Math.min(n, 9000) * 100) }),
   'large change': (n, program) =>
     query(`.x${program} = x.len();`, 0, { x: 'x'.repeat(Math.min(n, 9000) * 100) }),
-  'large answer': (n) => query('range(n * 300).map(|i| [i, str(i)]);', Math.min(n, 3000)),
+  'large answer': (n) => query('range(n * 30).map(|i| [i, str(i)]);', Math.min(n, 3000)),
   'large value': (n, program) => query(`.l${program} = range(n * 100);`, Math.min(n, 1000)),
   'large set': (n, program) => query(`.s${program} = set(range(n).map(|i| {i: i}));`, Math.min(n, 3000)),
   types: (n, program) =>
@@ -54,11 +54,11 @@ const KINDS = {
     ),
   emit: (n, _program, unique) =>
     query(
-      `x = range(n * 300).map(|| 'x').join(''); .room.emit('event', x, 'e${unique}'); nil;`,
+      `x = range(n).map(|| '${'x'.repeat(300)}').join(''); .room.emit('event', x, 'e${unique}'); nil;`,
       Math.min(n, 3000),
     ),
   join: () => [PackageType.JOIN, SCOPE, 'room'],
-  import: (n) => query('x = range(n * 100); json_load(json_dump(x)).len();', Math.min(n, 3000)),
+  json: (n) => query('x = range(n * 100); json_load(json_dump(x)).len();', Math.min(n, 1000)),
   users: (_n, program, unique) => [
     PackageType.QUERY,
     '@thingsdb',
@@ -84,7 +84,7 @@ const KINDS = {
 
 export type Kind = keyof typeof KINDS;
 
-const ALL_KINDS = Object.keys(KINDS).filter((name): name is Kind => name in KINDS);
+export const ALL_KINDS: readonly Kind[] = Object.keys(KINDS).filter((name): name is Kind => name in KINDS);
 
 /** A client of the crowd. */
 export interface Asker {
@@ -104,7 +104,13 @@ export interface Asker {
   readonly pieceMs: number;
   /** Whether it reads no answers. */
   readonly isDeaf: boolean;
+  readonly door: Door;
 }
+
+/** A door of a node, and the format that is spoken there. */
+export type Door = 'native' | 'json' | 'msgpack';
+
+export const DOORS: readonly Door[] = ['native', 'json', 'msgpack'];
 
 /** Draws a crowd: a few kinds, few users or many, all at once or one by one. */
 export function drawCrowd(draw: Draw, nodes: number): Asker[] {
@@ -112,7 +118,7 @@ export function drawCrowd(draw: Draw, nodes: number): Asker[] {
   const users = draw.pick([1, 2, USERS, USERS]);
   const atOnce = draw.chance(0.5) ? draw.int(0, 1000) : null;
   const ms = draw.chance(0.3) ? [draw.pick(DURATIONS)] : DURATIONS;
-  return Array.from({ length: draw.int(1, 40) }, () => ({
+  const crowd = Array.from({ length: draw.int(1, 40) }, () => ({
     at: atOnce ?? draw.int(0, 3000),
     user: draw.int(0, users - 1),
     node: draw.int(0, nodes - 1),
@@ -124,6 +130,7 @@ export function drawCrowd(draw: Draw, nodes: number): Asker[] {
     pieceMs: draw.pick([0.1, 0.1, 0.1, 30]),
     isDeaf: draw.chance(0.05),
   }));
+  return crowd.map((asker) => ({ ...asker, door: draw.pick(DOORS) }));
 }
 
 const DURATIONS = [0, 1, 5, 20, 39, 60, 300, 900, ENDLESS, ENDLESS];

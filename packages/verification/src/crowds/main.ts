@@ -6,7 +6,7 @@ import { Draw } from '../simulation/random.js';
 import { type Asker, drawCrowd } from './crowd.js';
 import { isFair, type Met, meet, type Wait } from './meeting.js';
 
-const HELP = `Crowds of requests of all kinds come to a simulated cluster, in which queries take time. Whoever asks something quick
+const HELP = `Crowds of requests of all kinds come to all doors of a simulated cluster, in which queries take time. Whoever asks something quick
 meanwhile may wait for one query of somebody else and a tenth of a second; for a change at a node that does not lead, on each of two nodes.
 
   npm run crowds                    100 crowds

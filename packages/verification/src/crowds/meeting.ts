@@ -14,7 +14,9 @@ import { drawSwarm, type Swarm } from '../simulation/swarm.js';
 import { World } from '../simulation/world.js';
 import { BusyThread } from './busy-thread.js';
 import { Caller, type Sent } from './caller.js';
-import { type Asker, NEW_USERS, packageOf, SET_UP, USERS } from './crowd.js';
+import { type Asker, type Door, type Kind, NEW_USERS, packageOf, SET_UP, USERS } from './crowd.js';
+import { HttpCaller } from './http-caller.js';
+import { HttpDoor } from './http-door.js';
 import { slowDown } from './slow-down.js';
 
 /** How long each node that has to do with a request may keep it, in milliseconds. */
@@ -48,6 +50,8 @@ export interface Met {
   /** Answers to the bystander and to the crowd. */
   readonly answers: number;
   readonly ended: number;
+  /** Errors that the crowd got, by the kinds of its requests. */
+  readonly errors: ReadonlyMap<Kind, string>;
 }
 
 /** Whether nobody waited for too long. */
@@ -79,10 +83,12 @@ export async function meet(seed: number, nodes: number, crowd: readonly Asker[])
 class Meeting implements Met {
   answers = 0;
   ended = 0;
+  readonly errors = new Map<Kind, string>();
   private readonly world: World;
   private readonly draw: Draw;
   private readonly tokens: readonly string[];
   private readonly waits = new Map<string, Wait>();
+  private readonly httpDoors = new Map<Process, HttpDoor>();
   private readonly begun: number;
   private sent = 0;
 
@@ -91,7 +97,9 @@ class Meeting implements Met {
     this.tokens = tokens;
     this.draw = new Draw(world.seed, 'connections', world.scheduler);
     this.begun = world.scheduler.now;
-    for (const process of world.processes) for (const question of QUESTIONS) this.stand(process, question);
+    for (const process of world.processes)
+      for (const question of QUESTIONS)
+        for (const door of ['native', 'json'] as const) this.stand(process, question, door);
     for (const asker of crowd) {
       const process = world.processes[asker.node % world.processes.length];
       if (process !== undefined) world.scheduler.after(asker.at, () => this.come(process, asker));
@@ -112,13 +120,22 @@ class Meeting implements Met {
     return this.tokens[user] ?? '';
   }
 
-  private stand(process: Process, question: (typeof QUESTIONS)[number]): void {
+  private callerAt(process: Process, door: Door, user: number, pieceMs?: number): Caller | HttpCaller {
+    const { world, draw } = this;
+    const token = this.tokenOf(user);
+    if (door === 'native') return new Caller(world, process, token, draw, pieceMs);
+    const httpDoor = this.httpDoors.get(process) ?? new HttpDoor(process);
+    this.httpDoors.set(process, httpDoor);
+    return new HttpCaller({ world, process, door: httpDoor, token, draw, format: door, pieceMs });
+  }
+
+  private stand(process: Process, question: (typeof QUESTIONS)[number], door: Door): void {
     const { scheduler } = this.world;
     const { name, code, isChange } = question;
-    const caller = new Caller(this.world, process, this.tokenOf(USERS), this.draw);
+    const caller = this.callerAt(process, door, USERS);
     const maxMs = isChange && !leadsStuff(process) ? 2 * NODE_MAX_MS : NODE_MAX_MS;
     const node = process.machine.name;
-    const key = `${name} at ${node}`;
+    const key = `${name} at ${node} by ${door}`;
     const ask = (): void => {
       const at = scheduler.now - this.begun;
       if (at > CROWD_MS) return;
@@ -128,7 +145,7 @@ class Meeting implements Met {
         this.answers += 1;
         const ms = scheduler.now - this.begun - at;
         const longest = this.waits.get(key)?.ms ?? -1;
-        if (ms > longest) this.waits.set(key, { question: name, node, at, ms, maxMs });
+        if (ms > longest) this.waits.set(key, { question: `${name} by ${door}`, node, at, ms, maxMs });
         scheduler.after(ASK_MS, ask);
       });
     };
@@ -136,10 +153,13 @@ class Meeting implements Met {
   }
 
   private come(process: Process, asker: Asker): void {
-    const caller = new Caller(this.world, process, this.tokenOf(asker.user), this.draw, asker.pieceMs);
+    // Only packages join rooms.
+    const door = asker.kind === 'join' ? 'native' : asker.door;
+    const caller = this.callerAt(process, door, asker.user, asker.pieceMs);
     const ask = (times: number): void => {
-      caller.send(packageOf(asker, this.draw.bits()), () => {
+      caller.send(packageOf(asker, this.draw.bits()), (answer) => {
         this.ended += 1;
+        if (answer?.ok === false) this.errors.set(asker.kind, answer.message);
         if (times > 1 && !caller.isOver) this.world.scheduler.after(asker.againMs, () => ask(times - 1));
       });
     };

@@ -22,7 +22,7 @@ import type { Headers } from './reply-headers.js';
 import type { RequestHeaders } from './request-headers.js';
 
 export interface AdmissionOptions {
-  readonly authenticator: Authenticator;
+  readonly authenticator: Pick<Authenticator, 'known' | 'remembered' | 'login'>;
   readonly gate: Gate;
   readonly clients: ClientAddresses;
   /** Bytes that a request body may have. */

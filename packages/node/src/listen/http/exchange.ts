@@ -47,7 +47,7 @@ export class Exchange {
   body: Buffer | null = null;
   private readonly res: HttpResponse;
   private readonly parts: ExchangeParts;
-  private readonly batch: Batch;
+  private readonly batch: Pick<Batch, 'closesNext'>;
   private readonly isLast: boolean;
   /** Headers for the page of a browser, or nothing. */
   private readonly cors: string;
@@ -83,7 +83,7 @@ export class Exchange {
     scope: ScopeName,
     format: Format,
     parts: ExchangeParts,
-    batch: Batch,
+    batch: Pick<Batch, 'closesNext'>,
     isLast: boolean,
     terms: TermHeaders | null,
     id: string,

@@ -1,7 +1,7 @@
 /** The door of a simulated node for connections of the native protocol: the listener, sessions and sockets' wires of a real one. */
 import type { Socket } from 'node:net';
 import type { RootGroup, User } from '@althing/engine';
-import { Gate, NativeListener } from '@althing/node/parts';
+import { Gate, NativeListener, type Principal } from '@althing/node/parts';
 import type { NodeMutant } from '../node-mutant-names.js';
 import type { Process } from '../process.js';
 import type { Pipe } from './pipe.js';
@@ -22,9 +22,11 @@ const LOGIN_MS = 10_000;
 const PACKAGE_MS = 3000;
 
 export class Doors {
+  /** The sender of what comes with a header; null for nobody. */
+  readonly principalOf: (authorization: string) => Principal | null;
   private readonly listener: NativeListener;
   private readonly process: Process;
-  private readonly gate: Gate;
+  readonly gate: Gate;
   private readonly planted: ReadonlySet<NodeMutant>;
 
   /** @param process one that is open */
@@ -44,13 +46,14 @@ export class Doors {
       figures: { rejected: () => {} },
       clock,
     });
+    this.principalOf = (authorization) => {
+      const user = userOf(root, authorization);
+      return user === null ? null : { user, readOnly: false };
+    };
     this.listener = new NativeListener({
       // Who logs in is believed: passwords and tokens are not what is simulated.
       authenticator: {
-        known: (authorization) => {
-          const user = userOf(root, authorization);
-          return user === null ? null : { user, readOnly: false };
-        },
+        known: this.principalOf,
         login: (_authorization, _address, { done }) => done({ kind: 'refused' }),
       },
       root,
