@@ -38,7 +38,7 @@ export { EngineSide } from './engine-side/engine-side.js';
 export type { EngineClock, EngineReports } from './engine-side/ports.js';
 export { type Listener, Push } from './events/listener.js';
 export { LostError } from './feed/feeds.js';
-export { ALL_CHANGES } from './feed/parcel.js';
+export { filterOf } from './feed/parcel.js';
 export type { FeedEnd, FeedLine, FeedSink } from './feed/subscriber.js';
 export { decodeApplied } from './groups/applied.js';
 export { decodeEntry } from './groups/entry.js';

@@ -25,13 +25,27 @@ export class ChangeJsonWriter extends JsonWriter {
  *
  * @param type the name of the type that the thing has; null for none or where it is not known
  * @param labels the names of types and enums
+ * @param sizeMax bytes that the sink may have when the values of a thing that is told whole are in it
+ * @throws QueryError past that
  */
-export function packChange(sink: Sink, change: FeedChange, type: string | null, labels: Labels): void {
+export function packChange(
+  sink: Sink,
+  change: FeedChange,
+  type: string | null,
+  labels: Labels,
+  sizeMax = Number.POSITIVE_INFINITY,
+): void {
   if (change.op === 'type_def' || change.op === 'enum_def') packSchema(sink, change, labels);
-  else packStep(sink, change, type, labels);
+  else packStep(sink, change, type, labels, sizeMax);
 }
 
-function packStep(sink: Sink, change: ThingChange, type: string | null, labels: Labels): void {
+function packStep(
+  sink: Sink,
+  change: ThingChange,
+  type: string | null,
+  labels: Labels,
+  sizeMax: number,
+): void {
   const map = new MapOf(sink, change.op);
   if (change.op === 'gone') {
     map.add('ids', () => ids(sink, change.ids));
@@ -43,11 +57,12 @@ function packStep(sink: Sink, change: ThingChange, type: string | null, labels: 
   if ('key' in change) map.add('key', () => value(sink, change.key));
   switch (change.op) {
     case 'new':
+    case 'thing':
       map.add('values', () => {
         sink.beginMap(change.values.length);
         for (const [key, one] of change.values) {
           sink.longKey(key, () => {});
-          value(sink, one);
+          pack(one, sink, change.op === 'thing' ? { ...OPTIONS, sizeMax } : OPTIONS);
         }
         sink.endMap();
       });

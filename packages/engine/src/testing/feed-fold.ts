@@ -42,7 +42,8 @@ export class FeedFold {
       case 'type_def':
         for (const thing of this.things.values()) if (thing.type === change.id) retype(thing, change);
         return;
-      case 'new': {
+      case 'new':
+      case 'thing': {
         const values = new Map(change.values.map(([key, value]) => [key, kept(value)]));
         this.things.set(change.id, { type: change.type, values });
         return;

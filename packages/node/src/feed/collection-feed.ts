@@ -3,6 +3,7 @@ import {
   CollectionGroup,
   type FeedChange,
   type Former,
+  presentThing,
   SchemaView,
   typeIdOf,
   WholeReplacedError,
@@ -11,9 +12,9 @@ import type { CommittedEntry, LogPart } from '../between/protocol.js';
 import { decodeEntry } from '../groups/entry.js';
 import type { GroupSession } from '../groups/group-session.js';
 import type { LogReads } from './log-reads.js';
-import { FeedParcel, type LabelledChange } from './parcel.js';
+import { FeedParcel, type LabelledChange, type Present } from './parcel.js';
 import type { FeedPosition } from './position.js';
-import type { Subscriber } from './subscriber.js';
+import { type Subscriber, UnconfirmedError } from './subscriber.js';
 
 export interface CollectionFeedOptions {
   readonly session: GroupSession;
@@ -299,6 +300,22 @@ export class CollectionFeed {
     }
   }
 
+  private readonly present: Present = {
+    thing: (id) => {
+      const { group, readable } = this.options.session;
+      const change = readable && group instanceof CollectionGroup ? presentThing(group, id) : null;
+      if (change?.op !== 'thing' || !(group instanceof CollectionGroup)) return null;
+      return { change, type: change.type === null ? null : group.store.schema.typeLabel(change.type) };
+    },
+    confirmed: () =>
+      new Promise((resolve, reject) => {
+        const { session } = this.options;
+        const lost = (): void => reject(new UnconfirmedError());
+        if (session.readable) session.mark(() => resolve(), lost);
+        else lost();
+      }),
+  };
+
   /** The parcel of an entry; null where its steps are not known. */
   private parcelOf(
     { index, hash, payload }: CommittedEntry,
@@ -319,7 +336,7 @@ export class CollectionFeed {
     }
     const userId = head.key?.user ?? head.client?.user;
     const user = userId === undefined ? null : (this.options.userName(userId) ?? null);
-    return new FeedParcel({ index, hash }, { time: head.time, user }, changes, view);
+    return new FeedParcel({ index, hash }, { time: head.time, user }, changes, view, this.present);
   }
 }
 

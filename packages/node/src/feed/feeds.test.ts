@@ -84,7 +84,7 @@ describe('a follower', () => {
   test('is told of each change once it is committed, and by whom it is wanted', async () => {
     await bench.value(stuff, "set_type('A', {n: 'int'}); set_type('B', {n: 'int'});");
     const all = await follow();
-    const some = await follow(null, filterOf(['A'], null));
+    const some = await follow(null, filterOf(['A'], null, false));
     bench.ask(stuff, '.a = A{n: 1};');
     await bench.settle();
     expect(all.ops).toEqual([]);
@@ -97,6 +97,37 @@ describe('a follower', () => {
     ]);
     await bench.value(stuff, '.del("b");');
     expect(some.ops.at(-1)).toBe('gone');
+  });
+
+  test('that asks for things is told them whole, once and when they are committed', async () => {
+    await bench.value(stuff, "set_type('A', {n: 'int', l: '[int]'}); .a = A{n: 1}; .b = A{};");
+    const whole = await follow(null, filterOf(null, null, true));
+    bench.ask(stuff, '.a.n = 2; .a.l.push(3, 4); .c = {x: .a};');
+    await bench.travel();
+    expect(whole.changes).toMatchObject([
+      {
+        changes: [
+          { op: 'thing', type: 'A', values: { n: 2, l: [3, 4] } },
+          { op: 'thing', values: { x: { '#': 2 } } },
+          { op: 'thing', id: 1 },
+        ],
+      },
+    ]);
+    // The state is ahead of what is committed: the line waits for it.
+    bench.ask(stuff, '.a.n = 5;');
+    await bench.settle();
+    bench.ask(stuff, '.a.n = 6; .b.n = 7;');
+    await bench.travel();
+    expect(whole.changes.slice(1)).toMatchObject([
+      { changes: [{ op: 'thing', values: { n: 6 } }] },
+      { changes: [{ values: { n: 6 } }, { values: { n: 7 } }] },
+    ]);
+    expect(
+      await bench.value(stuff, '.l = range(100000).map(|| "0123456789012345678901234567890123456789"); nil;'),
+    ).toBe('null');
+    expect(whole.ops.at(-1)).toBe('set');
+    await bench.value(stuff, '.b = nil;');
+    expect(whole.ops.slice(-2)).toEqual(['set', 'gone']);
   });
 
   test('that comes back is told what it missed, also by a process that began anew', async () => {

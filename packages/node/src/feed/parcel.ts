@@ -1,4 +1,12 @@
-import { ChangeJsonWriter, type FeedChange, packChange, quote, type SchemaView } from '@althing/engine';
+import {
+  ChangeJsonWriter,
+  type FeedChange,
+  packChange,
+  QueryError,
+  quote,
+  type SchemaView,
+  type ThingChange,
+} from '@althing/engine';
 import { type FeedPosition, positionText } from './position.js';
 
 /** The changes that a follower asks for. */
@@ -7,6 +15,8 @@ export interface FeedFilter {
   readonly types: ReadonlySet<string> | null;
   /** Ids of things; null for any. */
   readonly ids: ReadonlySet<number> | null;
+  /** Whether things are told whole, as they are now, in place of what was done to them. */
+  readonly isOfThings: boolean;
   /** The same for filters that let the same through. */
   readonly key: string;
 }
@@ -17,17 +27,36 @@ export interface LabelledChange {
   readonly type: string | null | undefined;
 }
 
+/** The present state of a collection. */
+export interface Present {
+  /** A thing as it is now with the name of its type; null where there is none. */
+  readonly thing: (id: number) => { readonly change: ThingChange; readonly type: string | null } | null;
+  /** Resolves when all that the state holds now is committed, and rejects when it was taken back. */
+  readonly confirmed: () => Promise<void>;
+}
+
 /** The parcel of one change of a collection for its followers. */
 export class FeedParcel {
   private readonly texts = new Map<string, string | null>();
+  private confirmation: Promise<void> | null = null;
 
-  /** @param view the definitions; what is told of names is asked for before the next change is read */
+  /**
+   * Texts are asked for before the next change is read, and before the state changes.
+   *
+   * @param view the definitions
+   */
   constructor(
     readonly at: FeedPosition,
     private readonly head: { readonly time: number; readonly user: string | null },
     private readonly changes: readonly LabelledChange[],
     private readonly view: SchemaView,
+    private readonly present: Present,
   ) {}
+
+  /** The promise for which a line of this filter has to wait; null for none. */
+  confirmed({ isOfThings }: FeedFilter): Promise<void> | null {
+    return isOfThings ? this.confirmation : null;
+  }
 
   /** The line in JSON for those who have this filter; null where it leaves nothing. Made once for each filter. */
   text(filter: FeedFilter): string | null {
@@ -42,26 +71,63 @@ export class FeedParcel {
   private made(filter: FeedFilter): string | null {
     const wanted = this.changes.filter((one) => isWanted(one, filter));
     if (wanted.length === 0) return null;
+    try {
+      return this.lineOf(filter.isOfThings ? this.things(wanted) : wanted);
+    } catch (error) {
+      // Things that are too large are told by what was done to them.
+      if (filter.isOfThings && error instanceof QueryError) return this.lineOf(wanted);
+      throw error;
+    }
+  }
+
+  private lineOf(changes: readonly LabelledChange[]): string | null {
+    if (changes.length === 0) return null;
     const writer = new ChangeJsonWriter();
     writer.beginArray();
-    for (const { change, type } of wanted) packChange(writer, change, type ?? null, this.view);
+    for (const { change, type } of changes)
+      packChange(writer, change, type ?? null, this.view, THINGS_BYTES_MAX);
     writer.endArray();
     const { time, user } = this.head;
     const by = user === null ? '' : `,"user":${quote(user)}`;
     return `{"at":"${positionText(this.at)}","time":${time}${by},"changes":${writer.take()}}`;
   }
+
+  /** Each thing once, whole, in place of the steps of it; those that are gone are told when their going is. */
+  private things(changes: readonly LabelledChange[]): LabelledChange[] {
+    if (this.confirmation === null) {
+      this.confirmation = this.present.confirmed();
+      // There may be nobody who waits for it.
+      this.confirmation.catch(() => {});
+    }
+    const told = new Set<number>();
+    return changes.flatMap((one) => {
+      const { change } = one;
+      if (change.op === 'type_def' || !('id' in change)) return [one];
+      if (told.has(change.id)) return [];
+      told.add(change.id);
+      const thing = this.present.thing(change.id);
+      return thing === null ? [] : [thing];
+    });
+  }
 }
 
+/** Bytes of a line up to which things are told whole. */
+const THINGS_BYTES_MAX = 4 * 1024 * 1024;
+
 /** Lets everything through. */
-export const ALL_CHANGES: FeedFilter = { types: null, ids: null, key: '' };
+export const ALL_CHANGES: FeedFilter = filterOf(null, null, false);
 
 /** A filter of types and ids; null for any. */
-export function filterOf(types: readonly string[] | null, ids: readonly number[] | null): FeedFilter {
-  if (types === null && ids === null) return ALL_CHANGES;
+export function filterOf(
+  types: readonly string[] | null,
+  ids: readonly number[] | null,
+  isOfThings: boolean,
+): FeedFilter {
   return {
     types: types === null ? null : new Set(types),
     ids: ids === null ? null : new Set(ids),
-    key: JSON.stringify([types === null ? null : types.toSorted(), ids?.toSorted((a, b) => a - b) ?? null]),
+    isOfThings,
+    key: JSON.stringify([types?.toSorted() ?? null, ids?.toSorted((a, b) => a - b) ?? null, isOfThings]),
   };
 }
 

@@ -28,6 +28,9 @@ export interface FeedLine {
   readonly isAlive: boolean;
 }
 
+/** What was to be told of the state was taken back: who comes back is told what is true. */
+export class UnconfirmedError extends Error {}
+
 /** Characters that may wait for a follower; behind that it reads the log by itself, when it took them. */
 const WAITING_MAX = 1024 * 1024;
 
@@ -40,6 +43,8 @@ export class Subscriber {
   isReading = false;
   private waiting: FeedLine[] = [];
   private waitingSize = 0;
+  /** The promise for which what waits has to wait. */
+  private ready: Promise<void> | null = null;
   private isSending = false;
   /** Whether that is to be said. */
   private isCaughtUp = false;
@@ -73,6 +78,12 @@ export class Subscriber {
   take(parcel: FeedParcel): void {
     this.position = parcel.at;
     const json = parcel.text(this.filter);
+    const confirmed = parcel.confirmed(this.filter);
+    if (confirmed !== null) {
+      const { ready } = this;
+      this.ready = ready === null ? confirmed : ready.then(() => confirmed);
+      this.ready.catch(() => {});
+    }
     if (json !== null) this.queue(json, false);
   }
 
@@ -109,9 +120,12 @@ export class Subscriber {
     if (this.isSending || this.isOver || this.waiting.length === 0) return;
     const lines = this.waiting;
     const size = this.waitingSize;
+    const { ready } = this;
     this.waiting = [];
+    this.ready = null;
     this.isSending = true;
-    this.sink.send(lines).then(
+    const sent = ready === null ? this.sink.send(lines) : ready.then(() => this.sink.send(lines));
+    sent.then(
       () => {
         this.isSending = false;
         this.waitingSize -= size;
@@ -120,7 +134,7 @@ export class Subscriber {
         if (this.isCaughtUp) this.caughtUp();
         this.events.drained();
       },
-      () => this.end(null),
+      (error: unknown) => this.end(error instanceof UnconfirmedError ? { kind: 'leaving' } : null),
     );
   }
 }

@@ -5,10 +5,10 @@
  */
 import { CollectionGroup } from '@althing/engine';
 import {
-  ALL_CHANGES,
   type FeedEnd,
   type FeedLine,
   type FeedSink,
+  filterOf,
   type GroupId,
   type GroupSession,
   LostError,
@@ -22,8 +22,8 @@ import { ADMIN } from './workload.js';
 /** Milliseconds between two looks for a node to follow. */
 const LOOK_MS = 300;
 
-/** Copies of each collection. */
-const COPIES = 2;
+/** The filters of the copies of each collection: one is told what was done, and one of things as they are. */
+const FILTERS = [filterOf(null, null, false), filterOf(null, null, true)];
 
 export interface FollowersOptions {
   /** The nodes whose logs hold what lies behind an index of a group. */
@@ -41,7 +41,7 @@ export class Followers {
     this.options = options;
     const told = new Map<string, string>();
     for (const collection of collections)
-      for (let i = 0; i < COPIES; i++) this.all.push(new Follower(collection, options, told));
+      for (const filter of FILTERS) this.all.push(new Follower(collection, filter, options, told));
   }
 
   start(): void {
@@ -76,6 +76,7 @@ class Follower {
   /** @param told what was told of entries, by collection and index */
   constructor(
     private readonly collection: string,
+    private readonly filter: ReturnType<typeof filterOf>,
     private readonly options: FollowersOptions,
     private readonly told: Map<string, string>,
   ) {}
@@ -147,7 +148,7 @@ class Follower {
       ended: (end) => this.ended(end, attempt),
     };
     feeds
-      .follow({ user, collection: this.collection, since, filter: ALL_CHANGES }, sink)
+      .follow({ user, collection: this.collection, since, filter: this.filter }, sink)
       .catch((error: unknown) => {
         if (attempt !== this.attempt) return;
         // Lost, or not now: then it goes on later, or elsewhere.
@@ -171,12 +172,22 @@ class Follower {
         this.told.set(name, at);
         this.options.onReached('a copy is told of a change');
       }
-      for (const step of changes) this.copy?.take(step);
+      for (const step of changes) this.take(step);
     } catch (error) {
       const text = error instanceof Error ? error.message : String(error);
       this.options.onViolation(new Violation('I31', `a copy of ${this.collection}: ${text}`));
     }
     this.position = position;
+  }
+
+  private take(step: Step): void {
+    const { copy, filter } = this;
+    if (copy === null) return;
+    if (!filter.isOfThings) copy.take(step);
+    else if (step.op === 'gone') copy.take({ ...step, ids: (step.ids ?? []).filter((id) => copy.has(id)) });
+    // A type changes its instances, which are not told anew.
+    else if (step.op === 'schema' && step.type !== undefined) this.begin();
+    else copy.take(step);
   }
 
   private ended(end: FeedEnd, attempt: number): void {
@@ -188,9 +199,14 @@ class Follower {
     if (attempt !== this.attempt) return;
     this.options.onReached('a copy is told that it is lost');
     this.assertLost();
+    this.begin();
+  }
+
+  /** Begins anew with the state. */
+  private begin(): void {
     this.position = null;
     this.copy = null;
-    this.leave(attempt);
+    this.leave(this.attempt);
   }
 
   /** A node that lacks something asks the others before it says so. */

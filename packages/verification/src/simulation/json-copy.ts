@@ -40,6 +40,10 @@ export class JsonCopy {
     }
   }
 
+  has(id: number): boolean {
+    return this.things.has(id);
+  }
+
   /** A line for each thing, the same for copies that hold the same. */
   lines(): string[] {
     return [...this.things]
@@ -55,6 +59,7 @@ export class JsonCopy {
     const { op, id = 0, key = '', type, ids = [] } = step;
     switch (op) {
       case 'new':
+      case 'thing':
         this.things.set(id, { type: type ?? null, values: new Map(Object.entries(step.values ?? {})) });
         return;
       case 'gone':

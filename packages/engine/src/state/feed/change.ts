@@ -4,9 +4,9 @@ import type { Value } from '../../value/value.js';
 
 /** One step of a change. Things in values are known by their ids alone. */
 export type ThingChange =
-  /** A thing is new; `type` is the id of its type, null for a plain thing. */
+  /** A thing is new, or told whole as it is now; `type` is the id of its type, null for a plain thing. */
   | {
-      readonly op: 'new';
+      readonly op: 'new' | 'thing';
       readonly id: number;
       readonly type: number | null;
       readonly values: readonly (readonly [key: string, value: Value])[];

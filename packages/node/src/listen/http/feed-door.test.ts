@@ -81,6 +81,7 @@ test.each([
   ['ids=a', 400],
   ['what=1', 400],
   ['wait=61', 400],
+  ['things=2', 400],
 ])('%s: %d', async (query, status) => {
   const answer = await follow(query, 'application/json');
   expect(answer.status).toBe(status);

@@ -1,7 +1,7 @@
 /**
  * The feed of changes over the API:
  *
- *   GET /@changes/NAME?since=POSITION&types=A,B&ids=1,2     needs QUERY on the collection
+ *   GET /@changes/NAME?since=POSITION&types=A,B&ids=1,2&things=1     needs QUERY on the collection
  *
  *   Accept: application/x-ndjson   a line for each change, for as long as the client takes them
  *           text/event-stream      the same as events, with positions as their ids: `Last-Event-ID` is `since`
@@ -311,10 +311,17 @@ function askedOf({ query, accept, lastEventId }: FeedCall): Asked | string {
     return `there may be ${FILTER_MAX} types, and as many ids`;
   const wait = Number(params.get('wait') ?? 0);
   if (!(wait >= 0 && wait <= WAIT_MAX_S)) return `wait must be a number of seconds up to ${WAIT_MAX_S}`;
-  return { since, filter: filterOf(types, ids), format: formatOf(accept), waitMs: wait * 1000 };
+  const things = params.get('things');
+  if (things !== null && things !== '1') return 'things must be 1, for things as they are, or be left out';
+  return {
+    since,
+    filter: filterOf(types, ids, things !== null),
+    format: formatOf(accept),
+    waitMs: wait * 1000,
+  };
 }
 
-const PARAMETERS: readonly string[] = ['since', 'types', 'ids', 'wait'];
+const PARAMETERS: readonly string[] = ['since', 'types', 'ids', 'things', 'wait'];
 
 /** Types, and ids, of one filter. */
 const FILTER_MAX = 1000;
