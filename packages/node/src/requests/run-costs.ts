@@ -6,6 +6,9 @@ export const SLOW_MS = 40;
 /** Time in which half of what a user took is forgotten, in milliseconds. */
 const HALF_LIFE_MS = 2_000;
 
+/** The same where users take turns of a few milliseconds: about as long waits who comes when others used less before. */
+const RECENT_HALF_LIFE_MS = 100;
+
 /** How long programs of a user that are not known are taken for slow, as a multiple of the duration of a slow run. */
 const SUSPICION_FACTOR = 10;
 
@@ -18,6 +21,7 @@ const USERS_MAX = 10_000;
 interface UserCosts {
   /** Milliseconds that its runs took, older ones less; as of `at`. */
   usedMs: number;
+  recentMs: number;
   /** When its last run ended. */
   at: number;
   suspectUntil: number;
@@ -40,7 +44,8 @@ export class RunCosts {
   /** Notes a run, or a part of one that was cut off after `ms`. */
   note(program: object | null, userId: number, ms: number, now: number, wasCut: boolean): void {
     const user = this.userFor(userId, now);
-    user.usedMs = usedNow(user, now) + ms;
+    user.usedMs = left(user.usedMs, now - user.at, HALF_LIFE_MS) + ms;
+    user.recentMs = left(user.recentMs, now - user.at, RECENT_HALF_LIFE_MS) + ms;
     user.at = now;
     if (ms >= SLOW_MS && !wasCut)
       user.suspectUntil = Math.max(user.suspectUntil, now + ms * SUSPICION_FACTOR);
@@ -72,7 +77,13 @@ export class RunCosts {
   /** Milliseconds that a user took of late. */
   usedBy(userId: number, now: number): number {
     const user = this.users.get(userId);
-    return user === undefined ? 0 : usedNow(user, now);
+    return user === undefined ? 0 : left(user.usedMs, now - user.at, HALF_LIFE_MS);
+  }
+
+  /** Milliseconds that a user took in the last tenths of a second. */
+  recentlyUsedBy(userId: number, now: number): number {
+    const user = this.users.get(userId);
+    return user === undefined ? 0 : left(user.recentMs, now - user.at, RECENT_HALF_LIFE_MS);
   }
 
   /** When the last run of a user ended that is known of; 0 for none. */
@@ -103,7 +114,7 @@ export class RunCosts {
   private userFor(userId: number, now: number): UserCosts {
     let user = this.users.get(userId);
     if (user !== undefined) return user;
-    user = { usedMs: 0, at: now, suspectUntil: 0, overruns: null };
+    user = { usedMs: 0, recentMs: 0, at: now, suspectUntil: 0, overruns: null };
     this.users.set(userId, user);
     if (this.users.size > USERS_MAX) {
       const [oldest] = this.users.keys();
@@ -113,8 +124,9 @@ export class RunCosts {
   }
 }
 
-function usedNow({ usedMs, at }: UserCosts, now: number): number {
-  return usedMs * 2 ** ((at - now) / HALF_LIFE_MS);
+/** What is left of so many milliseconds, some time later. */
+function left(ms: number, passedMs: number, halfLifeMs: number): number {
+  return ms * 2 ** (-passedMs / halfLifeMs);
 }
 
 /** A quarter of the time at first, then an eighth, then a sixteenth. */

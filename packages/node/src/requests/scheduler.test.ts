@@ -321,6 +321,57 @@ describe('the scheduler', () => {
     expect(track.events[0]).toBe('quick');
   });
 
+  test.each([
+    { loops: [1, 1], ms: [5, 5] },
+    { loops: [16, 2], ms: [5, 5] },
+    { loops: [64, 1], ms: [5, 5] },
+    { loops: [16, 4], ms: [1, 1] },
+    { loops: [8, 8], ms: [30, 3] },
+    { loops: [4, 1], ms: [150, 150] },
+    { loops: [32, 16], ms: [0.2, 0.2] },
+  ])('gives two users in loops the same time: $loops at once, of $ms ms', async ({ loops, ms }) => {
+    const track = new Track();
+    const programs = [{}, {}];
+    for (const [user, count] of loops.entries())
+      for (let i = 0; i < count; i++)
+        track.ask(0, {
+          name: `${user}`,
+          program: programs[user] ?? null,
+          user,
+          ms: ms[user] ?? 0,
+          againMs: 0.3,
+        });
+    // Behind the first crowd, in which nobody knows how long any of it takes.
+    await track.pass(1000);
+    track.events.length = 0;
+    await track.pass(3000);
+    const [first = 0, second = 0] = ms.map(
+      (each, user) => each * track.events.filter((name) => name === `${user}`).length,
+    );
+    expect(first / (first + second)).toBeGreaterThan(0.45);
+    expect(first / (first + second)).toBeLessThan(0.55);
+    expect(track.wastedMs).toBeLessThan(100);
+  });
+
+  test('lets who comes to users in loops wait for little more than a run, and who can not be stopped not at all', async () => {
+    const track = new Track();
+    for (const user of [1, 2])
+      for (let i = 0; i < 16; i++) track.ask(0, { name: 'loop', program: {}, user, ms: 5, againMs: 0.3 });
+    await track.pass(500);
+    track.ask(10, { name: 'future', program: null, user: 1, ms: 1, isWhole: true });
+    expect(await track.watch(1000)).toBeLessThan(20);
+    expect(track.waits.get('future')).toBeLessThan(10);
+  });
+
+  test('makes no difference between users where the thread has time for all', async () => {
+    const track = new Track();
+    for (let i = 0; i < 100; i++)
+      for (const user of [1, 2]) track.ask(i * 25, { name: 'run', program: {}, user, ms: 5 });
+    await track.pass(3000);
+    expect(track.scheduler.isActive).toBe(false);
+    expect(track.waits.get('run')).toBe(10);
+  });
+
   test('forgets everything after a minute without a slow run', async () => {
     const track = new Track();
     const slow = {};

@@ -4,6 +4,8 @@
  * that may be long everybody else gets a turn:
  *
  * - As long as nothing takes long, requests run where they come in: the door is open.
+ * - While several users keep the thread busy, it is open for `SHARED_MS` of a turn. What comes then waits for the next one, in which those go
+ *   first whose users took least of late. So each user gets the same time, however many connections it has.
  * - The door is closed for the rest of a turn of the event loop in which requests ran for `TURN_MS`, and, behind a slow run, for some
  *   multiple of its duration. What comes meanwhile waits for the next turn, in which those go first whose users and programs took least of late.
  *   Each gets a *slice* of time. What needs more is taken back, and stands in the slow lane from then on.
@@ -16,13 +18,19 @@
  * So that this can be kept, all time that goes into requests is charged when it was spent: texts that are parsed and bodies that are read,
  * too (`ran`, `spend`).
  */
+import { Contention } from './contention.js';
 import { RunCosts, SLOW_MS } from './run-costs.js';
+import type { Work } from './work.js';
 
 /** Milliseconds that requests run in one turn of the event loop before the others of it wait for the next one. */
 const TURN_MS = 40;
 
 /** When it is looked where a turn ends: before that much was run, nobody need know. */
 const TURN_LOOK_MS = 16;
+
+/** The same while users contend, and a part of a millisecond for each who waits, since they are put into an order in each turn. */
+const SHARED_MS = 2;
+const SHARED_EACH_MS = 0.02;
 
 /** Milliseconds for those who wait at the door in a turn; each gets its share of it, but never less than the second number. */
 const SERVED_MS = 25;
@@ -74,23 +82,6 @@ export interface SchedulerOptions {
   readonly owesAnswers: () => boolean;
 }
 
-/** Something that waits for its turn. */
-export interface Work {
-  readonly userId: number;
-  /** Its program, as programs are told apart; null for one that nobody would find again. */
-  readonly program: object | null;
-  /** Whether it can be given up when its slice is over, to run again later. */
-  readonly canStop: boolean;
-  /** Milliseconds that it takes, where that is known for certain; none where only runs before tell. */
-  readonly knownMs?: number;
-  /** Whether nobody wants it any more. */
-  readonly gone: () => boolean;
-  /** Runs it, for no longer than a slice if it can be stopped; `Scheduler.ran` is to be called meanwhile. */
-  readonly run: (sliceMs: number) => void;
-  /** Gives it up: it waited too long. Null for what has to run at last, however long it waits. */
-  readonly expire: (() => void) | null;
-}
-
 /** Work in a queue. */
 interface Entry {
   readonly work: Work;
@@ -100,17 +91,21 @@ interface Entry {
   readonly needsMs: number;
   /** Since when it waits. */
   readonly since: number;
-  /** Smaller ranks go first. */
+  /** Smaller ranks go first, and of the same rank those of whom less is expected, in milliseconds. */
   rank: number;
+  expectedMs: number;
 }
 
 export class Scheduler {
   private readonly options: SchedulerOptions;
   private readonly costs = new RunCosts();
+  private readonly contention: Contention;
   /** Until when anything is remembered. Most of the time nothing is, and nothing need be looked up. */
   private activeUntil = 0;
   /** Work that waits at the door. */
   private door: Entry[] = [];
+  /** Whether more is needed of it than that users take turns: it is closed for work that can't be stopped, too. */
+  private isShut = false;
   /** The slow lane. */
   private lane: Entry[] = [];
   /** Milliseconds that were run in this turn of the event loop, or in several short ones. */
@@ -139,6 +134,7 @@ export class Scheduler {
 
   constructor(options: SchedulerOptions) {
     this.options = options;
+    this.contention = new Contention(options.now);
   }
 
   /** How many stand in the slow lane. */
@@ -160,7 +156,7 @@ export class Scheduler {
       this.forget();
       return false;
     }
-    return this.isClosed(now) || this.costs.isSlow(program, userId, now);
+    return this.isClosed(now) || this.takesTurns(now) || this.costs.isSlow(program, userId, now);
   }
 
   /** Whether work must not begin now that may be long and can't be stopped. */
@@ -199,7 +195,7 @@ export class Scheduler {
     const { userId, program } = work;
     const needsMs = work.knownMs ?? 2 * ranMs;
     const until = work.expire === null ? Number.POSITIVE_INFINITY : now + waitMaxMs;
-    const entry: Entry = { work, until, needsMs, since: now, rank: 0 };
+    const entry: Entry = { work, until, needsMs, since: now, rank: 0, expectedMs: 0 };
     const { knownMs } = work;
     const isSlow =
       ranMs > 0 || (knownMs === undefined ? this.costs.isSlow(program, userId, now) : knownMs >= SLOW_MS);
@@ -208,6 +204,7 @@ export class Scheduler {
       this.lane.push(entry);
       this.look();
     } else {
+      this.isShut ||= this.isClosed(now);
       this.door.push(entry);
       this.endTurn();
     }
@@ -219,7 +216,7 @@ export class Scheduler {
    * @param isOverrun whether it ended by its time limit
    */
   ran(program: object | null, userId: number, ms: number, isOverrun = false): void {
-    this.spend(ms);
+    this.spend(userId, ms);
     if (ms >= SLOW_MS) this.noteLong(ms);
     else if (this.activeUntil === 0) return;
     const now = this.options.now();
@@ -229,7 +226,7 @@ export class Scheduler {
 
   /** Notes a run that was stopped since its slice was over. */
   stopped(program: object | null, userId: number, ms: number): void {
-    this.spend(ms);
+    this.spend(userId, ms);
     this.costs.note(program, userId, ms, this.options.now(), true);
     if (ms >= SLOW_MS) this.noteLong(ms);
     else {
@@ -240,13 +237,16 @@ export class Scheduler {
 
   /** Notes time that a body took to be read. */
   read(userId: number, ms: number): void {
-    this.spend(ms);
+    this.spend(userId, ms);
     if (ms >= SLOW_MS) this.noteLong(ms);
     if (this.activeUntil !== 0) this.costs.note(null, userId, ms, this.options.now(), true);
   }
 
-  private spend(ms: number): void {
+  private spend(userId: number, ms: number): void {
     this.spentMs += ms;
+    const sharedUntil = this.contention.note(userId, ms);
+    if (sharedUntil !== null) this.activeUntil = Math.max(this.activeUntil, sharedUntil);
+    if (this.activeUntil !== 0 && this.spentMs >= SHARED_MS) this.endTurn();
     if (this.spentMs < TURN_LOOK_MS) return;
     this.busyTurn = this.turn;
     this.endTurn();
@@ -266,11 +266,17 @@ export class Scheduler {
     this.longMs = ms;
     this.longTurn = this.turn;
     if (ms >= LONG_MS) this.longEndAt = now;
+    this.isShut ||= this.door.length > 0;
     this.endTurn();
   }
 
   private isClosed(now: number): boolean {
-    return now < this.restUntil || this.spentMs >= TURN_MS || this.door.length > 0;
+    return now < this.restUntil || this.spentMs >= TURN_MS || this.isShut;
+  }
+
+  /** Whether it is the turn of others, as long as users share the thread. */
+  private takesTurns(now: number): boolean {
+    return this.door.length > 0 || (this.spentMs >= SHARED_MS && this.contention.isAt(now));
   }
 
   /** Whether all that came in during the last long run was seen. */
@@ -314,9 +320,12 @@ export class Scheduler {
     this.door = [];
     this.isHolding = false;
     const { now } = this.options;
+    const isShared = this.contention.isAt(now());
+    const sharedMs = Math.max(SHARED_MS, SHARED_EACH_MS * waiting.length);
+    const enough = isShared ? Math.max(0, SERVED_MS - sharedMs) : 0;
     let left = SERVED_MS;
     let at = 0;
-    for (; at < waiting.length && left > 0; at++) {
+    for (; at < waiting.length && left > enough; at++) {
       const entry = waiting[at];
       if (entry === undefined) break;
       if (mayBeLong(entry)) {
@@ -333,6 +342,7 @@ export class Scheduler {
     }
     // Work that came meanwhile stands behind.
     this.door = [...waiting.slice(at), ...this.door];
+    if (this.door.length === 0 || (isShared && now() >= this.restUntil)) this.isShut = false;
   }
 
   private sliceFor({ work }: Entry, shareMs: number): number {
@@ -342,18 +352,21 @@ export class Scheduler {
 
   /**
    * The work in the order in which it runs: the user who took least of late first, and work that might take long last, unless it was passed
-   * over for too long.
+   * over for too long. At the door users come before programs, and with a short memory: nobody waits long for what he took before.
    */
   private ranked(entries: readonly Entry[]): Entry[] {
     const now = this.options.now();
+    const isDoor = entries === this.door;
     for (const entry of entries) {
       const { userId, program, knownMs } = entry.work;
-      const expected = knownMs ?? this.costs.expectedOf(program) ?? entry.needsMs;
-      entry.rank = this.costs.usedBy(userId, now) + expected;
+      entry.expectedMs = knownMs ?? this.costs.expectedOf(program) ?? entry.needsMs;
+      entry.rank = isDoor
+        ? Math.max(this.costs.recentlyUsedBy(userId, now), SHARED_MS)
+        : this.costs.usedBy(userId, now) + entry.expectedMs;
       if (mayBeLong(entry))
         entry.rank += this.isPassedOver(entry, now) ? -Number.MAX_SAFE_INTEGER : Number.MAX_SAFE_INTEGER;
     }
-    return [...entries].sort((a, b) => a.rank - b.rank);
+    return [...entries].sort((a, b) => a.rank - b.rank || a.expectedMs - b.expectedMs);
   }
 
   /** Whether work has waited for long enough although others have something to do in each turn: they had time since the last long run. */
@@ -398,9 +411,12 @@ export class Scheduler {
     for (const { work } of left.filter(isLate)) work.expire?.();
     if (this.door.length > 0) this.serve();
     if (!this.hasPolled || (this.door.length > 0 && now < this.restUntil)) return;
+    const used = ({ work }: Entry): number => this.costs.usedBy(work.userId, now);
+    // Where users only take turns, those in the lane do, too.
+    const least = this.isShut ? 0 : Math.min(...this.door.map(used));
     for (const entry of this.ranked(this.lane)) {
       const sliceMs = this.laneSliceOf(entry, now);
-      if (sliceMs === 0 || (this.door.length > 0 && !this.isPassedOver(entry, now))) continue;
+      if (sliceMs === 0 || (used(entry) >= least && !this.isPassedOver(entry, now))) continue;
       if (sliceMs > SERVED_MS && this.holdsBack(now)) return;
       this.lane.splice(this.lane.indexOf(entry), 1);
       this.start(entry, sliceMs);

@@ -1,6 +1,22 @@
 import { failed, TOO_SLOW } from './replies.js';
 import type { PendingRequest } from './request.js';
-import type { Work } from './scheduler.js';
+
+/** Something that waits for its turn. */
+export interface Work {
+  readonly userId: number;
+  /** Its program, as programs are told apart; null for one that nobody would find again. */
+  readonly program: object | null;
+  /** Whether it can be given up when its slice is over, to run again later. */
+  readonly canStop: boolean;
+  /** Milliseconds that it takes, where that is known for certain; none where only runs before tell. */
+  readonly knownMs?: number;
+  /** Whether nobody wants it any more. */
+  readonly gone: () => boolean;
+  /** Runs it, for no longer than a slice if it can be stopped; `Scheduler.ran` is to be called meanwhile. */
+  readonly run: (sliceMs: number) => void;
+  /** Gives it up: it waited too long. Null for what has to run at last, however long it waits. */
+  readonly expire: (() => void) | null;
+}
 
 /** The turn of a request that waits for it. */
 export function workOf(pending: PendingRequest, program: object | null, knownMs?: number): Work {
