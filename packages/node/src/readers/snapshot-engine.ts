@@ -98,6 +98,7 @@ export class SnapshotEngine {
       return open;
     }
     await this.close();
+    await view.readAhead();
     const opened = { collection, view, engine: this.engineOver() };
     await load(opened.engine.root, view, ROOT_GROUP);
     await load(collectionOver(opened), view, collection);

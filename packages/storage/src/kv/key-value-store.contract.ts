@@ -188,6 +188,18 @@ export function describeKeyValueStore(
       expect(store.readAhead.next() ?? NOTHING).toHaveLength(0);
     });
 
+    test('reads ahead as of one moment, as long as that is held', async () => {
+      const names = ['000001', '000002'];
+      await put({ '000001': 'a', '000003': 'c' });
+      const held = await store.readAhead.hold(names.map(key));
+      expect(held?.map((value) => value?.toString())).toEqual(['a', undefined]);
+      await put({ '000001': 'b', '000002': 'b' });
+      const hex = (text: string): string => Buffer.from(text).toString('hex');
+      expect(await ahead(everything)).toEqual([`000001=${hex('a')}`, `000003=${hex('c')}`]);
+      store.readAhead.release();
+      expect((await ahead(everything))[0]).toBe(`000001=${hex('b')}`);
+    });
+
     test('a large range comes whole', async () => {
       const batch = store.batch();
       for (let i = 0; i < 5000; i++) batch.put(key(String(i).padStart(6, '0')), Buffer.alloc(500, i));

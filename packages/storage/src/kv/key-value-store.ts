@@ -72,6 +72,14 @@ export interface ReadAhead {
   next(): Buffer | undefined;
   /** Gives the range up. */
   end(): void;
+  /**
+   * Reads everything as it is in one moment, from now on until `release`.
+   *
+   * @returns the values of some keys in that moment; null where it can't be had
+   */
+  hold(keys: readonly Uint8Array[]): Promise<readonly (Buffer | undefined)[] | null>;
+  /** Reads everything as it is by then. */
+  release(): void;
 }
 
 /** Changes that happen together or not at all. Keys and values are copied by the call that adds them. */

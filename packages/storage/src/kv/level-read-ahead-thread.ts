@@ -5,6 +5,7 @@ import type { KeyRange } from './key-value-store.js';
 import {
   BATCH_BYTES,
   END,
+  type HeldValues,
   PLACES,
   State,
   type ThreadData,
@@ -28,24 +29,60 @@ const db = new Level<Uint8Array, Uint8Array>(location, {
   multithreading: true,
 });
 
+/** The moment that everything is read as of; undefined: as it is by then. */
+let held: ReturnType<typeof db.snapshot> | undefined;
+
 port.on('message', (message: ThreadRequest) => {
-  if (message === null) void close();
-  // A range that can't be read ahead is read without: then whoever asked finds the trouble, and says so.
-  else read(message.request, message.range).catch(() => hand(message.request, END));
+  switch (message.kind) {
+    case 'read':
+      // A range that can't be read ahead is read without: then whoever asked finds the trouble, and says so.
+      read(message.request, message.range).catch(() => hand(message.request, END));
+      return;
+    case 'hold':
+      hold(message.keys).catch(end);
+      return;
+    case 'release':
+      release().catch(end);
+      return;
+    default:
+      void close();
+  }
 });
 await db.open();
 Atomics.compareExchange(words, Word.STATE, State.STARTING, State.READY);
 
 async function close(): Promise<void> {
   Atomics.store(words, Word.STATE, State.ENDED);
+  await release();
   await db.close();
   port?.close();
+}
+
+/** What it does can be done without it. */
+function end(): never {
+  process.exit();
+}
+
+async function hold(keys: readonly Uint8Array[]): Promise<void> {
+  await db.open();
+  await release();
+  const snapshot = db.snapshot();
+  held = snapshot;
+  const values: HeldValues = keys.map((key) => db.getSync(key, { snapshot }));
+  port?.postMessage(values);
+}
+
+async function release(): Promise<void> {
+  const snapshot = held;
+  held = undefined;
+  await snapshot?.close();
 }
 
 /** Hands a range over batch by batch, until its end or until something else is wanted. */
 async function read(request: number, range: KeyRange): Promise<void> {
   if (!isWanted(request)) return;
-  const pairs = db.iterator({ gte: range.from, lt: range.to, highWaterMarkBytes: BATCH_BYTES / 2 });
+  const bounds = { gte: range.from, lt: range.to, highWaterMarkBytes: BATCH_BYTES / 2 };
+  const pairs = db.iterator(held === undefined ? bounds : { ...bounds, snapshot: held });
   try {
     for (let count = FIRST_PAIRS; ; count = Math.min(2 * count, PAIRS_MAX)) {
       const batch = await pairs.nextv(count);

@@ -3,6 +3,7 @@
  * batches over in shared memory. The caller, which can't wait for a promise, waits for that memory to change.
  */
 import { Worker } from 'node:worker_threads';
+import { asBuffer } from '../bytes.js';
 import type { KeyRange, ReadAhead } from './key-value-store.js';
 
 /** Bytes of one batch at most. */
@@ -39,8 +40,14 @@ export type ThreadData = {
   readonly places: readonly Uint8Array<SharedArrayBuffer>[];
 };
 
-/** Null asks the thread to end. */
-export type ThreadRequest = { readonly request: number; readonly range: KeyRange } | null;
+export type ThreadRequest =
+  | { readonly kind: 'read'; readonly request: number; readonly range: KeyRange }
+  /** To be answered by a `HeldValues`. */
+  | { readonly kind: 'hold'; readonly keys: readonly Uint8Array[] }
+  | { readonly kind: 'release' }
+  | { readonly kind: 'end' };
+
+export type HeldValues = readonly (Uint8Array | undefined)[];
 
 /** A thread that does not come in time has no processor: then it is quicker to read without it. */
 const WAIT_MS = 5;
@@ -54,6 +61,8 @@ export class LevelReadAhead implements ReadAhead {
   private ended: Promise<void> | undefined;
   private request = 0;
   private taken = 0;
+  /** Takes the answer to the last `hold`. */
+  private onHeld: (values: HeldValues | null) => void = () => {};
 
   /** @param location the folder of a database that is open in this thread, with `multithreading` */
   constructor(location: string) {
@@ -66,7 +75,7 @@ export class LevelReadAhead implements ReadAhead {
     const worker = this.worker ?? this.start();
     if (Atomics.load(this.words, Word.STATE) !== State.READY) return;
     this.want();
-    const message: ThreadRequest = { request: this.request, range };
+    const message: ThreadRequest = { kind: 'read', request: this.request, range };
     worker.postMessage(message);
   }
 
@@ -92,13 +101,32 @@ export class LevelReadAhead implements ReadAhead {
     this.want();
   }
 
+  async hold(keys: readonly Uint8Array[]): Promise<readonly (Buffer | undefined)[] | null> {
+    const worker = this.worker ?? this.start();
+    this.want();
+    const answer = new Promise<HeldValues | null>((resolve) => {
+      this.onHeld = resolve;
+    });
+    if (Atomics.load(this.words, Word.STATE) === State.ENDED) return null;
+    const message: ThreadRequest = { kind: 'hold', keys };
+    worker.postMessage(message);
+    const values = await answer;
+    return values === null ? null : values.map((value) => (value === undefined ? value : asBuffer(value)));
+  }
+
+  release(): void {
+    this.want();
+    const message: ThreadRequest = { kind: 'release' };
+    this.worker?.postMessage(message);
+  }
+
   /** Ends the thread. The database must be open until then. */
   async close(): Promise<void> {
     const { worker } = this;
     if (worker === undefined) return;
     this.want();
     worker.ref();
-    const message: ThreadRequest = null;
+    const message: ThreadRequest = { kind: 'end' };
     worker.postMessage(message);
     await this.ended;
   }
@@ -116,8 +144,13 @@ export class LevelReadAhead implements ReadAhead {
     this.worker = worker;
     // Whatever ended it: all that it does can be done without it.
     worker.on('error', () => Atomics.store(words, Word.STATE, State.ENDED));
+    worker.on('message', (values: HeldValues) => this.onHeld(values));
     this.ended = new Promise((resolve) => {
-      worker.on('exit', () => resolve());
+      worker.on('exit', () => {
+        Atomics.store(words, Word.STATE, State.ENDED);
+        this.onHeld(null);
+        resolve();
+      });
     });
     worker.unref();
     return worker;

@@ -250,6 +250,7 @@ const BATCH_PAIRS = 16;
 
 class MemoryReadAhead implements ReadAhead {
   private readonly snapshot: () => SortedMap;
+  private held: SortedMap | null = null;
   private map = new SortedMap();
   private at = 0;
   private to = '';
@@ -259,7 +260,7 @@ class MemoryReadAhead implements ReadAhead {
   }
 
   begin(range: KeyRange): void {
-    this.map = this.snapshot();
+    this.map = this.held ?? this.snapshot();
     this.at = this.map.firstAtOrAfter(stringOf(range.from));
     this.to = stringOf(range.to);
   }
@@ -279,6 +280,16 @@ class MemoryReadAhead implements ReadAhead {
 
   end(): void {
     this.to = '';
+  }
+
+  async hold(keys: readonly Uint8Array[]): Promise<readonly (Buffer | undefined)[]> {
+    const held = this.snapshot();
+    this.held = held;
+    return keys.map((key) => copied(held.get(stringOf(key))));
+  }
+
+  release(): void {
+    this.held = null;
   }
 }
 

@@ -43,6 +43,12 @@ class FakeReadAhead implements ReadAhead {
     this.ended += 1;
   }
 
+  async hold(): Promise<null> {
+    return null;
+  }
+
+  release(): void {}
+
   private valueOf(id: number): Buffer {
     const value = Buffer.alloc(this.valueBytes);
     value.writeUInt32LE(id);

@@ -65,7 +65,55 @@ async function wrongViews({ SnapshotReads }: StoreClasses): Promise<string[]> {
   return wrong;
 }
 
+/** Reads views ahead that are taken while checkpoints go on; gives whether any were, and those that showed something else than what their index says. */
+async function wrongViewsAhead({ SnapshotReads }: StoreClasses): Promise<[ahead: boolean, wrong: string[]]> {
+  const medium = new MemoryStore();
+  const store = await StateStore.open({ store: medium.attach(), disk: new MemoryDisk().attach() });
+  const attached = medium.attach();
+  let begun = 0;
+  const reads = new SnapshotReads(
+    {
+      ...attached,
+      readAhead: {
+        begin: (range) => {
+          begun += 1;
+          attached.readAhead.begin(range);
+        },
+        next: () => attached.readAhead.next(),
+        end: () => attached.readAhead.end(),
+        hold: async (keys) => {
+          // A checkpoint may be made before the other thread takes its snapshot.
+          if (index % 2 === 0) await checkpoint(store, ++index);
+          return attached.readAhead.hold(keys);
+        },
+        release: () => attached.readAhead.release(),
+      },
+    },
+    async () => {},
+  );
+  const wrong: string[] = [];
+  let index = 0;
+  while (index < 8) {
+    await checkpoint(store, ++index);
+    const view = await reads.take([GROUP]);
+    const shown = view.applied(GROUP)?.index;
+    await view.readAhead();
+    await checkpoint(store, ++index);
+    if (contentOf(view) !== shown) wrong.push(`${contentOf(view)} at ${shown}`);
+    await view.close();
+    if (index % 4 === 0) index += 1;
+  }
+  await store.close();
+  return [begun > 0, wrong];
+}
+
 describe('SnapshotReads', () => {
+  test('read ahead what they show, and nothing where the state has changed before that could begin', async () => {
+    expect(await wrongViewsAhead(SOUND_STORES)).toEqual([true, []]);
+    const planted = await new StoragePlanter().plant(new Set(['read_ahead_of_another_state']));
+    expect((await wrongViewsAhead(planted))[1]).not.toEqual([]);
+  });
+
   test('show groups as they are at their index, whatever is written, replaced or removed meanwhile', async () => {
     expect(await wrongViews(SOUND_STORES)).toEqual([]);
   });

@@ -2,6 +2,7 @@ import { DamagedStateError, StoreClosedError } from '../errors.js';
 import type { KeyValueSnapshot, KeyValueStore } from '../kv/key-value-store.js';
 import { type Applied, decodeMeta } from './group-meta.js';
 import { groupKey, nameOfRecord, nameRecord, recordKeyBuffer, recordRange } from './keys.js';
+import { READ_AHEAD_AFTER_DEFAULT, SequentialReads } from './sequential-reads.js';
 import type { StateRecord } from './state-store.js';
 import { decodeValue } from './values.js';
 
@@ -54,7 +55,7 @@ function viewOf(
     if (value === undefined) continue;
     const { generation, applied, redo } = decodeMeta(decodeValue(key, value, group), group);
     if (redo !== undefined) return null;
-    places.set(group, { applied, generation, key: recordKeyBuffer(group, generation) });
+    places.set(group, { applied, generation, key: recordKeyBuffer(group, generation), meta: value });
   }
   return new StateView(store, snapshot, places);
 }
@@ -64,6 +65,8 @@ interface GroupPlace {
   readonly generation: number;
   /** A key of the group's records, to be named and used at once. */
   readonly key: Buffer;
+  /** What is stored under the key of the group. */
+  readonly meta: Buffer;
 }
 
 /** Groups as they were in one moment. Every value that is read is verified. */
@@ -71,6 +74,7 @@ export class StateView {
   private readonly store: KeyValueStore;
   private readonly snapshot: KeyValueSnapshot;
   private readonly places: ReadonlyMap<number, GroupPlace>;
+  private ahead: SequentialReads | null = null;
   private isOpen = true;
 
   constructor(store: KeyValueStore, snapshot: KeyValueSnapshot, places: ReadonlyMap<number, GroupPlace>) {
@@ -85,6 +89,20 @@ export class StateView {
   }
 
   /**
+   * Has records that are read one behind the other read ahead from now on, where the thread that does so can have the same state of all
+   * groups. One view of a store at a time.
+   */
+  async readAhead(): Promise<void> {
+    const { readAhead } = this.store;
+    const places = [...this.places];
+    const held = await readAhead.hold(places.map(([group]) => groupKey(group)));
+    // A group whose record is the same has the same records.
+    const isSame = held !== null && places.every(([, { meta }], i) => held[i]?.equals(meta) === true);
+    if (isSame && this.isOpen) this.ahead = new SequentialReads(readAhead, READ_AHEAD_AFTER_DEFAULT);
+    else readAhead.release();
+  }
+
+  /**
    * The value of a record; undefined if there is none. Synchronous. The result is the caller's own.
    *
    * @throws DamagedStateError
@@ -94,7 +112,7 @@ export class StateView {
     const key = this.places.get(group)?.key;
     if (key === undefined) return undefined;
     nameRecord(key, kind, id, part);
-    const value = this.store.getSync(key, this.snapshot);
+    const value = this.ahead?.find(key, kind, id, part) ?? this.store.getSync(key, this.snapshot);
     return value === undefined ? undefined : decodeValue(key, value, group);
   }
 
@@ -125,6 +143,7 @@ export class StateView {
   async close(): Promise<void> {
     if (!this.isOpen) return;
     this.isOpen = false;
+    if (this.ahead !== null) this.store.readAhead.release();
     await this.snapshot.close();
   }
 

@@ -84,6 +84,10 @@ const MUTANTS = {
       },
     ],
   },
+  read_ahead_of_another_state: {
+    what: 'a view has records read ahead as they are in a later moment',
+    edits: [{ file: 'state/snapshot-reads', code: 'if (isSame && this.isOpen)', bug: 'if (this.isOpen)' }],
+  },
   applied_index_outside_batch: {
     what: 'the applied index is written before, and not together with, the records of its checkpoint',
     edits: [
