@@ -61,7 +61,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
   '@althing/client': { packages: [] },
   '@althing/cli': {
     packages: ['@althing/client', '@althing/console', '@althing/language', '@althing/node'],
-    doors: ['@althing/node/testing/needs', '@althing/node/testing/secrets'],
+    doors: ['@althing/client/changes', '@althing/node/testing/needs', '@althing/node/testing/secrets'],
     isBundled: true,
   },
   // Its page is packed into files by the build: nothing that it imports is needed to run.
@@ -72,6 +72,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
     doors: [
       'raft-ts/testing',
       '@althing/storage/testing',
+      '@althing/client/changes',
       '@althing/client/parts',
       '@althing/node/parts',
       ...TESTING,
@@ -81,8 +82,8 @@ export const RULES: Readonly<Record<string, Rule>> = {
   [SCRIPTS]: { packages: ['@althing/node'], doors: TESTING },
 };
 
-/** What the root's manifest names because commands run it, or the compiler reads it. */
-const TOOLS: readonly string[] = ['@biomejs/biome', '@types/node', 'jest', 'typescript'];
+/** What the root's manifest names because commands run it, the compiler reads it, or an example is tested with it. */
+const TOOLS: readonly string[] = ['@biomejs/biome', '@types/node', 'jest', 'node-sqlite3-wasm', 'typescript'];
 
 /**
  * What is wrong with the packages, one line each.

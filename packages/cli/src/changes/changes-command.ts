@@ -1,17 +1,17 @@
 /** `althing changes`: the committed changes of a collection, one a line, as they come. */
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { changeLines, LostError, lostIn } from '@althing/client/changes';
 import type { Command } from 'commander';
 import { writeDurably } from '../backup.js';
 import { nameOf } from '../collection-files.js';
 import type { CommandDefinition } from '../command.js';
-import { addConnectionOptions, withConnection, wordsOf } from '../connection.js';
+import { addConnectionOptions, type Connection, withConnection, wordsOf } from '../connection.js';
 import { exitHelp } from '../exit-codes.js';
 import { UsageError } from '../input.js';
 import { type Io, tell } from '../io.js';
+import { GoneError, receive } from '../transfer.js';
 import { finished } from '../work.js';
-import { changeFeed, FeedError } from './change-feed.js';
 
 interface ChangesOptions {
   readonly types?: string;
@@ -37,7 +37,7 @@ export const changesCommand: CommandDefinition = {
             'changes',
             io,
             () => follow(scope, options, invoked, io),
-            (error) => error instanceof FeedError,
+            (error) => error instanceof LostError,
           ),
         ),
       );
@@ -76,14 +76,17 @@ async function follow(scope: string, options: ChangesOptions, command: Command, 
   };
   try {
     await withConnection(command, io, async (connection) => {
-      const feed = changeFeed(connection, {
-        pathFrom: (from) => pathOf(name, options, from),
+      const lines = changeLines({
+        urls: connection.urls,
+        open: (node, from) => opened({ ...connection, urls: [node] }, pathOf(name, options, from), signal),
         since,
         signal,
-        pause: (ms) => sleep(ms, undefined, { signal }).catch(() => {}),
-        onInterrupted: (error) => tell(io, `${wordsOf(error)}; going on as soon as a node answers`),
+        onFailure: async (error, failures) => {
+          if (position === null && failures >= connection.urls.length) throw error;
+          if (failures === 1) await tell(io, `${wordsOf(error)}; going on as soon as a node answers`);
+        },
       });
-      for await (const { text, at, isAlive } of feed) {
+      for await (const { text, at, isAlive } of lines) {
         if (!isAlive && !(await isTaken(io, `${text}\n`))) return;
         position = at;
         if (performance.now() - keptAt >= KEEP_MS) await keep();
@@ -92,6 +95,18 @@ async function follow(scope: string, options: ChangesOptions, command: Command, 
   } finally {
     unsubscribe();
     await keep();
+  }
+}
+
+async function* opened(
+  connection: Connection,
+  path: string,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  try {
+    yield* await receive(connection, path, signal, 'GET');
+  } catch (error) {
+    throw error instanceof GoneError ? lostIn(error.message) : error;
   }
 }
 

@@ -97,6 +97,10 @@ describe('a follower', () => {
     ]);
     await bench.value(stuff, '.del("b");');
     expect(some.ops.at(-1)).toBe('gone');
+    // It is no A any more: who follows those has to know.
+    await bench.value(stuff, "t = .a; del_type('A');");
+    await bench.value(stuff, "set_type('C', {n: 'int'}); .c = {n: 1}; .c.to_type('C');");
+    expect(some.ops.at(-1)).toBe('type');
   });
 
   test('that asks for things is told them whole, once and when they are committed', async () => {

@@ -138,6 +138,9 @@ function isWanted({ change, type }: LabelledChange, { types, ids }: FeedFilter):
       return true;
     case 'type_def':
       return types === null || [change.before, change.now].some((def) => def !== null && types.has(def.name));
+    case 'type':
+      // Who has things of its former type loses it.
+      return ids === null || ids.has(change.id);
     default:
       if (ids !== null && !ids.has(change.id)) return false;
       // Who can't tell says it: what is gone meanwhile is told to be gone soon.

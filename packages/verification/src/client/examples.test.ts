@@ -1,10 +1,19 @@
-/** The example in TypeScript: compiled, run over three nodes, and asked while one of them dies. */
+/** The examples in TypeScript: compiled, run over three nodes, and asked while those die. */
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
+import { isDeepStrictEqual, promisify } from 'node:util';
 import { connect } from '@althing/client';
 import { freePorts, Launched, until } from '@althing/node/testing';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -19,9 +28,10 @@ let cluster: ClusterProcess;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'althing-example-'));
   cpSync(join(project, 'examples'), folder, { recursive: true });
-  mkdirSync(join(folder, 'typescript/node_modules'));
-  for (const name of ['@althing', '@types']) {
-    symlinkSync(join(project, 'node_modules', name), join(folder, 'typescript/node_modules', name));
+  // As if both had installed what they need.
+  mkdirSync(join(folder, 'node_modules'));
+  for (const name of ['@althing', '@types', 'node-sqlite3-wasm']) {
+    symlinkSync(join(project, 'node_modules', name), join(folder, 'node_modules', name));
   }
   cluster = await ClusterProcess.start(3);
 });
@@ -30,6 +40,13 @@ afterAll(async () => {
   await cluster.discard();
   rmSync(folder, { recursive: true, force: true });
 });
+
+async function compile(example: string): Promise<void> {
+  const tsc = join(project, 'node_modules/typescript/bin/tsc');
+  await run(process.execPath, [tsc, '-p', join(folder, example)]).catch(({ stdout }) => {
+    throw new Error(stdout);
+  });
+}
 
 test('sells each seat once, whichever node dies', async () => {
   const urls = cluster.nodes.map(({ url }) => url);
@@ -44,10 +61,7 @@ test('sells each seat once, whichever node dies', async () => {
   const types = new Launched([process.execPath, althing, 'types', '//theatre'], { environment });
   await types.ended;
   writeFileSync(join(folder, 'typescript/src/theatre.d.ts'), types.output);
-  const tsc = join(project, 'node_modules/typescript/bin/tsc');
-  await run(process.execPath, [tsc, '-p', join(folder, 'typescript')]).catch(({ stdout }) => {
-    throw new Error(stdout);
-  });
+  await compile('typescript');
   const [port = 0] = await freePorts(1);
   const service = new Launched([process.execPath, 'dist/main.js'], {
     folder: join(folder, 'typescript'),
@@ -75,3 +89,52 @@ test('sells each seat once, whichever node dies', async () => {
   service.signal('SIGTERM');
   expect(await service.ended).toMatchObject({ code: 0 });
 });
+
+test('keeps a copy in SQLite through kills of everything', async () => {
+  await compile('copy');
+  const urls = cluster.nodes.map(({ url }) => url);
+  const token = 'token' in cluster.credentials ? cluster.credentials.token : '';
+  const db = connect<{ theatre: unknown }>(urls, { token });
+  const copy = join(folder, 'copy.db');
+  const start = (): Launched =>
+    new Launched([process.execPath, 'dist/main.js'], {
+      folder: join(folder, 'copy'),
+      environment: { ALTHING_URL: urls.join(), ALTHING_TOKEN: token, COPY: copy },
+    });
+  let example = start();
+  await until(() => existsSync(copy), 'it begins');
+  for (let round = 0; round < ROUNDS; round++) {
+    const changing = db.theatre.query(CHANGE, { round });
+    const dying = round === 2 ? [0, 1, 2] : [round];
+    if (round > 0) await example.kill();
+    await Promise.all(dying.map((at) => cluster.node(at).kill()));
+    await Promise.all(dying.map((at) => cluster.restart(at)));
+    await changing;
+    if (!example.isRunning) example = start();
+  }
+  const seats = await db.theatre.query<{ '#': number }[]>("type_all('Seat').map(|seat| seat);");
+  const wanted = seats
+    .map(({ '#': id, ...values }) => [id, values])
+    .sort(([a], [b]) => Number(a) - Number(b));
+  const rows = async (): Promise<unknown> => {
+    const { stdout } = await run(process.execPath, ['-e', READ_COPY, copy], { cwd: join(folder, 'copy') });
+    return JSON.parse(stdout);
+  };
+  await until(
+    async () => isDeepStrictEqual(await rows().catch(() => null), wanted),
+    'both are the same',
+    20_000,
+  );
+  expect([seats.length, example.output]).toEqual([6 + ROUNDS - 1, '']);
+  await example.kill();
+  await db.$close();
+});
+
+const ROUNDS = 3;
+
+const CHANGE = `.seats.push(Seat{name: 'N' + str(round)}); .seats[round].buyer = 'Eve'; .other = {round:};
+  if (round % 3 == 0) .seats.shift(); nil;`;
+
+const READ_COPY = `const copy = new (require('node-sqlite3-wasm').Database)(process.argv[1], { readOnly: true });
+const rows = copy.all('select id, value from thing order by id').map(({ id, value }) => [id, JSON.parse(value)]);
+console.log(JSON.stringify(rows));`;
