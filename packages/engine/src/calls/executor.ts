@@ -22,6 +22,7 @@ import { SliceOver } from '../run/meter.js';
 import type { Runtime } from '../run/runtime.js';
 import { CollectionGroup } from '../state/collection-group.js';
 import type { Group } from '../state/group.js';
+import { JobEditor } from '../state/parts/jobs.js';
 import type { Procedure } from '../state/parts/procedures.js';
 import type { Scope } from '../state/scope.js';
 import { NS_PER_UNDO } from '../state/transaction/undo-costs.js';
@@ -112,6 +113,7 @@ export class Executor {
     } = start;
     this.effects.rewind();
     const transaction = new Transaction(scope.store, writable, this.effects, this.charge);
+    listen(scope.group, writable);
     const access = new Access(this.root, user, target, readOnly);
     transaction.reader = access;
     this.runtime.begin({
@@ -150,12 +152,15 @@ export class Executor {
   /** A transaction for a change that no query makes. */
   transactionOf(group: Group): Transaction {
     const store = group instanceof CollectionGroup ? group.store : null;
+    listen(group, true);
     this.effects.rewind();
     return new Transaction(store, true, this.effects, NO_CHARGE);
   }
 
   /** Ends a change of a group's state; null when nothing changed. */
   changeOf(group: Group | null, transaction: Transaction): Change | null {
+    if (group instanceof CollectionGroup) new JobEditor(group.jobs, transaction).noteRewritten();
+    listen(group, false);
     const effects = transaction.finish();
     if (effects === null || group === null) return null;
     group.changeCount += 1;
@@ -235,6 +240,7 @@ export class Executor {
   /** Takes back what was done, and what would have been told of it. */
   takeBack(transaction: Transaction): void {
     transaction.rollback();
+    listen(this.runtime.scope.group, false);
     this.root.collectionEvents.length = 0;
     this.root.events.length = 0;
   }
@@ -288,6 +294,12 @@ const HINTS_MAX = 10;
 /** The hint in place of a result that may hold secrets; null when it holds none. */
 export function secretOf(secrets: readonly string[]): string | null {
   return secrets.length === 0 ? null : secrets.slice(0, HINTS_MAX).join('; ');
+}
+
+/** Begins to note which instances a change rewrites, where a job wants to know it; or ends that. */
+function listen(group: Group | null, writes: boolean): void {
+  if (group instanceof CollectionGroup)
+    group.store.rewritten = writes && group.jobs.successions.length > 0 ? new Set() : null;
 }
 
 /** Effects of running a closure. */

@@ -2,11 +2,12 @@
 import { Privilege } from '../admin/privileges.js';
 import { operationError } from '../error.js';
 import { invoke } from '../run/invoke.js';
-import type { Type } from '../schema/type.js';
+import type { Runtime } from '../run/runtime.js';
+import type { Field, Type } from '../schema/type.js';
 import type { CollectionGroup } from '../state/collection-group.js';
 import { type Job, JobEditor } from '../state/parts/jobs.js';
 import type { Removal } from '../state/removal.js';
-import type { Transaction } from '../state/transaction.js';
+import { type Transaction, toProperty } from '../state/transaction.js';
 import { equals, isTruthy } from '../value/kinds.js';
 import type { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
@@ -30,6 +31,10 @@ interface Turns {
   readonly chosen: readonly number[];
   /** The id of the last one. */
   readonly cursor: number;
+  /** Ids of all that had their turn, those that are gone, too. */
+  readonly turned: readonly number[];
+  /** Whether there is none behind them. */
+  readonly isAll: boolean;
 }
 
 export class JobRuns {
@@ -43,6 +48,7 @@ export class JobRuns {
   run(group: CollectionGroup, removal: Removal, isOver: () => boolean): Change | null {
     const job = group.jobs.current;
     if (job === undefined) return null;
+    if (job.def.kind === 'succeed') return this.succeed(group, job, isOver);
     if (job.def.kind !== 'remove') return this.call(group, job, isOver);
     const turns = removal.isChoosing(job) ? this.choose(group, job, isOver) : 'over';
     if (turns === null) return null;
@@ -83,6 +89,37 @@ export class JobRuns {
     });
     if (outcome === null) return null;
     return 'why' in outcome ? this.fail(group, job, outcome) : outcome.change;
+  }
+
+  /**
+   * Gives instances what the closure says, for the successor of their property, which takes its place when all have it: those that were made
+   * meanwhile, too, and those that changed since they had it.
+   */
+  private succeed(group: CollectionGroup, job: Job, isOver: () => boolean): Change | null {
+    const { progress, waiting } = job;
+    const things: Thing[] = [];
+    const values: Value[] = [];
+    const outcome = this.inTurn(group, job, false, ({ turns, transaction }) => {
+      const { field, successor } = successionIn(group, job);
+      return turns((thing, give) => {
+        const value = toProperty(give(thing) ?? propertyOf(this.executor.runtime, thing, field.name));
+        transaction.checkField(successor, value);
+        things.push(thing);
+        values.push(value);
+        return true;
+      }, isOver);
+    });
+    if (outcome === null) return null;
+    if ('why' in outcome) return this.fail(group, job, outcome);
+    const transaction = this.executor.transactionOf(group);
+    const editor = new JobEditor(group.jobs, transaction);
+    if (things.length > 0) editor.succeed(things, values);
+    const first = things.filter(({ id }) => !waiting.has(id)).length;
+    const taken = outcome.turned.filter((id) => waiting.has(id));
+    const cursor = Math.max(progress.cursor, outcome.turned.at(-1) ?? 0);
+    editor.move(job, { cursor, chosen: progress.chosen + first }, [], taken);
+    if (outcome.isAll && waiting.size === 0) editor.completeSuccession(job, this.executor.runtime.seconds());
+    return this.executor.changeOf(group, transaction);
   }
 
   /** Gives the property of an instance what the closure says, unless it has something else than its default meanwhile. */
@@ -132,19 +169,19 @@ export class JobRuns {
       const give: Give = (thing) => invoke(rt, def.closure, [thing, ...def.args.items]);
       const chosen: number[] = [];
       const { ids, isAll } = idsInTurn(type, job);
-      for (const id of ids) {
+      for (const [i, id] of ids.entries()) {
         at = id;
-        const thing = group.store.thingOfId(id);
-        // An earlier turn of this slice may have let go of it.
-        const isThere = type.instances.has(id) && !group.store.orphans.has(thing);
-        if (isThere && turn(thing, give)) chosen.push(id);
+        // An earlier turn of this slice may have let go of it, or a change since it began to wait.
+        const thing = type.instances.has(id) ? group.store.thingOfId(id) : null;
+        if (thing !== null && !group.store.orphans.has(thing) && turn(thing, give)) chosen.push(id);
         if (rt.futures.length > 0) throw operationError('the closure of a job can make no futures');
-        if (isEnough(chosen.length) && id !== ids.at(-1)) return { chosen, cursor: id };
+        if (isEnough(chosen.length) && id !== ids.at(-1))
+          return { chosen, cursor: id, turned: ids.slice(0, i + 1), isAll: false };
       }
-      return { chosen, cursor: isAll ? def.upTo : at };
+      return { chosen, cursor: isAll ? def.upTo : at, turned: ids, isAll };
     };
     try {
-      if (writes) rt.access.require(Privilege.CHANGE);
+      if (def.kind !== 'remove') rt.access.require(Privilege.CHANGE);
       return work({ turns, transaction });
     } catch (error) {
       const outcome = executor.failed(error, transaction);
@@ -166,6 +203,23 @@ type Turn = (thing: Thing, give: Give) => boolean;
 /** Lets instances have their turns, until so many of them are chosen that it is enough. */
 type TakeTurns = (turn: Turn, isEnough: (chosen: number) => boolean) => Turns;
 
+/** The property that a job gives a successor, and that. Throws operation_err where it is gone, or became what can't be let go of at once. */
+function successionIn(
+  { store }: CollectionGroup,
+  { def }: Job,
+): { readonly field: Field; readonly successor: Field } {
+  const shape = store.schema.type(def.type).shape;
+  const field = shape?.fields.find(({ id }) => id === def.field);
+  if (field === undefined || shape === null || shape.successor === null)
+    throw operationError('the property is gone');
+  return { field, successor: shape.successor };
+}
+
+function propertyOf(rt: Runtime, thing: Thing, name: string): Value {
+  rt.load(thing);
+  return thing.get(name) ?? null;
+}
+
 function called(thing: Thing, give: Give): boolean {
   give(thing);
   return true;
@@ -174,12 +228,18 @@ function called(thing: Thing, give: Give): boolean {
 /** The ids of the instances that come next. */
 function idsInTurn(
   type: Type,
-  { def, progress }: Job,
+  { def, progress, waiting }: Job,
 ): { readonly ids: readonly number[]; readonly isAll: boolean } {
   const ids: number[] = [];
   let isAll = true;
+  const isSuccession = def.kind === 'succeed';
+  if (isSuccession)
+    for (const id of waiting) {
+      if (ids.length >= TURNS_MAX / 2) break;
+      ids.push(id);
+    }
   type.instances.eachAbove(progress.cursor, (id) => {
-    if (id > def.upTo) return false;
+    if (id > def.upTo && !isSuccession) return false;
     isAll = ids.length < TURNS_MAX;
     if (isAll) ids.push(id);
     return isAll;

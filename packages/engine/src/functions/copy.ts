@@ -129,7 +129,7 @@ export class Copier {
 
   /** A duplicate starts without partners in relations: it would be one more where one is allowed. */
   private slotsOf({ shape, slots }: Thing): Value[] {
-    const copied = slots.slice();
+    const copied = shape.successor === null ? slots.slice() : slots.slice(0, shape.fields.length);
     if (!this.keepsRestriction) return copied;
     for (const { slot, relation } of shape.fields) {
       if (relation !== null) copied[slot] = copied[slot] instanceof ThingSet ? new ThingSet() : null;

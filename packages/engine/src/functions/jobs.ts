@@ -40,7 +40,7 @@ export const JOBS: readonly Entry[] = [
   func('jobs_info', {
     doc:
       'What is known of each job, in the order in which they were made, also of the last that ended: id, action, type, state (waiting, running, done, cancelled, failed), percent, ' +
-      'why it failed, count, the number of instances that it removed, called the closure with or gave a value, how many of those that it chose are still referred to (pending), or have to stay since something can not let go of them (kept), begun_at, owner, closure.',
+      'why it failed, count, the number of instances that it removed, called the closure with or gave a value, how many of those that it chose are still referred to, or changed behind their turn and have another one (pending), or have to stay since something can not let go of them (kept), begun_at, owner, closure.',
     in: In.COLLECTION,
     readsState: true,
     run: (rt) => {
@@ -50,7 +50,7 @@ export const JOBS: readonly Entry[] = [
     },
   }),
   func('cancel_job', {
-    doc: 'Ends a job: what it did stays done.',
+    doc: 'Ends a job: what it did stays done, but a property that it gives another definition keeps the one that it has.',
     changes: CHANGES_COLLECTION,
     params: [p.int('id')],
     run: (rt, id) => {
@@ -135,6 +135,7 @@ const ACTION_NAMES: Readonly<Record<JobKind, string>> = {
   remove: 'del_instances',
   call: 'mod_type all',
   fill: 'mod_type add',
+  succeed: 'mod_type mod',
 };
 
 /** How many of the instances had their turn, by their ids, in whole per cent. */

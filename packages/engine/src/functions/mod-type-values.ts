@@ -115,7 +115,7 @@ function isPlainScalar(value: Value): boolean {
 }
 
 /** Whether values of a definition refer to no thing or member, and lie in one piece. */
-function isScalar({ base }: Definition): boolean {
+export function isScalar({ base }: Definition): boolean {
   switch (base.kind) {
     case 'plain':
       return (

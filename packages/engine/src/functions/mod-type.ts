@@ -1,39 +1,32 @@
-import { lookupError, operationError, QueryError, typeError, valueError } from '../error.js';
+import { operationError, QueryError, valueError } from '../error.js';
 import { CHANGES_COLLECTION, type Entry, variadic } from '../run/builtin.js';
 import { defaultOf, isFixedDefault } from '../run/defaults.js';
-import { lockForReading, unlockReading } from '../run/dispatch.js';
 import { makeValid, surelyGoneThings } from '../run/gone.js';
 import { assertUnused, typeNamed, whileInUse } from '../run/instance.js';
 import { countInstances, eachInstance, goneInstances, looseInstancesIn } from '../run/instances.js';
-import { type Callback, withCallback } from '../run/invoke.js';
+import { withCallback } from '../run/invoke.js';
 import * as p from '../run/params.js';
-import type { Runtime } from '../run/runtime.js';
-import { methodFrom } from '../run/structure.js';
 import type { Definition } from '../schema/definition.js';
-import { type IndexDef, isExpiring, isMoment, sortKindOf } from '../schema/index-def.js';
-import { parseDefinition } from '../schema/parse-definition.js';
-import { refusal } from '../schema/rule.js';
-import { type Field, type FieldDef, type Type, type TypeDef, TypeFlag } from '../schema/type.js';
-import { isWider } from '../schema/widen.js';
+import { type FieldDef, type TypeDef, TypeFlag } from '../schema/type.js';
 import type { Closure } from '../value/closure.js';
-import type { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import { actionOf, argumentOf, assertCount, partNameOf } from './action-call.js';
 import { needCommit } from './history.js';
 import { setExpiry } from './indexes.js';
 import { beginJob, isInBackground } from './jobs.js';
 import { callAll } from './mod-type-all.js';
-import { type Call, definitionArgument, put } from './mod-type-call.js';
 import {
-  adopt,
-  fieldOf,
-  fill,
-  isFlat,
-  ownCopy,
-  releaseValues,
-  restore,
-  snapshot,
-} from './mod-type-values.js';
+  assertNotIndexed,
+  assertNotSucceeded,
+  assertUnrelated,
+  type Call,
+  definitionArgument,
+  failed,
+  noPart,
+  put,
+} from './mod-type-call.js';
+import { modPart } from './mod-type-definition.js';
+import { fieldOf, fill, isFlat, ownCopy, releaseValues } from './mod-type-values.js';
 import { relate } from './relate.js';
 import {
   assertFreePart,
@@ -51,7 +44,7 @@ import { assertNotNeeded, defOf } from './types.js';
 /** Changing a type that may have instances. */
 export const MOD_TYPE: readonly Entry[] = [
   variadic('mod_type', {
-    doc: "Changes a type: 'add', 'del', 'mod', 'ren' a property or method, 'rel' for relations, 'ttl' says by which property instances expire, 'all' calls a closure with each instance, {background: true} behind the closure of 'all' or 'add' makes a job of it and gives its id, 'hid', 'idx', 'strict', 'wpo' set flags.",
+    doc: "Changes a type: 'add', 'del', 'mod', 'ren' a property or method, 'rel' for relations, 'ttl' says by which property instances expire, 'all' calls a closure with each instance, {background: true} behind the closure of 'all', 'add' or 'mod' makes a job of it and gives its id, 'hid', 'idx', 'strict', 'wpo' set flags.",
     changes: CHANGES_COLLECTION,
     before: needCommit,
     params: [p.str('name')],
@@ -78,7 +71,7 @@ export const MOD_TYPE: readonly Entry[] = [
 const ACTIONS: ReadonlyMap<string, (call: Call) => number | null> = new Map([
   ['add', (call: Call) => addPart(call, partName(call))],
   ['del', atOnce((call) => del(call, partName(call)))],
-  ['mod', atOnce((call) => modPart(call, partName(call)))],
+  ['mod', (call: Call) => modPart(call, partName(call))],
   ['ren', atOnce((call) => ren(call, partName(call)))],
   ['rel', atOnce(rel)],
   ['all', callAll],
@@ -225,12 +218,6 @@ function fillByCallback(call: Call, before: TypeDef, name: string, closure: Clos
   }
 }
 
-/** The failure of a callback is a part of the message; limits stay what they are. */
-function failed(type: Type, name: string, error: unknown): unknown {
-  if (!(error instanceof QueryError) || error.fatal) return error;
-  return operationError(`type \`${type.name}\`, property \`${name}\`: nothing was changed: ${error.message}`);
-}
-
 function del(call: Call, name: string): void {
   assertCount(call, 3);
   const { rt, type } = call;
@@ -258,6 +245,7 @@ function ren(call: Call, name: string): void {
   const isKnown =
     def.idName === name || def.methods.has(name) || def.fields.some((field) => field.name === name);
   if (!isKnown) throw noPart(type, name);
+  for (const field of def.fields) if (field.name === name) assertNotSucceeded(type, field);
   const to = p.str('to').accept(argumentOf(call, 4), { function: 'mod_type', position: 4 });
   if (to === name) return;
   assertPartName(to);
@@ -272,121 +260,6 @@ function ren(call: Call, name: string): void {
     methods: new Map(Array.from(def.methods, ([key, closure]) => [key === name ? to : key, closure])),
     fields: def.fields.map((field) => (field.name === name ? { ...field, name: to } : field)),
   });
-}
-
-export function modPart(call: Call, name: string): void {
-  if (call.codes.length === 5) throw notInBackground(call.type, name);
-  assertCount(call, 4, 5);
-  const { rt, codes, type } = call;
-  const def = defOf(type);
-  const field = def.fields.find((other) => other.name === name);
-  const isMethod = def.methods.has(name);
-  if (field === undefined && !isMethod && def.idName !== name) throw noPart(type, name);
-  if (field !== undefined) assertUnrelated(type, field);
-  const given = definitionArgument(call, name);
-  if (isClosure(given)) {
-    if (!isMethod) throw typeError(`type \`${type.name}\`: \`${name}\` is a property, not a method`);
-    assertCount(call, 4);
-    const methods = new Map(def.methods);
-    methods.set(name, methodFrom(given));
-    rt.schemaEditor.putType({ ...def, methods });
-    return;
-  }
-  if (field === undefined) throw typeError(`type \`${type.name}\`: \`${name}\` is no property`);
-  if (given === '#')
-    throw typeError(`type \`${type.name}\`: the property \`${name}\` can not become the name of the id`);
-  const callbackCode = codes[3];
-  if (type.isWrapOnly) assertCount(call, 4);
-  const closure = callbackCode?.();
-  if (closure !== undefined && !isClosure(closure)) {
-    throw p.wrongType(closure, { function: 'mod_type', position: 5 }, 'callback', 'a closure');
-  }
-  const present = defOf(type);
-  const others = { ...present, fields: present.fields.filter((other) => other.id !== field.id) };
-  const definition = fieldDefinition(rt, others, name, given);
-  if (sortKindOf(definition) === null) assertNotIndexed(rt, type, field);
-  if (!isMoment(definition)) assertNotIndexed(rt, type, field, isExpiring);
-  if (closure !== undefined) {
-    modByCallback(call, present, field, definition, closure);
-    return;
-  }
-  if (!type.isWrapOnly && !isWider(definition, field.definition)) {
-    throw operationError(
-      `type \`${type.name}\`, property \`${name}\`: values may not fit \`${String(given)}\`: a closure must convert them`,
-    );
-  }
-  put(call, withDefinition(present, field, definition));
-}
-
-/** The error for another definition that should come in the background, with the way that there is. */
-function notInBackground(type: Type, name: string): QueryError {
-  return operationError(
-    `type \`${type.name}\`, property \`${name}\`: 'mod' is no work for the background: add a property beside it with {background: true}, then 'del' this one and 'ren' the other in one query`,
-  );
-}
-
-function withDefinition(def: TypeDef, field: FieldDef, definition: Definition): TypeDef {
-  return {
-    ...def,
-    fields: def.fields.map((other) => (other.id === field.id ? { ...other, definition } : other)),
-  };
-}
-
-/**
- * Gives a property another definition and each instance what a closure makes of its value. While the closure runs, the property
- * accepts anything; at the end, every value must fit.
- */
-function modByCallback(
-  call: Call,
-  before: TypeDef,
-  field: FieldDef,
-  definition: Definition,
-  closure: Closure,
-): void {
-  const { rt, type, gone } = call;
-  const { name } = field;
-  const anything = parseDefinition('any', rt.schema);
-  const target = provisionalField(type, { ...field, definition });
-  const kept: { thing: Thing; value: Value }[] = [];
-  const locked: Thing[] = [];
-  for (const thing of eachInstance(rt, type, gone)) {
-    rt.load(thing);
-    kept.push({ thing, value: snapshot(thing.get(name) as Value) });
-  }
-  rt.schemaEditor.putType(withDefinition(before, field, anything));
-  try {
-    withCallback(rt, closure, (callback) => {
-      for (const { thing } of kept) convertOne(rt, target, thing, callback);
-    });
-    for (const thing of locked) unlockReading(thing);
-    locked.length = 0;
-    for (const thing of eachInstance(rt, type, gone)) {
-      rt.load(thing);
-      const value = thing.get(name) as Value;
-      if (!target.rule.fits(value)) throw refusal(target, value, rt.schema);
-    }
-  } catch (error) {
-    for (const thing of locked) unlockReading(thing);
-    for (const { thing, value } of kept) restore(rt, thing, name, value);
-    rt.schemaEditor.putType(before);
-    throw failed(type, name, error);
-  }
-  put(call, withDefinition(before, field, definition));
-  makeValid(rt, gone);
-  adopt(rt, type, name);
-
-  function convertOne(runtime: Runtime, to: Field, thing: Thing, callback: Callback): void {
-    const value = callback.call(thing);
-    runtime.load(thing);
-    if (value !== null) {
-      runtime.transaction.checkField(to, value);
-      runtime.transaction.placeUnchecked(thing, name, value);
-    } else if (!to.rule.fits(thing.get(name) as Value)) {
-      throw refusal(to, thing.get(name) as Value, runtime.schema);
-    }
-    lockForReading(thing);
-    locked.push(thing);
-  }
 }
 
 function setFlag(call: Call, flag: number): void {
@@ -421,24 +294,4 @@ function setWrapOnly(call: Call): void {
     }
   }
   put(call, { ...def, flags: on ? def.flags | TypeFlag.WRAP_ONLY : def.flags & ~TypeFlag.WRAP_ONLY });
-}
-
-function noPart(type: Type, name: string): QueryError {
-  return lookupError(`type \`${type.name}\` has no property or method \`${name}\``);
-}
-
-/** Throws type_err where an index has a property, whose values have to stay, and have to have an order. */
-function assertNotIndexed(
-  rt: Runtime,
-  type: Type,
-  { id, name }: FieldDef,
-  counts: (def: IndexDef) => boolean = () => true,
-): void {
-  const index = rt.store?.indexes.of(type).find(({ def }) => def.fields.includes(id) && counts(def));
-  if (index !== undefined)
-    throw typeError(`type \`${type.name}\`, property \`${name}\`: it is in the index \`${index.def.name}\``);
-}
-
-function assertUnrelated(type: Type, { name, relation }: FieldDef): void {
-  if (relation !== null) throw typeError(`type \`${type.name}\`, property \`${name}\`: it is in a relation`);
 }

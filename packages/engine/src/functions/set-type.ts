@@ -14,7 +14,8 @@ import type { Value } from '../value/value.js';
 import { definitionLiteral } from './export-literal.js';
 import { needCommit } from './history.js';
 import { mayChange } from './known-options.js';
-import { addPart, modPart } from './mod-type.js';
+import { addPart } from './mod-type.js';
+import { modPart } from './mod-type-definition.js';
 import {
   assertNewName,
   assertPartName,

@@ -77,6 +77,11 @@ export function withMethod(def: TypeDef, name: string, closure: Closure): TypeDe
   return { ...def, methods: new Map([...def.methods, [name, methodFrom(closure)]]) };
 }
 
+/** The id of the next field: no other one of the type ever had it. */
+export function nextFieldId({ schema }: Pick<Runtime, 'schema'>, { id, nextField }: TypeDef): number {
+  return Math.max(nextField, schema.type(id).nextField);
+}
+
 /** @param initial what instances hold that are there already, if it is the same for all and refers to no thing */
 export function withField(
   { schema }: Runtime,
@@ -86,7 +91,7 @@ export function withField(
   initial: Value,
 ): TypeDef {
   if (def.fields.length >= FIELDS_MAX) throw quotaError(`a type has at most ${FIELDS_MAX} properties`);
-  const id = Math.max(def.nextField, schema.type(def.id).nextField);
+  const id = nextFieldId({ schema }, def);
   const field: FieldDef = { id, name, definition, relation: null, initial, mark: { isUndone: false } };
   return { ...def, nextField: id + 1, fields: [...def.fields, field] };
 }

@@ -55,6 +55,10 @@ export const TYPES: readonly Entry[] = [
       const [user] = rt.schema.usersOfType(type.id);
       if (user !== undefined)
         throw operationError(`the type \`${name}\` is used by the type \`${user.name}\``);
+      if (defOf(type).successor !== null)
+        throw operationError(
+          `a job gives a property of the type \`${name}\` another definition: cancel_job() ends it`,
+        );
       const loose = looseInstances(rt, type);
       rt.schemaEditor.dropType(type, name);
       // At once: a later type of the name is another one, though it has the same id.
@@ -205,6 +209,7 @@ export function newType(rt: Runtime, name: string, flags: number): TypeDef {
     idName: null,
     nextField: 0,
     fields: [],
+    successor: null,
     methods: new Map(),
   };
 }

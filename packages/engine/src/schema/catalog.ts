@@ -186,12 +186,15 @@ export class Catalog implements Names, Labels {
     type.nextField = Math.max(type.nextField, state.nextField);
     this.typesByName.set(state.name, type);
     if (id >= this.nextType) this.nextType = id + 1;
-    if (before !== null && sameFields(before.fields, state.fields)) return null;
-    type.shape = this.shapes.ofType(type, this.fieldsOf(type, state));
+    const now = slottedOf(state);
+    const old = before === null ? [] : slottedOf(before);
+    if (before !== null && sameFields(old, now) && before.successor === state.successor) return null;
+    const slotted = this.fieldsOf(type, now);
+    const successor = state.successor === null ? null : (slotted.pop() ?? null);
+    type.shape = this.shapes.ofType(type, slotted, successor);
     if (shape === null) return null;
     shape.stale = this.loader;
-    const old: readonly FieldDef[] = before === null ? [] : before.fields;
-    const dropped = old.filter(({ mark }) => !state.fields.some((field) => field.mark === mark));
+    const dropped = old.filter(({ mark }) => !now.some((field) => field.mark === mark));
     return dropped.length === 0 ? null : rescueOf(type, dropped);
   }
 
@@ -224,7 +227,7 @@ export class Catalog implements Names, Labels {
   }
 
   /** The fields as instances have them, each with what it accepts compiled. */
-  private fieldsOf(type: Type, { fields }: TypeDef): Field[] {
+  private fieldsOf(type: Type, fields: readonly FieldDef[]): Field[] {
     return fields.map((def, slot) => {
       const known = this.compiled.get(def);
       if (known !== undefined && known.type === type && known.slot === slot) return known;
@@ -274,6 +277,11 @@ function userSet(users: Map<number, Set<Type>>, id: number): Set<Type> {
 /** Whether a field's definition names a type. */
 export function namesType({ definition }: FieldDef, id: number): boolean {
   return referencesOf(definition).types.includes(id);
+}
+
+/** What instances may have values of: the fields, and behind them the successor of one. */
+export function slottedOf({ fields, successor }: TypeDef): readonly FieldDef[] {
+  return successor === null ? fields : [...fields, successor];
 }
 
 function sameFields(a: readonly FieldDef[], b: readonly FieldDef[]): boolean {

@@ -6,6 +6,7 @@
  *             | id:varint name:text 80 generation:varint   deleted; its id is given to a later type of this name only
  *   field    := id:varint name:text definition relation initial
  *   relation := 00 | 01 type:varint field:varint
+ *             | 02 of:varint                          the last one, which is no field yet, but the successor of one: see `Successor`
  *   initial  := value                                 as in `state/value-codec.ts`
  *
  * Records of instances name fields by id. So a thing that is not in memory needs no change when its type changes: when it is read,
@@ -60,6 +61,15 @@ export interface FieldDef {
   readonly mark: FieldMark;
 }
 
+/**
+ * A field that a job gives to instances, one after the other, and that is in the place of another when they all have it. Until then nobody
+ * sees it: an instance that has it already holds its value behind those of its fields.
+ */
+export interface Successor extends FieldDef {
+  /** The id of the field that it takes the place, and the name, of. */
+  readonly of: number;
+}
+
 /** The same object for a field through all its changes, and no other's: values are found by it. */
 export interface FieldMark {
   /**
@@ -84,6 +94,8 @@ export interface TypeDef {
   /** Above the ids of all fields that it ever had. */
   readonly nextField: number;
   readonly fields: readonly FieldDef[];
+  /** Null for none. */
+  readonly successor: Successor | null;
   readonly methods: ReadonlyMap<string, Closure>;
 }
 

@@ -41,6 +41,7 @@ export function brokenRules(group: CollectionGroup): string[] {
       broken.push(`thing ${thing.id} has the slots ${slots}`);
     }
   }
+  broken.push(...brokenSuccessions(group));
   for (const thing of things) {
     const count = references.get(thing);
     if (thing.refs !== count) broken.push(`thing ${thing.id} has ${count} references, counted ${thing.refs}`);
@@ -94,6 +95,24 @@ function brokenItems(where: string, list: List): string[] {
     } else if (item instanceof ThingSet) {
       broken.push(`${where} holds a set`);
     }
+  }
+  return broken;
+}
+
+/** Each instance that had its turn has a fitting value of the successor of a field, unless it waits for another turn. */
+function brokenSuccessions({ jobs, store }: CollectionGroup): string[] {
+  const broken: string[] = [];
+  for (const { def, progress, waiting } of jobs.successions) {
+    const type = store.schema.type(def.type);
+    const successor = type.shape?.successor;
+    if (successor?.id !== type.def?.successor?.id || successor === undefined) {
+      if (type.def !== null) broken.push(`job ${def.id} gives a field no successor`);
+    } else if (successor !== null)
+      type.instances.forEach((id) => {
+        const value = store.thingOfId(id).slots[successor.slot];
+        if (id <= progress.cursor && !waiting.has(id) && (value === undefined || !successor.rule.fits(value)))
+          broken.push(`thing ${id} has no value of the successor of field ${def.field}`);
+      });
   }
   return broken;
 }

@@ -1,6 +1,7 @@
 /** The state of a collection in words, for comparing states that should be equal. */
 
 import { ByteWriter } from '../bytes.js';
+import { slottedOf } from '../schema/catalog.js';
 import { definitionText } from '../schema/definition.js';
 import type { Closure } from '../value/closure.js';
 import { List, ThingSet } from '../value/containers.js';
@@ -16,7 +17,9 @@ export function stateLines(group: CollectionGroup): string[] {
   const things = allThings(group).map((thing) => {
     const properties = thing.entries().map(([key, value]) => `${JSON.stringify(key)}: ${valueText(value)}`);
     const { restriction } = thing;
-    const { type } = thing.shape;
+    const { type, successor } = thing.shape;
+    const succeeding = successor === null ? undefined : thing.slots[successor.slot];
+    if (succeeding !== undefined) properties.push(`${successor?.name}: ${valueText(succeeding)}`);
     const kind = type !== null ? ` ${type.name}` : restriction !== null ? ` ${restriction.stored}` : '';
     return thingLine(thing.id, thing.refs, kind, properties);
   });
@@ -35,8 +38,8 @@ export function schemaLines({ store: { schema, indexes }, loads, jobs }: Collect
   return [
     ...types.flatMap(({ def, instances }) => {
       if (def === null) return [];
-      const { id, name, flags, createdAt, modifiedAt, idName, fields, methods } = def;
-      const properties = fields.map(
+      const { id, name, flags, createdAt, modifiedAt, idName, methods } = def;
+      const properties = slottedOf(def).map(
         ({ id: field, name: key, definition, relation, initial }) =>
           `${field} ${key} ${definitionText(definition, schema)} ${JSON.stringify(relation)} ${valueText(initial)}`,
       );

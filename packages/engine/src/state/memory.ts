@@ -60,6 +60,8 @@ export class ThingMemory implements Loader {
   private readonly pins = new Map<Thing, number>();
   /** Set where things leave while queries run. */
   reading: ReadingMemory | null = null;
+  /** Takes the stored instances of which a property changes; null where nobody asks. Others may be among them. */
+  rewritten: Set<Thing> | null = null;
   /** The tasks of the collection, which refer to things; null for none. */
   tasks: TaskBook | null = null;
   /** The shape of things that are not in memory. */
@@ -308,12 +310,14 @@ export class ThingMemory implements Loader {
   /** Must be called before a property of a stored thing changes, comes or goes, or what a list or set in it holds. */
   touchProperty(thing: Thing, key: string): void {
     this.touch(thing);
+    this.rewritten?.add(thing);
     if ((thing.bits & ThingBit.PAGED) !== 0) this.homeOf(thing)?.properties?.touchProperty(key);
   }
 
   /** Must be called before all properties of a stored thing change. */
   touchAll(thing: Thing): void {
     this.touch(thing);
+    this.rewritten?.add(thing);
     this.homeOf(thing)?.properties?.touchAll();
   }
 

@@ -35,12 +35,16 @@ export function migrate(
   }
   const rescue = old.type?.rescue?.deref();
   const places = new Map<object, number>(old.fields.map(({ mark }, slot) => [mark, slot]));
+  if (old.successor !== null && slots.length > old.successor.slot)
+    places.set(old.successor.mark, old.successor.slot);
   const moved = shape.fields.map((field) => {
     const place = places.get(field.mark);
     if (place === undefined) return missingIn(thing, field, rescue, makeDefault);
     places.delete(field.mark);
     return fittingIn(thing, field, slots[place] as Value, makeDefault);
   });
+  const succeeding = shape.successor === null ? undefined : succeedingOf(shape.successor);
+  if (succeeding !== undefined) moved.push(succeeding);
   for (const [mark, place] of places) {
     const value = slots[place] as Value;
     rescue?.values.get(thing)?.set(mark, value) ?? rescue?.values.set(thing, new Map([[mark, value]]));
@@ -49,6 +53,13 @@ export function migrate(
   thing.shape = shape;
   thing.slots = moved;
   attachAll(thing);
+
+  /** The value of the successor of a field, if the instance has one. */
+  function succeedingOf({ mark }: Field): Value | undefined {
+    const place = places.get(mark);
+    places.delete(mark);
+    return place === undefined ? rescue?.values.get(thing)?.get(mark) : slots[place];
+  }
 }
 
 /** Gives instances of a type the values that were rescued, now that their fields are back. */

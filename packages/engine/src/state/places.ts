@@ -27,6 +27,7 @@ export function placesOf(thing: Thing): Places {
 /** Gives a thing the shape of plain things with these properties. */
 export function makePlain(thing: Thing, shapes: ShapeTree): void {
   const plain = plainShape(shapes, thing.shape.fields);
+  thing.slots.length = thing.shape.fields.length;
   thing.shape = plain.owned ? plain.own() : plain;
   attachAll(thing);
 }
@@ -37,7 +38,7 @@ export function reshape(thing: Thing, type: Type | null, shapes: ShapeTree): voi
     const before = thing.shape.type;
     if (before === null) return;
     const plain = plainShape(shapes, thing.shape.fields);
-    thing.slots = thing.slots.slice();
+    thing.slots = thing.slots.slice(0, thing.shape.fields.length);
     thing.shape = plain.owned ? plain.own() : plain;
   } else {
     const { shape } = type;

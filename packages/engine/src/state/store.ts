@@ -1,3 +1,4 @@
+import { FormatError } from '../bytes.js';
 import type { Restriction } from '../schema/restriction.js';
 import type { Type } from '../schema/type.js';
 import type { List, ThingSet } from '../value/containers.js';
@@ -40,6 +41,15 @@ export class Store extends References {
     this.changed(thing, slot, old, value);
     this.discard(old);
     attach(thing, key, value);
+  }
+
+  /** Gives an instance the value that it has of the successor of a field; undefined takes it away. */
+  succeed(thing: Thing, value: Value | undefined): void {
+    this.touch(thing);
+    const { successor } = thing.shape;
+    if (successor === null) throw new FormatError(`thing ${thing.id} has no property that gets a successor`);
+    if (value === undefined) thing.slots.length = successor.slot;
+    else thing.slots[successor.slot] = value;
   }
 
   /** A stored thing has another value in one of its slots. Only plain things get and lose properties otherwise, and they are in no index. */

@@ -11,7 +11,7 @@
  */
 import { type ByteReader, type ByteWriter, FormatError } from '../bytes.js';
 import { Restriction } from '../schema/restriction.js';
-import type { Type } from '../schema/type.js';
+import type { Field, Type } from '../schema/type.js';
 import type { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import type { ThingMemory } from './memory.js';
@@ -44,7 +44,8 @@ function writeAll(out: ByteWriter, thing: Thing, store: ThingMemory, sink: PageS
   out.text(headOf(thing));
   const { fields, size, stale } = thing.shape;
   const undone = stale === null ? 0 : fields.filter(({ mark }) => mark.isUndone).length;
-  out.varint(size - undone);
+  const successor = successorIn(thing);
+  out.varint(size - undone + (successor === null ? 0 : 1));
   for (const [key, slot] of thing.shape.index) {
     const field = fields[slot];
     if (field?.mark.isUndone === true) continue;
@@ -52,6 +53,14 @@ function writeAll(out: ByteWriter, thing: Thing, store: ThingMemory, sink: PageS
     else out.varint(field.id);
     writeStored(out, key, thing.slots[slot] as Value, thing, store, null, sink);
   }
+  if (successor === null) return;
+  out.varint(successor.id);
+  writeStored(out, successor.name, thing.slots[successor.slot] ?? null, thing, store, null, sink);
+}
+
+/** The successor of a field of which an instance has a value; null for none. */
+function successorIn({ shape: { successor }, slots }: Thing): Field | null {
+  return successor === null || successor.mark.isUndone || slots.length <= successor.slot ? null : successor;
 }
 
 /** Fills a stub from its record. */
@@ -147,20 +156,22 @@ function readOtherFields(
   type: Type,
   store: ThingMemory,
 ): Value[] {
-  const fields = type.shape?.fields ?? [];
+  const { fields = [], successor = null } = type.shape ?? {};
   const values: (Value | undefined)[] = [...first];
   const rescue = type.rescue?.deref();
   for (let i = first.length; i < count; i++) {
     const id = input.varint();
-    const field = fields.find((other) => other.id === id);
+    const field = successor?.id === id ? successor : fields.find((other) => other.id === id);
     const value = readStored(input, field?.name ?? `=${id}`, thing, store, null);
     if (field !== undefined) values[field.slot] = value;
     else if (rescue !== undefined) rescueValue(thing, id, value, rescue);
   }
-  return fields.map((field) => {
+  const slots = fields.map((field) => {
     const value = values[field.slot];
     return value === undefined ? missingValue(thing, field, rescue) : value;
   });
+  const succeeding = successor === null ? undefined : values[successor.slot];
+  return succeeding === undefined ? slots : [...slots, succeeding];
 }
 
 /** The character in front of the id of a type, in the head of an instance. */

@@ -117,6 +117,10 @@ function addFields(content: Content, input: ByteReader, type: Type, read: ReadPa
     if (value === undefined) writeValue(content.writer, initial);
     else for (const bytes of value.end()) content.add(bytes);
   }
+  if (type.def.successor === null) return;
+  const succeeding = values.get(type.def.successor.id);
+  content.writer.u8(succeeding === undefined ? 0 : 1);
+  for (const bytes of succeeding?.end() ?? []) content.add(bytes);
 }
 
 /** Bytes in a row, of which long ones are not copied. */

@@ -110,6 +110,15 @@ const FILLED = [
   "'int', |t| 1 / (t.n - 7)",
 ];
 
+/** Definitions that properties get in the background, with what gives their values. */
+const SUCCEEDING = [
+  "'int', |t| t.n",
+  "'str?', |t| t.n % 3 == 0 ? nil : 'is ' + str(t.n)",
+  "'str', |t| t.n % 2 == 0 ? str(t.n) : range(5000).map(|| 'large').join('')",
+  "'float', |t| float(t.n)",
+  "'int', |t| 1 / (t.n - 7)",
+];
+
 const INDEXED = [
   "['n']",
   "['o']",
@@ -253,6 +262,10 @@ export const STATEMENTS: readonly ((pick: Pick) => string)[] = [
   (p) =>
     `mod_type('${of(p, ['T', 'U'])}', 'all', |t| { t.n ${of(p, ['+= 1', '= 5', '+= 1 / (t.n - 9)'])}; ${of(p, ['', '.small.l = [t]', 't.x = L', '.ts.pop()'])} }, {background: true})`,
   (p) => `mod_type('T', 'add', 'f${p(4)}', ${of(p, FILLED)}, {background: true})`,
+  (p) =>
+    `mod_type('T', 'mod', '${of(p, ['f0', 'f0', 'f1', 'f2', 'n'])}', ${of(p, SUCCEEDING)}, {background: true})`,
+  (p) =>
+    `if (!has_type('U')) set_type('U', {n: 'int'}); mod_type('U', 'mod', 'n', ${of(p, SUCCEEDING)}, {background: true})`,
   (p) => `cancel_job(jobs_info()[${p(3)}].id)`,
   // No instance of a type that others use becomes a plain thing.
   (p) => `.${of(p, ['objs[9]', 'small', 'x', 'y'])}.${of(p, ['to_thing()', "to_type('U')"])}`,

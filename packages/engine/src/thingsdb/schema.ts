@@ -55,6 +55,7 @@ export class SchemaBuilder {
       modifiedAt: null,
       idName: null,
       nextField: 0,
+      successor: null,
       fields: [],
       methods: new Map(),
     });

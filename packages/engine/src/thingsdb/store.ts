@@ -205,7 +205,13 @@ class StoreReader {
       if (parts.has(id)) input.fail(`there are two types with the id ${id}`, offset);
       parts.set(id, { offset: input.offset, hasMethods: count > 5 });
       for (let left = count > 5 ? 2 : 1; left > 0; left--) input.skip();
-      const none = { idName: null, nextField: 0, fields: [], methods: new Map<string, Closure>() };
+      const none = {
+        idName: null,
+        nextField: 0,
+        fields: [],
+        successor: null,
+        methods: new Map<string, Closure>(),
+      };
       schema.putType({ id, generation: 0, name, flags, createdAt, modifiedAt, ...none });
     });
     for (const [id, { offset, hasMethods }] of parts) {

@@ -43,6 +43,8 @@ export class Shape {
     readonly type: Type | null = null,
     /** The fields of the type, by slot. */
     readonly fields: readonly Field[] = NO_FIELDS,
+    /** The successor of a field, whose slot is behind theirs: it is there where an instance has its value. */
+    readonly successor: Field | null = null,
   ) {
     this.keys = owned ? null : [...index.keys()];
   }
@@ -197,9 +199,9 @@ export class ShapeTree {
   }
 
   /** The shape of the instances of a type. */
-  ofType(type: Type, fields: readonly Field[]): Shape {
+  ofType(type: Type, fields: readonly Field[], successor: Field | null): Shape {
     const index = new Map(fields.map(({ name, slot }) => [name, slot]));
-    return new Shape(this, index, false, null, type, fields);
+    return new Shape(this, index, false, null, type, fields, successor);
   }
 
   share(index: Map<string, number>, restriction: Restriction | null): Shape {

@@ -1,12 +1,28 @@
-/** Planted bugs of jobs, and what tells: an instance that a job should have removed, and that is still there when the job is done. */
+/**
+ * Planted bugs of jobs, and what tells: an instance that a job should have removed, and that is still there when the job is done; one that
+ * had too few or too many turns; one whose property got its new definition from what the instance was before it changed.
+ */
 import type { CollectionGroup, Engine } from '@althing/engine';
 import type { NodeMutant } from './node-mutant-names.js';
 
 /** Bugs of the state of a collection: all nodes have them. */
-export function plantInJobs({ jobs }: CollectionGroup, on: ReadonlySet<NodeMutant>): void {
+export function plantInJobs({ jobs, store }: CollectionGroup, on: ReadonlySet<NodeMutant>): void {
   const move = jobs.move.bind(jobs);
   if (on.has('job_waiting_not_stored')) {
     jobs.move = (id, progress, _added, taken) => move(id, progress, [], taken);
+  }
+  if (on.has('job_rewritten_forgotten')) {
+    jobs.move = (id, progress, added, taken) =>
+      move(id, progress, jobs.known(id).def.kind === 'succeed' ? [] : added, taken);
+  }
+  if (on.has('job_value_not_stored')) {
+    store.succeed = (thing, value) => {
+      store.load(thing);
+      const { successor } = thing.shape;
+      if (successor === null) return;
+      if (value === undefined) thing.slots.length = successor.slot;
+      else thing.slots[successor.slot] = value;
+    };
   }
   if (on.has('job_slice_not_undone')) {
     jobs.move = (id, progress, added, taken) => {
@@ -39,7 +55,23 @@ const COUNTED_BY = 'turns';
 
 /** What jobs did wrong with an instance: it is there, and should not be, or had not one turn in each job that got to it. */
 export function brokenJobs(group: CollectionGroup): string[] {
-  return [...forgottenByJobs(group), ...miscountedByJobs(group)];
+  return [...forgottenByJobs(group), ...miscountedByJobs(group), ...misconvertedByJobs(group)];
+}
+
+/** The properties of the same type that always hold the same number, the second one as an int or as a str. */
+const CONVERTED_FROM = 'm';
+const CONVERTED = 'w';
+
+function misconvertedByJobs({ store }: CollectionGroup): string[] {
+  const type = [...store.schema.allTypes()].find(({ name }) => name === REMOVED_TYPE);
+  return [...(type?.instances ?? [])].flatMap((id) => {
+    const thing = store.thingOfId(id);
+    store.load(thing);
+    const [from, to] = [thing.get(CONVERTED_FROM), thing.get(CONVERTED)];
+    // A new instance has the defaults.
+    const isSame = String(from) === String(to) || (from === 0 && to === '');
+    return isSame ? [] : [`thing ${id} has ${String(to)} for ${String(from)}`];
+  });
 }
 
 function miscountedByJobs({ jobs, store }: CollectionGroup): string[] {

@@ -58,6 +58,8 @@ export const NODE_MUTANTS = {
   expiry_by_first_moment: 'what is given more time expires when it would have before',
   job_cursor_in_memory: 'how far a job is is what its leader remembers, and not what the state says',
   job_waiting_not_stored: 'what a job chose and is still referred to is forgotten',
+  job_rewritten_forgotten: 'what changes behind its turn gets a new definition with the value of before',
+  job_value_not_stored: 'a value that a job makes for a new definition is not a part of the next checkpoint',
   job_slice_not_undone: 'a slice of a job that is taken back counts as done',
   feed_skips_entry: 'what is read of the log for a feed lacks its first entry, unless that is the only one',
   feed_asks_in_vain: 'a node that is asked for a part of its log reads it from the beginning',

@@ -265,7 +265,7 @@ const INDEXING: readonly ((number: number) => string)[] = [
 
 /** A type with instances for jobs, whose work is checked (`job-bugs.ts`), unless they are there. */
 const FILL_JOBS = [
-  "if (!has_type('J')) { set_type('J', {n: 'int', gone: 'bool', turns: 'int'}); .set('jobs', set()); .set('held', range(9).map(|i| {i:})); };",
+  "if (!has_type('J')) { set_type('J', {n: 'int', gone: 'bool', turns: 'int', m: 'int', w: 'int'}); .set('jobs', set()); .set('held', range(9).map(|i| {i:})); };",
   'if (.jobs.len() < 90) range(40).each(|i| .jobs.add(J{n: i, gone: i % 3 == 0}));',
 ].join(' ');
 
@@ -304,6 +304,10 @@ const ATTEMPTS: readonly ((number: number) => string)[] = [
   () => `${FILL_JOBS} del_instances('J', |j| j.gone); nil;`,
   (n) =>
     `${FILL_JOBS} mod_type('J', 'all', |j| { j.turns += 1; ${n % 5 === 0 ? '1 / (j.n - 30);' : ''} }, {background: true}); nil;`,
+  (n) =>
+    `${FILL_JOBS} mod_type('J', 'mod', 'w', ${n % 2 === 0 ? "'str', |j| str(j.m)" : `'int', |j| ${n % 7 === 0 ? 'j.m / (j.n - 30) * 0 + ' : ''}j.m`}, {background: true}); nil;`,
+  (n) =>
+    `${FILL_JOBS} .jobs.each(|j| if (j.n % 4 == ${n % 4}) { j.m += 1; j.w = is_str(j.w) ? str(j.m) : j.m; }); ${n % 9 === 0 ? '1 / 0;' : 'nil;'}`,
   (n) =>
     `f = 'f${n % 3}'; try(mod_type('J', 'del', f)); mod_type('J', 'add', f, 'str', |j| 'text' + str(j.n), {background: true}); nil;`,
   (n) =>

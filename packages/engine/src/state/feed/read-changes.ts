@@ -61,8 +61,11 @@ export class ChangeReader {
     while (input.remaining > 0) {
       const code = input.u8();
       const step = steps.get(code);
-      if (step !== undefined) step(input, view, visit);
-      else if (code === FormerEffect.FORMER.code) formers.push(readFormer(input, view));
+      if (step !== undefined) {
+        step(input, view, visit);
+        if (code === SchemaEffect.PUT_TYPE.code && hasSucceeded(formers.at(-1), view))
+          throw new WholeReplacedError();
+      } else if (code === FormerEffect.FORMER.code) formers.push(readFormer(input, view));
       else if (WHOLE.has(code)) throw new WholeReplacedError();
       else this.pass(code, input);
     }
@@ -75,6 +78,13 @@ export class ChangeReader {
       this.other = new CollectionGroup(0, new ShapeTree(), EMPTY_SOURCE);
     this.other.pass(code, input);
   }
+}
+
+/** Whether the successor of a field took its place: nobody was told of its values. */
+function hasSucceeded(former: Former | undefined, view: SchemaView): boolean {
+  if (former?.kind !== 'type') return false;
+  const { successor = null } = former.def ?? {};
+  return successor !== null && view.typeDef(former.id)?.fields.some(({ id }) => id === successor.id) === true;
 }
 
 const STUBS_MAX = 10_000;

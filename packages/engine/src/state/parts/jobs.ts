@@ -5,6 +5,7 @@
  *   effect   := 1d job                                     a new job
  *             | 1e id:varint                               it is forgotten
  *             | 1f id:varint progress added:ids taken:ids  how far it is, and what came to its waiting instances, or went
+ *             | 28 count:varint (thing:varint value)*      instances have values of the successor of a field
  *   job      := id:varint kind:u8 type:varint field:varint owner:varint upTo:varint begun:varint source:text value progress waiting:ids
  *                                                          the value is the tuple of arguments, see `value-codec.ts`
  *   progress := state:u8 cursor:varint chosen:varint kept:varint searched:varint found:u8 why:text
@@ -13,15 +14,20 @@
  * Record: JOB (id) holds `job`.
  */
 import { ByteReader, ByteWriter, FormatError } from '../../bytes.js';
+import type { TypeDef } from '../../schema/type.js';
 import { Closure } from '../../value/closure.js';
 import { List } from '../../value/containers.js';
+import type { Thing } from '../../value/thing.js';
+import type { Value } from '../../value/value.js';
 import { type BoundEffect, effect, effectsOn, perform } from '../effect.js';
 import { RecordKind } from '../records.js';
 import type { Store } from '../store.js';
 import { one } from '../tally.js';
+import { NS_PER_PUT_BACK } from '../transaction/undo-costs.js';
 import type { Transaction } from '../transaction.js';
 import { readValue, writeValue } from '../value-codec.js';
 import type { GroupPart } from './part.js';
+import { SchemaEditor } from './schema.js';
 
 /** Jobs that are not at their end, at most. */
 export const JOBS_MAX = 100;
@@ -29,8 +35,11 @@ export const JOBS_MAX = 100;
 /** Jobs that have ended and are still known. */
 const ENDED_JOBS_MAX = 20;
 
-/** The step for an instance: it goes if a closure says so; the closure is called; a property gets what the closure gives. */
-export type JobKind = 'remove' | 'call' | 'fill';
+/**
+ * The step for an instance: it goes if a closure says so; the closure is called; a property, or the successor of one, gets what the closure
+ * gives.
+ */
+export type JobKind = 'remove' | 'call' | 'fill' | 'succeed';
 
 export type JobState = 'open' | 'done' | 'cancelled' | 'failed';
 
@@ -40,11 +49,11 @@ export interface JobDef {
   readonly kind: JobKind;
   /** The id of the type. */
   readonly type: number;
-  /** The id of the property that is filled; 0 for none. */
+  /** The id of the property that is filled, or gets a successor; 0 for none. */
   readonly field: number;
   /** The user who made it, with whose rights the closure runs. */
   readonly owner: number;
-  /** The highest id of an instance that has its turn: what comes later is none of the job's concern. */
+  /** The highest id of an instance that has its turn: what comes later is none of the job's concern, unless a property gets a successor. */
   readonly upTo: number;
   /** Unix seconds. */
   readonly begunAt: number;
@@ -74,7 +83,7 @@ export interface JobProgress {
 export interface Job {
   readonly def: JobDef;
   progress: JobProgress;
-  /** Ids of chosen instances that are still referred to. */
+  /** Ids of chosen instances that are still referred to; of instances that changed behind their turn, and have another one. */
   readonly waiting: Set<number>;
 }
 
@@ -100,6 +109,12 @@ export class Jobs implements GroupPart {
   get current(): Job | undefined {
     if (this.byId.size === 0) return undefined;
     return this.all.find(isOpen);
+  }
+
+  /** Jobs that give a property a successor: instances that change behind their turn have another one. */
+  get successions(): readonly Job[] {
+    if (this.byId.size === 0) return NO_JOBS;
+    return this.all.filter((job) => isOpen(job) && job.def.kind === 'succeed');
   }
 
   put(job: Job): void {
@@ -151,6 +166,8 @@ export class Jobs implements GroupPart {
     return null;
   }
 }
+
+const NO_JOBS: readonly Job[] = [];
 
 export function isOpen({ progress }: Job): boolean {
   return progress.state === 'open';
@@ -207,6 +224,35 @@ const JobEffect = {
       counts: one('jobs'),
     },
   ),
+  SUCCEED: effect<Jobs, [things: readonly Thing[], values: readonly Value[]]>({
+    code: 0x28,
+    write: (out, things, values) => {
+      out.varint(things.length);
+      for (const [i, { id }] of things.entries()) {
+        out.varint(id);
+        writeValue(out, values[i] ?? null);
+      }
+    },
+    read: (input, { store }) => {
+      const pairs = input.list(() => [store.thingOfId(input.varint()), readValue(input, store)] as const);
+      return [pairs.map(([thing]) => thing), pairs.map(([, value]) => value)];
+    },
+    apply: ({ store }, things, values) => {
+      for (const [i, thing] of things.entries()) store.succeed(thing, values[i] ?? null);
+    },
+    inverse: ({ store }, things) => {
+      const before = things.map((thing) => {
+        store.load(thing);
+        const { successor } = thing.shape;
+        return successor === null ? undefined : thing.slots[successor.slot];
+      });
+      return () => {
+        for (const [i, thing] of things.entries()) store.succeed(thing, before[i]);
+      };
+    },
+    cost: (_, things) => NS_PER_PUT_BACK * things.length,
+    counts: (_, things) => ['properties', things.length],
+  }),
 };
 
 /** Changes jobs, in a query or in a slice of one. */
@@ -244,9 +290,49 @@ export class JobEditor {
     perform(this.transaction, JobEffect.MOVE, this.jobs, job.def.id, progress, added, taken);
   }
 
-  /** Ends a job before its time: what waits stays where it is. */
+  /** Ends a job before its time: what waits stays where it is, and a property without its successor. */
   end(job: Job, state: 'cancelled' | 'failed', why: string): void {
     this.move(job, { state, why, searched: 0, found: false }, [], [...job.waiting]);
+    const { def } = this.jobs.store.schema.type(job.def.type);
+    if (job.def.kind === 'succeed' && def !== null) this.putType({ ...def, successor: null });
+  }
+
+  /** Gives instances values of the successor of a property. */
+  succeed(things: readonly Thing[], values: readonly Value[]): void {
+    perform(this.transaction, JobEffect.SUCCEED, this.jobs, things, values);
+  }
+
+  /** Ends a job whose instances all have values of the successor of a property: it takes the place of that. */
+  completeSuccession(job: Job, now: number): void {
+    const { def } = this.jobs.store.schema.type(job.def.type);
+    if (def === null || def.successor === null) throw new Error('the type is gone');
+    const { of, ...successor } = def.successor;
+    const fields = def.fields.map((field) => (field.id === of ? { ...successor, name: field.name } : field));
+    this.putType({ ...def, fields, successor: null, modifiedAt: now });
+    this.move(job, { state: 'done' });
+  }
+
+  private putType(def: TypeDef): void {
+    new SchemaEditor(this.jobs.store, this.transaction).putType(def);
+  }
+
+  /** Lets instances that the change rewrote have another turn, where they had theirs. */
+  noteRewritten(): void {
+    const { jobs, transaction } = this;
+    const { rewritten } = jobs.store;
+    if (rewritten === null || !transaction.changed) return;
+    for (const job of jobs.successions) {
+      const { def, progress, waiting } = job;
+      const again = Array.from(rewritten).filter(
+        ({ id, shape }) => id > 0 && id <= progress.cursor && shape.type?.id === def.type && !waiting.has(id),
+      );
+      if (again.length > 0)
+        this.move(
+          job,
+          {},
+          again.map(({ id }) => id),
+        );
+    }
   }
 }
 
@@ -260,7 +346,7 @@ const BEGINNING: JobProgress = {
   why: '',
 };
 
-const KINDS: readonly JobKind[] = ['remove', 'call', 'fill'];
+const KINDS: readonly JobKind[] = ['remove', 'call', 'fill', 'succeed'];
 const STATES: readonly JobState[] = ['open', 'done', 'cancelled', 'failed'];
 
 function writeJob(out: ByteWriter, { def, progress, waiting }: Job): void {

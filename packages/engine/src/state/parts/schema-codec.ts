@@ -3,11 +3,15 @@ import { type ByteReader, type ByteWriter, FormatError } from '../../bytes.js';
 import type { EnumState, TypeState } from '../../schema/catalog.js';
 import type { MemberDef } from '../../schema/enum.js';
 import { readDefinition, readMethods, writeDefinition, writeMethods } from '../../schema/structure.js';
-import type { FieldDef, RelationEnd, TypeDef } from '../../schema/type.js';
+import type { FieldDef, RelationEnd, Successor, TypeDef } from '../../schema/type.js';
 import { type References, readValue, writeValue } from '../value-codec.js';
 
 /** Stands in the place of the flags of a type, or of the time when an enum was made, for one that is gone. */
 const GONE = 0x80;
+
+/** Kinds of fields, where their relation stands. */
+const RELATED = 1;
+const SUCCESSOR = 2;
 
 export function writeType(out: ByteWriter, id: number, state: NonNullable<TypeState>): void {
   out.varint(id);
@@ -24,13 +28,18 @@ export function writeType(out: ByteWriter, id: number, state: NonNullable<TypeSt
   out.varint(state.modifiedAt ?? 0);
   out.text(state.idName ?? '');
   out.varint(state.nextField);
-  out.varint(state.fields.length);
-  for (const { id: fieldId, name, definition, relation, initial } of state.fields) {
-    out.varint(fieldId);
-    out.text(name);
-    writeDefinition(out, definition);
-    writeRelation(out, relation);
-    writeValue(out, initial);
+  const { fields, successor } = state;
+  const all = successor === null ? fields : [...fields, successor];
+  out.varint(all.length);
+  for (const field of all) {
+    out.varint(field.id);
+    out.text(field.name);
+    writeDefinition(out, field.definition);
+    if (field === successor) {
+      out.u8(SUCCESSOR);
+      out.varint(successor.of);
+    } else writeRelation(out, field.relation);
+    writeValue(out, field.initial);
   }
   writeMethods(out, state.methods);
 }
@@ -53,22 +62,22 @@ export function readType(
   const modifiedAt = input.varint();
   const idName = input.text();
   const nextField = input.varint();
-  const before = known.schema.type(id).def?.fields ?? [];
+  const def = known.schema.type(id).def;
+  const before = [...(def?.fields ?? []), ...(def?.successor ? [def.successor] : [])];
   const fields: FieldDef[] = [];
+  let successor: Successor | null = null;
   for (let count = input.varint(); count > 0; count--) {
     const fieldId = input.varint();
     // A field of the same id is the same field: its values stay.
     const mark = before.find((field) => field.id === fieldId)?.mark ?? { isUndone: false };
-    fields.push({
-      id: fieldId,
-      name: input.text(),
-      definition: readDefinition(input),
-      relation: readRelation(input),
-      initial: readValue(input, known),
-      mark,
-    });
+    const begun = { id: fieldId, name: input.text(), definition: readDefinition(input), mark };
+    const kind = input.u8();
+    if (kind === SUCCESSOR) {
+      const of = input.varint();
+      successor = { ...begun, relation: null, initial: readValue(input, known), of };
+    } else fields.push({ ...begun, relation: readRelation(input, kind), initial: readValue(input, known) });
   }
-  const def = {
+  const state = {
     id,
     name,
     flags,
@@ -78,20 +87,21 @@ export function readType(
     idName: idName === '' ? null : idName,
     nextField,
     fields,
+    successor,
     methods: readMethods(input),
   };
-  return { id, state: def };
+  return { id, state };
 }
 
 function writeRelation(out: ByteWriter, relation: RelationEnd | null): void {
-  out.u8(relation === null ? 0 : 1);
+  out.u8(relation === null ? 0 : RELATED);
   if (relation === null) return;
   out.varint(relation.type);
   out.varint(relation.field);
 }
 
-function readRelation(input: ByteReader): RelationEnd | null {
-  return input.u8() === 0 ? null : { type: input.varint(), field: input.varint() };
+function readRelation(input: ByteReader, kind: number): RelationEnd | null {
+  return kind === RELATED ? { type: input.varint(), field: input.varint() } : null;
 }
 
 export function writeEnum(out: ByteWriter, id: number, state: NonNullable<EnumState>): void {

@@ -12,7 +12,7 @@
  * and MEMBER_REFS (enum) `refs`.
  */
 import { ByteReader, ByteWriter, FormatError } from '../../bytes.js';
-import type { Catalog, EnumState, TypeState } from '../../schema/catalog.js';
+import { type Catalog, type EnumState, slottedOf, type TypeState } from '../../schema/catalog.js';
 import type { EnumDef } from '../../schema/enum.js';
 import {
   ENUMS_MAX,
@@ -96,9 +96,14 @@ export class Schema implements GroupPart {
   }
 }
 
-/** Writes all types, those that are gone too: their ids are not given again. */
+/** Writes all types, those that are gone too: their ids are not given again. No job goes along that gives instances the successor of a field. */
 export function writeTypes(out: ByteWriter, { schema }: Store): void {
-  writeStates(out, schema.nextType, (id) => schema.stateOfType(id), writeType);
+  writeStates(out, schema.nextType, (id) => withoutSuccessor(schema.stateOfType(id)), writeType);
+}
+
+function withoutSuccessor(state: TypeState): TypeState {
+  const def = defIn(state);
+  return def === null ? state : { ...def, successor: null };
 }
 
 /** Writes all enums. */
@@ -358,8 +363,9 @@ export class SchemaEditor {
 
 /** The fields that a type has in a state and did not have in the one before. */
 function addedFields(before: TypeState, now: TypeState): readonly FieldDef[] {
-  const known = new Set(defIn(before)?.fields.map(({ mark }) => mark));
-  return defIn(now)?.fields.filter(({ mark }) => !known.has(mark)) ?? [];
+  const [old, present] = [defIn(before), defIn(now)];
+  const known = new Set((old === null ? [] : slottedOf(old)).map(({ mark }) => mark));
+  return present === null ? [] : slottedOf(present).filter(({ mark }) => !known.has(mark));
 }
 
 function defIn(state: TypeState): TypeDef | null {
