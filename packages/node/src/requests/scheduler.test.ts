@@ -363,6 +363,17 @@ describe('the scheduler', () => {
     expect(track.waits.get('future')).toBeLessThan(10);
   });
 
+  test('lets short requests of a user go before longer ones, and the longer ones not wait for ever', async () => {
+    const track = new Track();
+    for (const user of [1, 2])
+      for (let i = 0; i < 16; i++) track.ask(0, { name: 'loop', program: QUICK, user, ms: 1, againMs: 0.3 });
+    track.ask(0, { name: 'report', program: {}, user: 1, ms: 20, againMs: 5 });
+    await track.pass(5000);
+    const reports = track.events.filter((name) => name === 'report').length;
+    expect(reports).toBeGreaterThan(3);
+    expect(reports).toBeLessThan(10);
+  });
+
   test('makes no difference between users where the thread has time for all', async () => {
     const track = new Track();
     for (let i = 0; i < 100; i++)

@@ -20,7 +20,7 @@
  */
 import { Contention } from './contention.js';
 import { RunCosts, SLOW_MS } from './run-costs.js';
-import type { Work } from './work.js';
+import { mayBeLong, type Work } from './work.js';
 
 /** Milliseconds that requests run in one turn of the event loop before the others of it wait for the next one. */
 const TURN_MS = 40;
@@ -62,6 +62,9 @@ const HELD_LOOK_MS = 10;
 /** How long work that may be long waits for a turn in which others have nothing to do, in milliseconds: then it gets one nevertheless. */
 const PASSED_OVER_MAX_MS = 500;
 
+/** Of the requests of one user the short ones go first, but what is longer waits for at most so many times what it takes. */
+const DUE_FACTOR = 50;
+
 /** How long what was learnt is remembered, in milliseconds: behind a slow run, and behind a turn that was full. */
 const MEMORY_MS = 60_000;
 const TURN_MEMORY_MS = 5_000;
@@ -91,9 +94,9 @@ interface Entry {
   readonly needsMs: number;
   /** Since when it waits. */
   readonly since: number;
-  /** Smaller ranks go first, and of the same rank those of whom less is expected, in milliseconds. */
+  /** Smaller ranks go first, and of the same rank what is due sooner, in milliseconds. */
   rank: number;
-  expectedMs: number;
+  dueAt: number;
 }
 
 export class Scheduler {
@@ -195,7 +198,7 @@ export class Scheduler {
     const { userId, program } = work;
     const needsMs = work.knownMs ?? 2 * ranMs;
     const until = work.expire === null ? Number.POSITIVE_INFINITY : now + waitMaxMs;
-    const entry: Entry = { work, until, needsMs, since: now, rank: 0, expectedMs: 0 };
+    const entry: Entry = { work, until, needsMs, since: now, rank: 0, dueAt: 0 };
     const { knownMs } = work;
     const isSlow =
       ranMs > 0 || (knownMs === undefined ? this.costs.isSlow(program, userId, now) : knownMs >= SLOW_MS);
@@ -328,7 +331,7 @@ export class Scheduler {
     for (; at < waiting.length && left > enough; at++) {
       const entry = waiting[at];
       if (entry === undefined) break;
-      if (mayBeLong(entry)) {
+      if (mayBeLong(entry.work)) {
         if (!this.hasPolled || left < SERVED_MS) break;
         this.isHolding = this.holdsBack(now());
         if (this.isHolding) break;
@@ -359,14 +362,15 @@ export class Scheduler {
     const isDoor = entries === this.door;
     for (const entry of entries) {
       const { userId, program, knownMs } = entry.work;
-      entry.expectedMs = knownMs ?? this.costs.expectedOf(program) ?? entry.needsMs;
+      const expected = knownMs ?? this.costs.expectedOf(program) ?? entry.needsMs;
+      entry.dueAt = entry.since + DUE_FACTOR * expected;
       entry.rank = isDoor
         ? Math.max(this.costs.recentlyUsedBy(userId, now), SHARED_MS)
-        : this.costs.usedBy(userId, now) + entry.expectedMs;
-      if (mayBeLong(entry))
+        : this.costs.usedBy(userId, now) + expected;
+      if (mayBeLong(entry.work))
         entry.rank += this.isPassedOver(entry, now) ? -Number.MAX_SAFE_INTEGER : Number.MAX_SAFE_INTEGER;
     }
-    return [...entries].sort((a, b) => a.rank - b.rank || a.expectedMs - b.expectedMs);
+    return [...entries].sort((a, b) => a.rank - b.rank || a.dueAt - b.dueAt);
   }
 
   /** Whether work has waited for long enough although others have something to do in each turn: they had time since the last long run. */
@@ -441,9 +445,4 @@ export class Scheduler {
       now < this.longEnd + Math.min(this.longMs, restMs) || now < this.costs.lastEndOf(userId) + restMs;
     return isEarly ? 0 : 2 * expected;
   }
-}
-
-/** Whether work runs until it is done, and nobody knows when that is. */
-function mayBeLong({ work: { canStop, knownMs } }: Entry): boolean {
-  return !canStop && knownMs === undefined;
 }

@@ -36,3 +36,8 @@ export function workOf(pending: PendingRequest, program: object | null, knownMs?
     expire: () => owner.refuse(pending, failed(TOO_SLOW)),
   };
 }
+
+/** Whether work runs until it is done, and nobody knows when that is. */
+export function mayBeLong({ canStop, knownMs }: Work): boolean {
+  return !canStop && knownMs === undefined;
+}
