@@ -4,7 +4,7 @@ import { DefinitionsError, definitionsOf } from './apply/definitions.js';
 import { type Plan, planOf } from './apply/plan.js';
 import type { CommandDefinition } from './command.js';
 import { addConnectionOptions, type Connection, runQuery, withConnection } from './connection.js';
-import { exitHelp } from './exit-codes.js';
+import { Exit, exitHelp } from './exit-codes.js';
 import { readText, UsageError } from './input.js';
 import { type Io, tell, write } from './io.js';
 import { finished } from './work.js';
@@ -28,9 +28,15 @@ export const diffCommand: CommandDefinition = {
   configure(command, io, finish) {
     withFile(command)
       .addHelpText('after', DIFF_HELP)
-      .action(async (scope: string, file: string, _: unknown, invoked: Command) =>
-        finish(await finished('diff', io, () => diff(scope, file, invoked, io), isExpected)),
-      );
+      .action(async (scope: string, file: string, _: unknown, invoked: Command) => {
+        let differs = false;
+        const compared = async (): Promise<void> => {
+          differs = await diff(scope, file, invoked, io);
+        };
+        const code = await finished('diff', io, compared, isExpected);
+        if (code === 0) finish(differs ? DIFFERS : 0);
+        else finish(code === Exit.Failed ? TROUBLE : code);
+      });
   },
 };
 
@@ -47,19 +53,21 @@ as export() writes them. What differs is changed, all of it or nothing. Where a 
 mod_type('User', 'mod', 'age', 'int', |user| int(user.age)); the rest of the time that line does nothing.
 
 Examples:
-  althing query //stuff 'export();' --format json | jq -r . > stuff.ti
+  althing query //stuff 'export();' --format text > stuff.ti
   althing apply //stuff stuff.ti --dry-run && althing apply //stuff stuff.ti
 
 Exit codes: 0 done, or nothing to do; ${exitHelp}.`;
 
 const DIFF_HELP = `
-Exit codes: 0 nothing differs; 1 something does, or the node answered with an error; 2 wrong usage; 6 no node could be reached.`;
+Exit codes, as of diff(1): 0 nothing differs; 1 something does; 2 wrong usage, a file that can't be read, or the node answered with an error;
+6 no node could be reached, or not now: try again.`;
 
-/** The collection differs from the file. */
-class Differs extends Error {}
+/** Exit codes of `diff`. */
+const DIFFERS = 1;
+const TROUBLE = 2;
 
 function isExpected(error: unknown): boolean {
-  return error instanceof DefinitionsError || error instanceof Differs;
+  return error instanceof DefinitionsError;
 }
 
 /**
@@ -84,13 +92,15 @@ export async function applyFile(scope: string, file: string, command: Command, i
 /** The reason that the commit history gets, where there is one. */
 const REASON = "try(commit('althing apply'));";
 
-async function diff(scope: string, file: string, command: Command, io: Io): Promise<void> {
+/** @returns whether the collection differs from the file */
+async function diff(scope: string, file: string, command: Command, io: Io): Promise<boolean> {
   const plan = await withConnection(command, io, (connection) =>
     compare(connection, scope, file, command, io),
   );
   await show(plan, io);
-  const count = plan.statements.length + plan.left.length;
-  if (count > 0) throw new Differs(`${scope} differs from ${file}`);
+  const differs = plan.statements.length + plan.left.length > 0;
+  if (differs) await tell(io, `althing diff: ${scope} differs from ${file}`);
+  return differs;
 }
 
 async function compare(

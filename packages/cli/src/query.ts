@@ -37,9 +37,9 @@ export const queryCommand: CommandDefinition = {
       .addOption(
         new Option(
           '--format <format>',
-          'json: one line of JSON (bytes as base64, nan and inf as texts); pretty: indented, and with what JSON lacks',
+          'json: one line of JSON (bytes as base64, nan and inf as texts); pretty: indented, and with what JSON lacks; text: a text as it is, without quotes',
         )
-          .choices(['json', 'pretty'])
+          .choices(['json', 'pretty', 'text'])
           .default('json'),
       )
       .addHelpText('after', examples)
@@ -81,10 +81,7 @@ async function query(scope: string, code: string, command: Command, io: Io): Pro
               .$scope(scope)
               .with({ idempotencyKey, ...(command.getOptionValue('snapshot') === true && SNAPSHOT) })
               .query<WireValue>(text, vars);
-      await write(
-        io.stdout,
-        `${textOption(command, 'format') === 'pretty' ? showValue(value) : jsonLine(value)}\n`,
-      );
+      await write(io.stdout, `${shown(value, textOption(command, 'format'))}\n`);
       return 0;
     });
   } catch (error) {
@@ -101,6 +98,12 @@ async function query(scope: string, code: string, command: Command, io: Io): Pro
     }
     return exitCode;
   }
+}
+
+/** @returns a value in a format; what is no text is a line of JSON in the format `text`, too */
+function shown(value: WireValue, format: string | undefined): string {
+  if (format === 'text' && typeof value === 'string') return value;
+  return format === 'pretty' ? showValue(value) : jsonLine(value);
 }
 
 /** @throws {UsageError} for what is no JSON object */

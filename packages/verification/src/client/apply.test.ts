@@ -81,4 +81,11 @@ test('the definitions of a collection become those of a file, all of them or non
 
   file('.x = 1;');
   expect(await apply()).toMatchObject({ code: 1, output: expect.stringContaining('shop.ti:1:1') });
+  expect(await differs()).toBe(2);
+  expect((await run('diff', '//stuff', 'none.ti')).code).toBe(2);
+  expect((await run('diff', '//none', 'shop.ti')).code).toBe(2);
+
+  const { output } = await run('query', '//stuff', 'export();', '--format', 'text');
+  file(output);
+  expect(await differs()).toBe(0);
 });
