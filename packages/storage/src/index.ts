@@ -3,6 +3,7 @@
  * both.
  */
 export { copyData } from './copy-folder.js';
+export { crc32c } from './crc32c.js';
 export type { Disk, DiskEntry, DiskFile, WriteDone } from './disk/disk.js';
 export {
   type DiskFault,

@@ -126,6 +126,8 @@ export interface SnapshotTerms {
   readonly maxAgeMs: number | null;
   /** Whether the answer is a line for each value, if the door can do that. */
   readonly wantsLines?: boolean;
+  /** Whether the last of them says that these are all. */
+  readonly hasEnd?: boolean;
 }
 
 /** How long a request took, in milliseconds. */
@@ -179,6 +181,8 @@ export type Reply = (
       readonly stale?: boolean;
       /** Of a snapshot read: how old the state was when it was taken, in milliseconds. */
       readonly snapshotAgeMs?: number;
+      /** Of a snapshot read: what it took, as in the header `Althing-Cost`. */
+      readonly cost?: string;
       /** The outcome to be told in case that the answer can't be sent; `none` when it is not there. */
       readonly outcome?: ChangeOutcome;
     }

@@ -1,3 +1,4 @@
+import { crc32c } from '@althing/storage';
 import { expect, test } from '@jest/globals';
 import { LineSender } from './line-sender.js';
 
@@ -17,4 +18,21 @@ test('lines go in batches, the last one when it is asked for', () => {
   sender.line('"c"');
   sender.flush();
   expect(sent.slice(1)).toEqual(['"c"\n']);
+});
+
+test('the last line says how many there were, and their checksum; the next answer begins anew', () => {
+  const taken = new Int32Array(new SharedArrayBuffer(4));
+  let sent = '';
+  const sender = new LineSender(taken, (bytes) => {
+    sent += Buffer.from(bytes).toString();
+    Atomics.add(taken, 0, 1);
+  });
+  sender.line('"of a query that failed"');
+  sender.begin();
+  sender.line('1234567');
+  sender.line('9');
+  sender.end(42, 'steps=1');
+  sender.flush();
+  const crc = crc32c(Buffer.from('1234567\n9\n')).toString(16).padStart(8, '0');
+  expect(sent).toBe(`1234567\n9\n{"end":{"lines":2,"index":42,"crc":"${crc}","cost":"steps=1"}}\n`);
 });

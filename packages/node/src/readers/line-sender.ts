@@ -1,5 +1,7 @@
 /** Lines of an answer on their way from a reader to the engine thread, in batches, no more than the client takes. */
 
+import { crc32c } from '@althing/storage';
+
 /** Characters from which on lines are handed over. */
 const BATCH_LENGTH = 64 * 1024;
 
@@ -12,6 +14,8 @@ export class LineSender {
   private readonly taken: Int32Array<SharedArrayBuffer>;
   private readonly send: (bytes: Uint8Array<ArrayBuffer>) => void;
   private text = '';
+  private count = 0;
+  private crc = 0;
   private made = 0;
 
   /** @param taken counts the batches that the client took, from the start of the thread on */
@@ -22,13 +26,30 @@ export class LineSender {
 
   line(text: string): void {
     this.text += `${text}\n`;
+    this.count += 1;
     if (this.text.length >= BATCH_LENGTH) this.flush();
+  }
+
+  /** A last line, which says how many there were, and the CRC-32C of all their bytes. */
+  end(index: number, cost: string): void {
+    this.flush();
+    const crc = this.crc.toString(16).padStart(8, '0');
+    this.line(JSON.stringify({ end: { lines: this.count, index, crc, cost } }));
+  }
+
+  /** Another answer begins. */
+  begin(): void {
+    this.text = '';
+    this.count = 0;
+    this.crc = 0;
   }
 
   /** Hands over what there is, and waits as long as too much is not taken. */
   flush(): void {
     if (this.text === '') return;
-    this.send(new Uint8Array(Buffer.from(this.text)));
+    const bytes = new Uint8Array(Buffer.from(this.text));
+    this.crc = crc32c(bytes, 0, bytes.length, this.crc);
+    this.send(bytes);
     this.text = '';
     this.made += 1;
     const begun = performance.now();

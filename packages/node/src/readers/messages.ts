@@ -22,8 +22,8 @@ export type FromReader =
   | { readonly kind: 'taken'; readonly index: number }
   /** Lines of its answer. */
   | { readonly kind: 'lines'; readonly bytes: Uint8Array }
-  /** `answer` is encoded as that of a forwarded request. */
-  | { readonly kind: 'answer'; readonly answer: Uint8Array }
+  /** `answer` is encoded as that of a forwarded request; `cost` as in `Reply`. */
+  | { readonly kind: 'answer'; readonly answer: Uint8Array; readonly cost: string }
   /** A line for the log of the node. */
   | { readonly kind: 'log'; readonly fields: object; readonly message: string }
   /** Something is wrong with the node, or with its data. */

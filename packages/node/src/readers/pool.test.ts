@@ -1,4 +1,4 @@
-import { DEFAULT_LIMITS, type QueryError } from '@althing/engine';
+import { DEFAULT_LIMITS, ErrorCode, QueryError } from '@althing/engine';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Reply } from '../groups/request.js';
 import { encodeAnswer } from '../requests/forward-format.js';
@@ -17,6 +17,7 @@ const QUERY: SnapshotQuery = {
   requestId: 'id',
   place: { storedIndex: 1, index: 1, ageMs: 0 },
   hasLines: false,
+  hasEnd: false,
 };
 
 /** A thread that does nothing until a test says so. */
@@ -38,7 +39,7 @@ class FakeReader {
   answer(result: string): void {
     this.events.said({ kind: 'taken', index: 5 });
     const answer = encodeAnswer({ kind: 'reply', reply: { ok: true, result, index: 5 } }, true);
-    this.events.said({ kind: 'answer', answer });
+    this.events.said({ kind: 'answer', answer, cost: 'steps=1' });
   }
 }
 
@@ -83,9 +84,14 @@ describe('the pool of snapshot readers', () => {
   }
 
   /** Asks, and gives where the outcome will stand. */
-  function ask(pool: Pool, userId = 1, gone = () => false): { text: string } {
+  function ask(
+    pool: Pool,
+    userId = 1,
+    gone = () => false,
+    refusal: () => QueryError | null = () => null,
+  ): { text: string } {
     const outcome = { text: '' };
-    pool.ask(QUERY, { userId, gone, logs: null, lines: null }, ({ reply, takenMs }) => {
+    pool.ask(QUERY, { userId, gone, refusal, logs: null, lines: null }, ({ reply, takenMs }) => {
       outcome.text = textOf(reply, takenMs);
     });
     return outcome;
@@ -105,6 +111,17 @@ describe('the pool of snapshot readers', () => {
     expect(readers[0]?.isTerminated).toBe(true);
     ask(pool);
     expect(readers.length).toBe(2);
+  });
+
+  test('ends what its user may not have any more, at the next look', () => {
+    const pool = poolOf();
+    let refusal: QueryError | null = null;
+    const outcome = ask(pool, 1, undefined, () => refusal);
+    clock.pass(300);
+    expect(outcome.text).toBe('');
+    refusal = new QueryError(ErrorCode.FORBIDDEN, 'revoked');
+    clock.pass(300);
+    expect([outcome.text, readers[0]?.isTerminated]).toEqual([expect.stringContaining('revoked'), true]);
   });
 
   test('hands values over without what lies beside them', () => {

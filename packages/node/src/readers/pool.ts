@@ -71,6 +71,8 @@ const GRACE_MS = 5000;
  */
 const THINGS_PART = 0.4;
 
+type AnswerMessage = Extract<FromReader, { readonly kind: 'answer' }>;
+
 interface Job {
   readonly query: SnapshotQuery;
   readonly asker: SnapshotAsker;
@@ -226,23 +228,28 @@ export class Pool implements SnapshotReaders {
       job.takenMs = clock.now() - job.askedAt;
       job.asker.lines?.begin(message.index, Math.round(job.query.place.ageMs + job.takenMs));
     } else if (message.kind === 'lines') this.takeLines(place, job, message.bytes);
-    else if (job.asker.lines === null) this.answered(place, job, message.answer);
-    else void place.writing.then(() => this.answered(place, job, message.answer));
+    else if (job.asker.lines === null) this.answered(place, job, message);
+    else void place.writing.then(() => this.answered(place, job, message));
   }
 
-  private answered(place: Place, job: Job, answer: Uint8Array): void {
+  private answered(place: Place, job: Job, { answer, cost }: AnswerMessage): void {
     if (place.job !== job) return;
     place.job = null;
     place.since = this.options.clock.now();
     const reply = replyIn(answer, job);
     if (!reply.ok) this.countEnd(reply.error);
-    finish(job, reply);
+    finish(job, reply.ok ? { ...reply, cost } : reply);
     this.next();
   }
 
   /** Hands lines on to the client, and tells the thread when it has taken them. */
   private takeLines(place: Place, { asker }: Job, bytes: Uint8Array): void {
     const { clock } = this.options;
+    const refusal = asker.refusal();
+    if (refusal !== null) {
+      void this.end(place, refusal);
+      return;
+    }
     place.writing = place.writing.then(async () => {
       const begun = clock.now();
       // Who is gone is noticed by the next look.
@@ -307,9 +314,11 @@ export class Pool implements SnapshotReaders {
     const { settings, clock } = this.options;
     const ms = clock.now() - place.since;
     if (place.ending !== null) return;
+    const refusal = place.job?.asker.refusal() ?? null;
     if (place.job === null) {
       if (ms >= QUIET_MS) void this.end(place, CLOSED);
     } else if (place.job.asker.gone()) void this.end(place, GONE);
+    else if (refusal !== null) void this.end(place, refusal);
     else if (ms >= settings.durationMs + GRACE_MS) {
       this.ends.time += 1;
       void this.end(place, tooLong(settings.durationMs));

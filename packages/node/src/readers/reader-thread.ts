@@ -45,25 +45,31 @@ port.on('message', (message: ToReader) => {
 });
 
 async function answer(query: SnapshotQuery): Promise<void> {
-  const { reply, logs } = await outcomeOf(query);
+  const { reply, logs, cost } = await outcomeOf(query);
   // Of a part of a larger buffer all would be copied.
   const bytes = new Uint8Array(withLogs(encodeAnswer({ kind: 'reply', reply }, true), logs));
-  const message: FromReader = { kind: 'answer', answer: bytes };
+  const message: FromReader = { kind: 'answer', answer: bytes, cost };
   port?.postMessage(message, [bytes.buffer]);
 }
 
 async function outcomeOf(query: SnapshotQuery): Promise<SnapshotOutcome> {
+  lines.begin();
   try {
     const outcome = await engine.run(
       { ...query, body: received(query.body) },
       (index) => tell({ kind: 'taken', index }),
       query.hasLines ? (text) => lines.line(text) : undefined,
     );
+    const { reply, cost } = outcome;
+    if (!query.hasLines || !reply.ok) return outcome;
+    const { result, index = 0 } = reply;
+    if (String(result) !== NIL) lines.line(String(result));
+    if (query.hasEnd) lines.end(index, cost);
     lines.flush();
-    return outcome;
+    return { ...outcome, reply: { ...reply, result: NIL } };
   } catch (error) {
     defect(error);
-    return { reply: failed(INTERNAL), logs: [] };
+    return { reply: failed(INTERNAL), logs: [], cost: '' };
   }
 }
 
@@ -84,5 +90,8 @@ function bytesAsBuffer(values: WireValues | null): WireValues | null {
   const { buffer, byteOffset, byteLength } = values.data;
   return { ...values, data: Buffer.from(buffer, byteOffset, byteLength) };
 }
+
+/** The result of an answer whose lines have all of it. */
+const NIL = 'null';
 
 const INTERNAL = new QueryError(ErrorCode.INTERNAL, 'internal error; see the log of the node');

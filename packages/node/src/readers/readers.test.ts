@@ -1,3 +1,4 @@
+import { crc32c } from '@althing/storage';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Answer, RealNode as RealNodeType } from '../testing/index.js';
 import { RealNode } from '../testing/real-node.js';
@@ -130,4 +131,47 @@ describe('snapshot reads of a node', () => {
     expect((await read('out(1);')).text).toContain('application/x-ndjson');
     expect((await read('lookup_err("none").code(); .missing;', asked)).status).toBe(404);
   });
+
+  test('say at the end of lines what there was, where that is asked for, and what it took', async () => {
+    const asked = { ...SNAPSHOT.headers, Accept: 'application/x-ndjson' };
+    expect((await read('out(1); out(2); raise("stop");', asked)).text).toContain('stop');
+    const whole = await node.query('//stuff?end=1', '.accounts.each(|a| out(a.money)); "end";', undefined, {
+      headers: asked,
+    });
+    const lines = whole.text.trim().split('\n');
+    expect(lines.slice(-2)[0]).toBe('"end"');
+    const { end } = JSON.parse(lines.at(-1) ?? '');
+    expect(end).toMatchObject({ lines: ACCOUNTS + 1, cost: expect.stringMatching(COST) });
+    const before = Buffer.from(`${lines.slice(0, -1).join('\n')}\n`);
+    expect(end.crc).toBe(crc32c(before).toString(16).padStart(8, '0'));
+    expect(end.index).toBe(Number(whole.headers.get('althing-index')));
+    const none = await node.query('//stuff?end=1', 'nil;', undefined, { headers: asked });
+    expect(JSON.parse(none.text)).toMatchObject({ end: { lines: 0, crc: '00000000' } });
+    expect((await read(SUM)).headers.get('althing-cost')).toMatch(COST);
+    for (const path of ['//stuff?end=1', '//stuff?end=2'])
+      expect((await node.query(path, '1;', undefined, SNAPSHOT)).status).toBe(404);
+    expect(
+      (await node.query('//stuff?end=1', '1;', undefined, { headers: { Accept: 'application/x-ndjson' } }))
+        .status,
+    ).toBe(400);
+  });
+
+  test('end when their user loses the privilege', async () => {
+    await node.value(
+      '/t',
+      `new_user('reader'); set_password('reader', 'pass'); grant('//stuff', 'reader', QUERY);`,
+    );
+    const authorization = `Basic ${Buffer.from('reader:pass').toString('base64')}`;
+    for (const lines of [{}, { Accept: 'application/x-ndjson' }]) {
+      await node.value('/t', "grant('//stuff', 'reader', QUERY);");
+      const code = 'range(100000).each(|| range(100000).each(|i| i));';
+      const headers = { ...SNAPSHOT.headers, ...lines };
+      const answer = node.query('//stuff', code, undefined, { headers, authorization });
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      await node.value('/t', "revoke('//stuff', 'reader', QUERY);");
+      expect((await answer).text).toContain('lacks the privilege');
+    }
+  });
 });
+
+const COST = /^steps=\d+ things=\d+ cold=\d+ ms=[\d.]+$/;

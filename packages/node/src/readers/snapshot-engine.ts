@@ -35,6 +35,8 @@ export interface SnapshotEngineOptions {
 export interface SnapshotOutcome {
   readonly reply: Reply;
   readonly logs: readonly string[];
+  /** What it took: `steps=.. things=.. cold=.. ms=..`, where things are how often one was looked into, and cold how many had to be read. */
+  readonly cost: string;
 }
 
 /** A snapshot that is open, with the engine over it. */
@@ -70,7 +72,7 @@ export class SnapshotEngine {
   ): Promise<SnapshotOutcome> {
     const snapshot = await this.snapshotOf(query.collection);
     const stored = snapshot.view.applied(query.collection);
-    if (stored === undefined) return { reply: failed(NOT_THERE), logs: [] };
+    if (stored === undefined) return { reply: failed(NOT_THERE), logs: [], cost: '' };
     const { index } = stored;
     assert(index >= query.place.storedIndex, 'a snapshot holds what was on the disk before it was asked for');
     // Nothing was changed up to the index of the request.
@@ -78,9 +80,11 @@ export class SnapshotEngine {
     taken(shown);
     const logs = new LogTexts();
     const log = (text: string): void => logs.log(text);
+    const cost = costOf(snapshot.engine, this.options.environment.monotonic);
     const reply = this.evaluate(snapshot.engine, query, line === undefined ? { log } : { log, line });
+    const spent = cost();
     snapshot.engine.evict(this.options.thingBytes, Number.POSITIVE_INFINITY);
-    return { reply: { ...reply, index: shown }, logs: logs.texts };
+    return { reply: { ...reply, index: shown }, logs: logs.texts, cost: spent };
   }
 
   /** Lets the snapshot go. */
@@ -134,6 +138,18 @@ export class SnapshotEngine {
       throw error;
     }
   }
+}
+
+/** Begins to count what a query takes; gives it when called. */
+function costOf(engine: Engine, monotonic: () => number): () => string {
+  const begun = monotonic();
+  const before = engine.figures.things;
+  return () => {
+    const { hits, misses } = engine.figures.things;
+    const cold = misses - before.misses;
+    const ms = (monotonic() - begun).toFixed(1);
+    return `steps=${engine.runtime.stepsUsed} things=${hits - before.hits + cold} cold=${cold} ms=${ms}`;
+  };
 }
 
 function callOf(

@@ -69,6 +69,7 @@ async function stored(store: StateStore): Promise<Parameters<Pool['ask']>[0]> {
     requestId: 'r',
     place: { storedIndex: 1, index: 1, ageMs: 0 },
     hasLines: false,
+    hasEnd: false,
   };
 }
 
@@ -103,7 +104,7 @@ test('the store can be closed and opened again while a query runs over a snapsho
   state.otherReaders = pool;
   const ask = (code: string): Promise<Reply> =>
     new Promise((resolve) => {
-      const asker = { userId: 1, gone: () => false, logs: null, lines: null };
+      const asker = { userId: 1, gone: () => false, refusal: () => null, logs: null, lines: null };
       pool.ask({ ...query, body: { type: 'query', code, vars: null } }, asker, ({ reply }) => resolve(reply));
     });
   expect(await ask('1 + 1;')).toMatchObject({ ok: true, result: '2', index: 1 });

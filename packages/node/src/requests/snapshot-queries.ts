@@ -1,8 +1,17 @@
 /** Calls that ask for a snapshot: what may run there, how new it has to be, and who runs it. */
-import { type Call, type Engine, operationError, type QueryError, rootPartOf } from '@althing/engine';
+import {
+  type Call,
+  type Engine,
+  missingPrivilege,
+  operationError,
+  Privilege,
+  type QueryError,
+  rootPartOf,
+} from '@althing/engine';
 import type { GroupSession } from '../groups/group-session.js';
 import type { ProgramBody, Request } from '../groups/request.js';
 import type { Checkpointer } from '../state/checkpointer.js';
+import { scopeText } from './checks.js';
 import { failed, nodeError } from './replies.js';
 import { APPLYING, type PendingRequest, READING_SNAPSHOT } from './request.js';
 import type { SnapshotReaders, StoredPlace } from './snapshot-query.js';
@@ -84,10 +93,16 @@ export class SnapshotQueries {
       requestId: request.id ?? '',
       place,
       hasLines: request.lines != null,
+      hasEnd: request.terms?.snapshot?.hasEnd === true,
     };
     const gone = (): boolean => pending.isAnswered || request.client.gone;
     const { logs = null, lines = null } = request;
-    const asker = { userId: user.id, gone, logs, lines };
+    const privilege = body.type === 'query' ? Privilege.QUERY : Privilege.RUN;
+    const refusal = (): QueryError | null =>
+      engine.root.allows(session.id, user.id, privilege)
+        ? null
+        : missingPrivilege(user, privilege, scopeText(request.scope));
+    const asker = { userId: user.id, gone, refusal, logs, lines };
     readers.ask(query, asker, ({ reply, takenMs }) => {
       const told = reply.ok ? { ...reply, snapshotAgeMs: Math.round(place.ageMs + takenMs) } : reply;
       pending.end({ kind: 'reply', reply: told });

@@ -1,5 +1,5 @@
 /** A query that is checked in the engine thread and runs elsewhere, over a snapshot of what the disk has. */
-import type { Format, RootPart } from '@althing/engine';
+import type { Format, QueryError, RootPart } from '@althing/engine';
 import type { GroupId } from '../between/protocol.js';
 import type { LineAnswer, LogTexts, ProgramBody, Reply } from '../groups/request.js';
 
@@ -16,6 +16,8 @@ export interface SnapshotQuery {
   readonly place: StoredPlace;
   /** Whether the answer may have lines. */
   readonly hasLines: boolean;
+  /** Whether the last line says that these are all. */
+  readonly hasEnd: boolean;
 }
 
 /** Where the state of a group on the disk stands. */
@@ -33,6 +35,8 @@ export interface SnapshotAsker {
   readonly userId: number;
   /** Whether nobody waits for the answer any more. */
   readonly gone: () => boolean;
+  /** Why the user may not have the answer any more; null as long as he may. */
+  readonly refusal: () => QueryError | null;
   /** Takes what the code says by `log`; null for nobody. */
   readonly logs: LogTexts | null;
   /** Takes an answer of lines; null where one value is wanted. */

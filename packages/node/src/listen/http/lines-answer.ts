@@ -5,7 +5,7 @@ import type { Pieces } from './pieces.js';
 import { snapshotHeaders } from './reply-headers.js';
 
 /**
- * An answer that is a line of JSON for each value. Its head leaves with the first of them; an error behind that ends the connection
+ * An answer that is a line of JSON for each value, the result as the last one, unless it is nil. Its head leaves with the first of them; an error behind that ends the connection
  * without the last chunk.
  */
 export class LinesAnswer implements LineAnswer {
@@ -28,20 +28,21 @@ export class LinesAnswer implements LineAnswer {
     return this.pieces === null ? Promise.reject(new ClientGoneError()) : this.pieces.write(bytes);
   }
 
-  /** Ends the answer; the result is the last line, unless it is nil. */
+  /** Ends the answer. */
   finish(reply: Reply): void {
     if (!reply.ok) {
       if (this.pieces === null) this.exchange.reply(reply);
       else this.pieces.break();
       return;
     }
-    const { result, index = 0, snapshotAgeMs = 0 } = reply;
+    const { index = 0, snapshotAgeMs = 0 } = reply;
     this.begin(index, snapshotAgeMs);
-    const last = String(result) === 'null' ? '' : `${result}\n`;
-    this.write(Buffer.from(last)).then(
+    this.write(NOTHING).then(
       () => this.pieces?.end(),
       // The client is gone.
       () => this.pieces?.break(),
     );
   }
 }
+
+const NOTHING = new Uint8Array(0);

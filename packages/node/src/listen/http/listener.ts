@@ -250,7 +250,8 @@ export class HttpListener {
       this.receiveFeed(res, req, path.collection, headers, batch);
     } else if (method !== 'POST') refuse(NOT_POST, METHOD_STATUS, ALLOW);
     else if (path.kind === 'transfer' && !req.getQuery()) this.receiveTransfer(res, path, headers, batch);
-    else if (path.kind === 'scope' && !req.getQuery()) this.receivePost(res, path.scope, headers, batch);
+    else if (path.kind === 'scope' && (headers.terms?.hasEnd || !req.getQuery()))
+      this.receivePost(res, path.scope, headers, batch);
     else if (path.kind === 'malformed') refuse(badRequest('the path is not decodable'), '400 Bad Request');
     else refuse(UNKNOWN_PATH);
   }

@@ -14,7 +14,8 @@ export function headersOf(reply: Reply): Headers {
   if (!reply.ok) return more;
   if (reply.stale === true) return [...STALE, ...more];
   if (reply.snapshotAgeMs === undefined) return more;
-  return [...snapshotHeaders(reply.snapshotAgeMs), ...more];
+  const cost = reply.cost === undefined ? NO_HEADERS : [['Althing-Cost', reply.cost] as const];
+  return [...snapshotHeaders(reply.snapshotAgeMs), ...cost, ...more];
 }
 
 /** @param ageMs how old the state was when it was taken */

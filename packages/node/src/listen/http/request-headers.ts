@@ -75,10 +75,11 @@ export class HeaderReader {
   }
 
   /** @param isLast whether the connection ends with the answer in any case */
-  read(req: Pick<HttpRequest, 'forEach'>, method: string, isLast: boolean): RequestHeaders {
+  read(req: Pick<HttpRequest, 'forEach' | 'getQuery'>, method: string, isLast: boolean): RequestHeaders {
     const read = new HeadersRead(method);
     this.into = read;
     req.forEach(this.take);
+    if (read.terms !== null && read.terms.accept !== null) read.terms.hasEnd = req.getQuery() === END_QUERY;
     const { contentLength, contentLengths, chunked } = read;
     if (read.authorizations > 1) read.authorization = null;
     if (chunked && contentLengths > 0) read.malformed = 'there are both Content-Length and Transfer-Encoding';
@@ -191,6 +192,9 @@ export function beginsAsBody(byte: number | undefined): boolean {
 }
 
 const OPENING_BRACE = 0x7b;
+
+/** Asks for a last line that says what there was. */
+const END_QUERY = 'end=1';
 
 function noTerms(): TermHeaders {
   return { ...NO_TERMS };

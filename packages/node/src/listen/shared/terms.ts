@@ -5,7 +5,8 @@
  *                                         own, over what the disk has
  *   Althing-Max-Age: MS                   how old the state of a snapshot may be, in milliseconds; 0: it holds all that was acknowledged
  *   Althing-Min-Index: N                  the state must hold the entry with this index at least
- *   Accept: application/x-ndjson          a snapshot is answered by a line for each value that its code gives to out()
+ *   Accept: application/x-ndjson          a snapshot is answered by a line for each value that its code gives to out();
+ *                                         with ?end=1 behind the path the last line says that these are all
  *   Idempotency-Key: TEXT                 the client's name for the request, for repeating it
  *   Althing-Request: CLIENT.SEQUENCE.LOW  the same by numbers: a name of the client, chosen at random (letters, digits, - and _);
  *                                         a number that rises by one with each of its requests to a scope, from 1 on; and the
@@ -31,6 +32,8 @@ export interface TermHeaders {
   timing: string | null;
   maxAge: string | null;
   accept: string | null;
+  /** Whether lines are to end with one that says so. */
+  hasEnd: boolean;
 }
 
 export const NO_TERMS: TermHeaders = {
@@ -43,6 +46,7 @@ export const NO_TERMS: TermHeaders = {
   timing: null,
   maxAge: null,
   accept: null,
+  hasEnd: false,
 };
 
 const SNAPSHOT = 'snapshot';
@@ -68,6 +72,7 @@ export function problemOf({
   dryRun,
   timing,
   maxAge,
+  hasEnd,
 }: TermHeaders): string | null {
   if (consistency !== null && !CONSISTENCIES.has(consistency)) {
     return 'Consistency must be linearizable, stale or snapshot';
@@ -76,6 +81,7 @@ export function problemOf({
     return 'Althing-Max-Age must be a number of milliseconds';
   }
   if (maxAge !== null && consistency !== SNAPSHOT) return 'Althing-Max-Age is for the Consistency snapshot';
+  if (hasEnd && consistency !== SNAPSHOT) return 'end=1 is for lines of the Consistency snapshot';
   if (minIndex !== null && !Number.isSafeInteger(indexOf(minIndex))) {
     return 'Althing-Min-Index must be the Althing-Index of an earlier answer';
   }
@@ -100,7 +106,7 @@ export function problemOf({
 
 /** The terms of a request whose headers are sound. */
 export function termsOf(
-  { consistency, minIndex, key, request, readOnly, dryRun, timing, maxAge, accept }: TermHeaders,
+  { consistency, minIndex, key, request, readOnly, dryRun, timing, maxAge, accept, hasEnd }: TermHeaders,
   body: Uint8Array,
   format: Format,
 ): Terms {
@@ -109,7 +115,7 @@ export function termsOf(
   return {
     stale: consistency === 'stale',
     ...(consistency === SNAPSHOT && {
-      snapshot: { maxAgeMs: maxAge === null ? null : indexOf(maxAge), wantsLines: accept !== null },
+      snapshot: { maxAgeMs: maxAge === null ? null : indexOf(maxAge), wantsLines: accept !== null, hasEnd },
     }),
     minIndex: minIndex === null ? 0 : indexOf(minIndex),
     key: key === null || isDryRun ? null : { key, body: hashOf(body, format) },
