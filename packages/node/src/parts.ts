@@ -52,7 +52,7 @@ export { Gate } from './listen/gate/gate.js';
 export { Admission } from './listen/http/admission.js';
 export { AnswerBuffer } from './listen/http/answer-buffer.js';
 export { Bodies } from './listen/http/bodies.js';
-export { Exchange, type ExchangeParts } from './listen/http/exchange.js';
+export { Exchange } from './listen/http/exchange.js';
 export type { Refuse } from './listen/http/refusals.js';
 export { errorBody, Heads, statusOfReply } from './listen/http/reply.js';
 export type { RequestHeaders } from './listen/http/request-headers.js';

@@ -65,6 +65,15 @@ export class CollectionFeed {
     return { all: this.live.size + this.behind.size, behind: this.behind.size };
   }
 
+  /** Entries of the log behind the one that is farthest behind. */
+  get lag(): number {
+    const { appliedIndex } = this.options.session;
+    let lag = 0;
+    for (const { position } of [...this.live, ...this.behind])
+      lag = Math.max(lag, appliedIndex - position.index);
+    return lag;
+  }
+
   /** Takes one more, which stands anywhere. */
   add(subscriber: Subscriber): void {
     this.behind.add(subscriber);

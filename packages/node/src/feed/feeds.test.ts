@@ -27,6 +27,8 @@ class Follower implements FeedSink {
   end: FeedEnd | null = null;
   timesCaughtUp = 0;
   isSlow = false;
+  /** Characters that were sent at once at most. */
+  largest = 0;
   private release: (() => void) | null = null;
   stop: () => void = () => {};
 
@@ -44,6 +46,10 @@ class Follower implements FeedSink {
 
   send(lines: readonly FeedLine[]): Promise<void> {
     this.lines.push(...lines);
+    this.largest = Math.max(
+      this.largest,
+      lines.reduce((sum, { json }) => sum + json.length, 0),
+    );
     if (!this.isSlow) return Promise.resolve();
     return new Promise((resolve) => {
       this.release = resolve;
@@ -178,6 +184,9 @@ describe('a follower', () => {
     const values = (follower: Follower): unknown[] => follower.changes.map(({ changes }) => changes[0]);
     expect(values(slow)).toEqual(values(quick));
     expect(slow.changes.length).toBe(30);
+    // What waits for it is bounded, and not by how much happens meanwhile.
+    expect(slow.largest).toBeLessThan(1024 * 1024 + 100_000);
+    expect(bench.feeds.figures).toMatchObject({ all: 2, lines: 62, lag: 0, ended: { left: 0 } });
   });
 
   test('is told that it is lost where the log was cut, and from where it may go on', async () => {

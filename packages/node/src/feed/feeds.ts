@@ -2,6 +2,7 @@ import { type Engine, ErrorCode, missingPrivilege, Privilege, QueryError, type U
 import type { Clock } from '../base/clock.js';
 import type { GroupId } from '../between/protocol.js';
 import type { GroupSession } from '../groups/group-session.js';
+import type { FEED_ENDS } from '../telemetry/families.js';
 import { CollectionFeed, follows } from './collection-feed.js';
 import type { LogReads } from './log-reads.js';
 import type { FeedFilter } from './parcel.js';
@@ -22,6 +23,15 @@ export interface FeedsOptions {
   readonly onDefect: (error: unknown) => void;
 }
 
+export interface FeedFigures {
+  readonly all: number;
+  readonly behind: number;
+  readonly lines: number;
+  readonly characters: number;
+  readonly lag: number;
+  readonly ended: Readonly<Record<(typeof FEED_ENDS)[number], number>>;
+}
+
 export interface FollowRequest {
   readonly user: User;
   /** The name of a collection. */
@@ -36,6 +46,8 @@ export class Feeds {
   private readonly options: FeedsOptions;
   private readonly feeds = new Map<GroupId, CollectionFeed>();
   private stopBeat: (() => void) | null = null;
+  private readonly told = { lines: 0, characters: 0 };
+  private readonly ended = { lost: 0, forbidden: 0, leaving: 0, left: 0 };
 
   constructor(options: FeedsOptions) {
     this.options = options;
@@ -49,6 +61,12 @@ export class Feeds {
       counts.behind += feed.counts.behind;
     }
     return counts;
+  }
+
+  /** The figures for the metrics. `lag`: entries of the log behind the follower that is farthest behind. */
+  get figures(): FeedFigures {
+    const lags = Array.from(this.feeds.values(), (feed) => feed.lag);
+    return { ...this.counts, ...this.told, lag: Math.max(0, ...lags), ended: this.ended };
   }
 
   /**
@@ -65,8 +83,13 @@ export class Feeds {
     if (since !== null) await this.assertHeld(session, since);
     const feed = this.feedOf(session);
     const subscriber: Subscriber = new Subscriber(user.id, filter, start, sink, {
+      sent: (lines, characters) => {
+        this.told.lines += lines;
+        this.told.characters += characters;
+      },
       drained: () => feed.drained(subscriber),
-      gone: () => {
+      gone: (end) => {
+        this.ended[end?.kind ?? 'left'] += 1;
         feed.remove(subscriber);
         this.considerEnd(session.id, feed);
       },

@@ -52,15 +52,20 @@ export class Subscriber {
   private readonly sink: FeedSink;
 
   /**
+   * @param sent called with lines that were taken, and their characters
    * @param drained called when all that waited was sent
-   * @param gone called when it is there no more
+   * @param gone called when it is there no more; null: its client left
    */
   constructor(
     readonly userId: number,
     readonly filter: FeedFilter,
     since: FeedPosition,
     sink: FeedSink,
-    private readonly events: { readonly drained: () => void; readonly gone: () => void },
+    private readonly events: {
+      readonly sent: (lines: number, characters: number) => void;
+      readonly drained: () => void;
+      readonly gone: (end: FeedEnd | null) => void;
+    },
   ) {
     this.position = since;
     this.sink = sink;
@@ -105,7 +110,7 @@ export class Subscriber {
     if (this.isOver) return;
     this.isOver = true;
     this.waiting = [];
-    this.events.gone();
+    this.events.gone(end);
     if (end !== null) this.sink.ended(end);
   }
 
@@ -129,6 +134,7 @@ export class Subscriber {
       () => {
         this.isSending = false;
         this.waitingSize -= size;
+        this.events.sent(lines.length, size);
         this.send();
         if (this.isSending) return;
         if (this.isCaughtUp) this.caughtUp();

@@ -1,9 +1,11 @@
 /** The figures of the engine thread. A request is counted when it ends; the rest is set every second. */
 import { type EngineFigures, ErrorCode, type QueryError, type ScopeName } from '@althing/engine';
+import type { FeedFigures } from '../feed/feeds.js';
 import {
   CERTIFICATES,
   CHECKS,
   DIRECTIONS,
+  FEED_ENDS,
   FORWARDINGS,
   LEVELS,
   LOGIN_METHODS,
@@ -60,6 +62,7 @@ export interface EngineState {
     readonly pushed: Readonly<Record<(typeof PUSHES)[number], number>>;
     readonly ended: Readonly<Record<(typeof ROOM_ENDS)[number], number>>;
   };
+  readonly feeds: FeedFigures;
   readonly repeated: number;
   readonly cacheLimitBytes: number;
   readonly checkpointAgeMs: number;
@@ -205,6 +208,14 @@ export class EngineMetrics {
     });
     ROOM_ENDS.forEach((reason, i) => {
       metrics.set('roomEnds', state.rooms.ended[reason], i);
+    });
+    metrics.set('followers', state.feeds.all);
+    metrics.set('followersBehind', state.feeds.behind);
+    metrics.set('feedLag', state.feeds.lag);
+    metrics.set('feedLines', state.feeds.lines);
+    metrics.set('feedCharacters', state.feeds.characters);
+    FEED_ENDS.forEach((reason, i) => {
+      metrics.set('feedEnds', state.feeds.ended[reason], i);
     });
     metrics.set('programHits', programs.hits);
     metrics.set('programMisses', programs.misses);

@@ -70,6 +70,9 @@ export type Rejection = (typeof REJECTIONS)[number];
 /** Events that are sent to connections in rooms. */
 export const PUSHES = ['join', 'leave', 'emit', 'delete'] as const;
 
+/** Why a feed of changes ended for one who followed; `left`: the client went. */
+export const FEED_ENDS = ['lost', 'forbidden', 'leaving', 'left'] as const;
+
 /** The ways that the native protocol comes. */
 export const TRANSPORTS = ['tcp', 'unix', 'websocket', 'api_websocket'] as const;
 export type Transport = (typeof TRANSPORTS)[number];
@@ -192,6 +195,12 @@ export const FAMILIES = {
   roomEnds: counter('althing_room_memberships_ended_total', 'Memberships that this node ended', [
     ['reason', ROOM_ENDS],
   ]),
+  followers: gauge('althing_feed_followers', 'Clients that follow the changes of a collection at this node'),
+  followersBehind: gauge('althing_feed_followers_behind', 'Those that read what they missed from the log'),
+  feedLag: gauge('althing_feed_lag_entries', 'Entries of the log that the slowest of them was not told of'),
+  feedLines: counter('althing_feed_lines_total', 'Lines that those who follow were sent'),
+  feedCharacters: counter('althing_feed_characters_total', 'Characters of these lines'),
+  feedEnds: counter('althing_feed_ends_total', 'Feeds that ended', [['reason', FEED_ENDS]]),
   snapshotReads: gauge('althing_snapshot_reads', 'Snapshot reads that run'),
   snapshotEnds: counter('althing_snapshot_reads_stopped_total', 'Snapshot reads ended by a limit', [
     ['reason', SNAPSHOT_ENDS],

@@ -49,6 +49,7 @@ export class Publisher {
       repeated: router.repeated,
       tasks: side.tasks.figures,
       rooms: side.rooms.figures,
+      feeds: side.feeds.figures,
       cacheLimitBytes: config.cacheSizeMb * MiB,
       checkpointAgeMs: scopes.checkpointer.ageMs,
       reserveBytes: folder.hasReserve ? config.diskReserveMb * MiB : 0,
