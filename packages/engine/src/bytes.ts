@@ -137,6 +137,17 @@ export class ByteWriter {
     this.bytes(value);
   }
 
+  /** The characters of a text from one on, which are all below 256, a byte each, behind their number. */
+  latin1(value: string, from: number): void {
+    const end = value.length;
+    this.varint(end - from);
+    this.reserve(end - from);
+    const { buffer } = this;
+    let at = this.position;
+    for (let i = from; i < end; i++) buffer[at++] = value.charCodeAt(i);
+    this.position = at;
+  }
+
   list<T>(items: readonly T[], write: (item: T) => void): void {
     this.varint(items.length);
     for (const item of items) write(item);

@@ -47,6 +47,15 @@ export interface LoadSummary {
   readonly before: number;
 }
 
+/** Some rows in a row. */
+interface Step {
+  readonly rows: readonly SourceRow[];
+  /** As they are sent: nil for one that can't be read. */
+  readonly values: readonly WireValue[];
+  /** Why those can't be read, by their places. */
+  readonly unread: ReadonlyMap<number, string>;
+}
+
 export class Loader {
   private readonly code: string;
   private made = 0;
@@ -74,29 +83,45 @@ export class Loader {
     let left = before.rows;
     let waiting: SourceRow[] = [];
     let length = 0;
+    // The next step is made ready while this one is under way.
+    let underWay: Promise<void> = Promise.resolve();
+    const begin = async (): Promise<void> => {
+      const step = this.stepOf(waiting);
+      waiting = [];
+      length = 0;
+      await underWay;
+      underWay = this.carryOut(step);
+      // Its error comes where it is waited for.
+      underWay.catch(() => {});
+    };
     this.begunAt = performance.now();
-    for await (const some of rows) {
-      for (const row of some) {
-        if (left > 0) {
-          if (before.lastRefused.has(before.rows - left))
-            await this.options.refused(row, 'refused by the run before', true);
-          left -= 1;
-          continue;
+    try {
+      for await (const some of rows) {
+        for (const row of some) {
+          if (left > 0) {
+            if (before.lastRefused.has(before.rows - left))
+              await this.options.refused(row, 'refused by the run before', true);
+            left -= 1;
+            continue;
+          }
+          waiting.push(row);
+          length += row.raw.length;
+          if (waiting.length < this.rowsOfStep && length < LENGTH_MAX) continue;
+          await begin();
+          if (!signal.aborted) continue;
+          await underWay;
+          return this.summary(before.rows);
         }
-        waiting.push(row);
-        length += row.raw.length;
-        if (waiting.length < this.rowsOfStep && length < LENGTH_MAX) continue;
-        await this.step(waiting);
-        waiting = [];
-        length = 0;
-        if (signal.aborted) return this.summary(before.rows);
       }
+    } finally {
+      await underWay.catch(() => {});
     }
     if (left > 0)
       throw new RefusedError(
         `the load '${this.options.name}' is at row ${before.rows}, and the file ends before`,
       );
-    if (waiting.length > 0) await this.step(waiting);
+    if (waiting.length > 0) await begin();
+    await underWay;
     return this.summary(before.rows);
   }
 
@@ -121,8 +146,7 @@ export class Loader {
     return { rows: this.place, lastRefused: new Set(isWireList(last) ? last.map(Number) : []) };
   }
 
-  private async step(rows: readonly SourceRow[]): Promise<void> {
-    const { errorsMax, rate, signal } = this.options;
+  private stepOf(rows: readonly SourceRow[]): Step {
     const unread = new Map<number, string>();
     const values = rows.map((row, place): WireValue => {
       try {
@@ -133,6 +157,11 @@ export class Loader {
         return null;
       }
     });
+    return { rows, values, unread };
+  }
+
+  private async carryOut({ rows, values, unread }: Step): Promise<void> {
+    const { errorsMax, rate, signal } = this.options;
     const allowed = errorsMax - this.refusedCount;
     const begun = performance.now();
     const answer = await this.send(values, allowed).catch((error: unknown) => {

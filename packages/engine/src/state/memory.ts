@@ -71,6 +71,8 @@ export class ThingMemory implements Loader {
   /** Pages that the checkpoint under way has still to write. */
   readonly unfinished = new Set<Unfinished>();
   private writer = new ByteWriter(SCRATCH_BYTES);
+  /** For the first record of a thing, beside which its pages are encoded. */
+  private recordWriter = new ByteWriter();
   /** Whether every node of the cluster knows things and sets in pages. */
   mayCutThings: () => boolean = () => true;
 
@@ -271,7 +273,9 @@ export class ThingMemory implements Loader {
 
   /** Writes a thing to a checkpoint. Its pages that changed follow by `saveRest`, or when they are about to change again. */
   save(thing: Thing, sink: RecordSink): void {
-    const out = new ByteWriter(64);
+    if (this.recordWriter.length > SCRATCH_BYTES) this.recordWriter = new ByteWriter();
+    const out = this.recordWriter;
+    out.rewind();
     const { id } = thing;
     writeThing(out, thing, this, {
       put: (number, record) => this.records.write(sink, id, number, record),

@@ -145,10 +145,11 @@ export class KeyPage implements Page {
     out.u8(level);
     out.varint(keys.length);
     let before = '';
-    for (const [i, key] of keys.entries()) {
+    for (let i = 0; i < keys.length; i++) {
+      const key = keys[i]!;
       const shared = sharedLength(before, key);
       out.varint(shared);
-      out.blob(Buffer.from(key.slice(shared), 'latin1'));
+      out.latin1(key, shared);
       out.varint(ids[i]!);
       if (level > 0) {
         out.varint(this.pages[i]!);
