@@ -1,7 +1,7 @@
 /** The first page: what is wrong, then who the cluster is, and what it holds. */
 import type { WireValue } from '@althing/client';
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { PAGE } from '../results/protocol.js';
 import { collectionScope, loadCollections, namesOf } from '../state/names.js';
 import { linkTo } from '../state/route.js';
@@ -22,7 +22,7 @@ import {
   transferLeadership,
 } from './forms.js';
 import { Ring, type Seat } from './ring.js';
-import { type ClusterState, clusterState } from './state.js';
+import { type ClusterState, type CollectionsPage, clusterState, collectionsPage } from './state.js';
 import { lagText, summed } from './sums.js';
 import { troublesOf } from './troubles.js';
 
@@ -32,7 +32,20 @@ const REFRESH_MS = 8000;
 type Open = (form: Form) => void;
 
 export function Overview(): JSX.Element {
-  const { value: state, error, again } = useAnswer('overview', clusterState);
+  const [from, go] = useState(0);
+  // They come first: what this node knows of itself and of all groups takes longer, and other nodes may be slow.
+  const listed = useAnswer(`collections ${from}`, () => collectionsPage(from));
+  const [state, know] = useState<ClusterState | null>(null);
+  const cluster = useAnswer('cluster', () =>
+    clusterState((part) => know((before) => (before?.isWhole === true ? before : part))),
+  );
+  useEffect(() => {
+    if (cluster.value !== null) know(cluster.value);
+  }, [cluster.value]);
+  const again = (): void => {
+    listed.again();
+    cluster.again();
+  };
   useEvery(REFRESH_MS, again);
   const [open, dialog] = useForm(() => {
     again();
@@ -41,25 +54,29 @@ export function Overview(): JSX.Element {
   namesOf('@node');
   return (
     <div class="page">
-      <Head title="Overview">{state === null ? null : <Health state={state} />}</Head>
-      <Failure error={error} />
+      <Head title="Overview">
+        {state === null || !state.isWhole ? <span class="quiet">asking …</span> : <Health state={state} />}
+      </Head>
+      <Failure error={cluster.error ?? listed.error} />
       {state === null ? null : (
         <>
-          <Troubles state={state} />
+          {state.isWhole ? <Troubles state={state} /> : null}
           {state.nodes === null ? (
             <NotForYou what="the nodes" privilege="QUERY on @node" />
           ) : (
             <Nodes state={state} open={open} />
           )}
           {state.groups === null ? null : <Groups groups={state.groups} />}
-          {state.collections === null ? null : (
-            <Collections
-              collections={state.collections}
-              groups={state.groups}
-              open={mayChange('@thingsdb') ? open : null}
-            />
-          )}
         </>
+      )}
+      {listed.last === null ? null : (
+        <Collections
+          page={listed.last}
+          from={from}
+          go={go}
+          groups={state?.groups ?? null}
+          open={mayChange('@thingsdb') ? open : null}
+        />
       )}
       {dialog}
     </div>
@@ -290,15 +307,18 @@ function Groups({ groups }: { readonly groups: readonly WireValue[] }): JSX.Elem
 }
 
 function Collections({
-  collections,
+  page: { total, collections },
+  from,
+  go,
   groups,
   open,
 }: {
-  readonly collections: readonly WireValue[];
+  readonly page: CollectionsPage;
+  readonly from: number;
+  readonly go: (from: number) => void;
   readonly groups: readonly WireValue[] | null;
   readonly open: Open | null;
 }): JSX.Element {
-  const [from, go] = useState(0);
   const leaders = new Map((groups ?? []).map((each) => [textAt(each, 'scope'), textAt(each, 'leader')]));
   return (
     <Part
@@ -311,7 +331,7 @@ function Collections({
         )
       }
     >
-      {collections.length === 0 ? <p class="empty">There are none that you may see.</p> : null}
+      {total === 0 ? <p class="empty">There are none that you may see.</p> : null}
       <Scroll label="Collections">
         <table>
           <thead>
@@ -324,7 +344,7 @@ function Collections({
             </tr>
           </thead>
           <tbody>
-            {collections.slice(from, from + PAGE).map((each) => {
+            {collections.map((each) => {
               const name = textAt(each, 'name');
               return (
                 <tr key={name}>
@@ -357,7 +377,7 @@ function Collections({
           </tbody>
         </table>
       </Scroll>
-      <Pager from={from} total={collections.length} go={go} />
+      <Pager from={from} total={total} go={go} />
     </Part>
   );
 }

@@ -1,5 +1,6 @@
 /** The state behind the pages about the cluster: each node by its own words, each group by those of its leader. */
 import { AlthingError, type WireValue } from '@althing/client';
+import { PAGE } from '../results/protocol.js';
 import { askEach, type NodeAnswer } from '../state/other-nodes.js';
 import { ask } from '../state/session.js';
 import { itemsOf, textAt } from '../state/values.js';
@@ -10,9 +11,16 @@ export interface ClusterState {
   readonly nodes: readonly WireValue[] | null;
   readonly groups: readonly WireValue[] | null;
   readonly level: WireValue;
-  readonly collections: readonly WireValue[] | null;
   /** Each node by its own words. */
   readonly own: readonly NodeAnswer<OwnWords>[];
+  /** Whether all nodes were asked: before, groups are as this node knows them. */
+  readonly isWhole: boolean;
+}
+
+/** A page of the collections, and how many there are; null for who may not know. */
+export interface CollectionsPage {
+  readonly total: number;
+  readonly collections: readonly WireValue[];
 }
 
 export interface OwnWords {
@@ -21,22 +29,35 @@ export interface OwnWords {
   readonly groups: readonly WireValue[];
 }
 
-/** One question to this node for all that it knows, and one to each other node. */
-export async function clusterState(): Promise<ClusterState> {
-  const [known, collections] = await Promise.all([
-    allowed(() => ask('@node', `[nodes_info(), level_info(), ${OWN_WORDS}];`, {}, WAIT)),
-    // Without a leader, too, the page says what is wrong.
-    allowed(async () => itemsOf(await ask('@thingsdb', 'collections_info();', {}, STALE))),
-  ]);
-  if (known === null) return { nodes: null, groups: null, level: null, collections, own: [] };
-  const [nodes, level = null, words = null] = itemsOf(known);
-  const here = ownWords(words);
-  const own = await askEach(itemsOf(nodes), `${OWN_WORDS};`, ownWords, {
-    node: textAt(here.info, 'node_id'),
-    answer: here,
-  });
-  return { nodes: itemsOf(nodes), level, collections, own, groups: groupsOf(own) };
+/**
+ * One question to this node for all that it knows, and one to each other node.
+ *
+ * @param tell is given what this node knows as soon as it has answered
+ */
+export async function clusterState(tell: (state: ClusterState) => void): Promise<ClusterState> {
+  const known = await allowed(() => ask('@node', `[nodes_info(), level_info(), ${OWN_WORDS}];`, {}, WAIT));
+  if (known === null) return { nodes: null, groups: null, level: null, own: [], isWhole: true };
+  const [found, level = null, words = null] = itemsOf(known);
+  const nodes = itemsOf(found);
+  const answer = ownWords(words);
+  const node = textAt(answer.info, 'node_id');
+  const here = [{ node, name: textAt(answer.info, 'node_name'), answer }];
+  tell({ nodes, level, own: here, groups: groupsOf(here), isWhole: false });
+  const own = await askEach(nodes, `${OWN_WORDS};`, ownWords, { node, answer });
+  return { nodes, level, own, groups: groupsOf(own), isWhole: true };
 }
+
+/** Collections from a place on. */
+export async function collectionsPage(from: number): Promise<CollectionsPage | null> {
+  const vars = { from: BigInt(from), to: BigInt(from + PAGE) };
+  // Without a leader, too, the page says what is wrong.
+  const found = await allowed(() => ask('@thingsdb', COLLECTIONS, vars, STALE));
+  if (found === null) return null;
+  const [total, collections] = itemsOf(found);
+  return { total: Number(total), collections: itemsOf(collections) };
+}
+
+const COLLECTIONS = 'all = collections_info(); [all.len(), all[from:to]];';
 
 /** A node about itself. */
 const OWN_WORDS = '[node_info(), counters(), groups_info()]';

@@ -1,54 +1,93 @@
 /** Procedures of a scope: a list, and one of them with its documentation, source, and a form to run it. */
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { CodeEditor } from '../query/editor.js';
 import { verdictOn } from '../query/rules.js';
-import { loadNames, namesOf, type ProcedureInfo, pathOf } from '../state/names.js';
+import { PAGE } from '../results/protocol.js';
+import { type ProcedureInfo, pathOf, procedureInfo } from '../state/names.js';
 import { goTo, linkTo } from '../state/route.js';
-import { may, mayChange } from '../state/session.js';
+import { ask, may, mayChange } from '../state/session.js';
+import { itemsOf } from '../state/values.js';
 import { ActionDialog } from '../ui/action.js';
 import { type Deed, definingDeed } from '../ui/deed.js';
-import { Code, Field, Mark, Part, Scroll } from '../ui/parts.js';
+import { Pager } from '../ui/pager.js';
+import { Code, Failure, Field, Mark, Part, Scroll, useAnswer } from '../ui/parts.js';
 import type { SectionProps } from './page.js';
 import { proseOf } from './parameters.js';
 import { RunProcedure } from './run-procedure.js';
 
 export function Procedures({ scope, rest }: Pick<SectionProps, 'scope' | 'rest'>): JSX.Element {
   const [chosen] = rest;
-  const { procedures } = namesOf(scope);
-  const found = procedures.find((each) => each.name === chosen);
-  if (chosen !== undefined && found !== undefined)
-    return <Procedure key={chosen} scope={scope} procedure={found} />;
-  return <List scope={scope} procedures={procedures} missing={chosen} />;
+  return chosen === undefined ? (
+    <List scope={scope} missing={null} />
+  ) : (
+    <Chosen key={chosen} scope={scope} name={chosen} />
+  );
 }
 
-/** Procedures that are listed at once; the filter finds the others. */
-const LISTED_MAX = 200;
+function Chosen({ scope, name }: { readonly scope: string; readonly name: string }): JSX.Element {
+  const { value, error, again } = useAnswer(`${scope} ${name}`, async () => {
+    const found = await ask(scope, 'has_procedure(name) ? procedure_info(name) : nil;', { name });
+    return { procedure: found === null ? null : procedureInfo(found) };
+  });
+  if (error !== null) return <Failure error={error} />;
+  if (value === null) return <Part title="Procedures">{null}</Part>;
+  const { procedure } = value;
+  if (procedure === null) return <List scope={scope} missing={name} />;
+  return <Procedure scope={scope} procedure={procedure} again={again} />;
+}
+
+/** A page of the procedures that a text is found in, and how many there are: of ten thousand, all would take too long. */
+const LISTED = `all = procedures_info();
+fitting = wanted == '' ? all : all.filter(|each| {
+  each = each.load();
+  (each.name + ' ' + each.doc).lower().contains(wanted);
+});
+[all.len(), fitting.len(), fitting[from:to]];`;
+
+interface Listed {
+  readonly total: number;
+  readonly fitting: number;
+  readonly procedures: readonly ProcedureInfo[];
+}
+
+async function listed(scope: string, wanted: string, from: number): Promise<Listed> {
+  const vars = { wanted: wanted.toLowerCase(), from: BigInt(from), to: BigInt(from + PAGE) };
+  const [total, fitting, found] = itemsOf(await ask(scope, LISTED, vars));
+  return { total: Number(total), fitting: Number(fitting), procedures: itemsOf(found).map(procedureInfo) };
+}
+
+/** How long nobody types before the node is asked, in milliseconds. */
+const FILTER_MS = 200;
 
 interface ListProps {
   readonly scope: string;
-  readonly procedures: readonly ProcedureInfo[];
   /** A name in the address that there is no procedure of. */
-  readonly missing: string | undefined;
+  readonly missing: string | null;
 }
 
-function List({ scope, procedures, missing }: ListProps): JSX.Element {
-  const [wanted, want] = useState('');
+function List({ scope, missing }: ListProps): JSX.Element {
+  const [typed, type] = useState('');
+  const [{ wanted, from }, look] = useState({ wanted: '', from: 0 });
   const [isMaking, make] = useState(false);
-  const fitting = procedures.filter((each) =>
-    `${each.name} ${each.doc}`.toLowerCase().includes(wanted.toLowerCase()),
-  );
+  const { last, error } = useAnswer(`${scope} ${from} ${wanted}`, () => listed(scope, wanted, from));
+  useEffect(() => {
+    if (typed === wanted) return;
+    const timer = setTimeout(() => look({ wanted: typed, from: 0 }), FILTER_MS);
+    return () => clearTimeout(timer);
+  }, [typed, wanted]);
+  const { total, fitting, procedures } = last ?? { total: null, fitting: 0, procedures: [] };
   return (
     <Part
-      title={`Procedures (${procedures.length})`}
+      title={total === null ? 'Procedures' : `Procedures (${total})`}
       actions={
         <>
           <input
             type="search"
             aria-label="Filter"
             placeholder="filter"
-            value={wanted}
-            onInput={(event) => want(event.currentTarget.value)}
+            value={typed}
+            onInput={(event) => type(event.currentTarget.value)}
           />
           {mayChange(scope) ? (
             <button type="button" class="main" onClick={() => make(true)}>
@@ -58,10 +97,9 @@ function List({ scope, procedures, missing }: ListProps): JSX.Element {
         </>
       }
     >
-      {missing === undefined ? null : (
-        <p class="quiet">There is no procedure {missing}, or it is not known yet.</p>
-      )}
-      {procedures.length === 0 ? (
+      {missing === null ? null : <p class="quiet">There is no procedure {missing}.</p>}
+      <Failure error={error} />
+      {total === null ? null : total === 0 ? (
         <p class="empty">
           A procedure is a closure that the database keeps under a name, and that programs call: there are
           none yet.
@@ -77,7 +115,7 @@ function List({ scope, procedures, missing }: ListProps): JSX.Element {
               </tr>
             </thead>
             <tbody>
-              {fitting.slice(0, LISTED_MAX).map((each) => (
+              {procedures.map((each) => (
                 <tr key={each.name}>
                   <td class="wide mono">
                     <a href={linkTo([...pathOf(scope), 'procedures', each.name])}>{each.name}</a>
@@ -93,9 +131,8 @@ function List({ scope, procedures, missing }: ListProps): JSX.Element {
           </table>
         </Scroll>
       )}
-      {fitting.length > LISTED_MAX ? (
-        <p class="quiet">{fitting.length - LISTED_MAX} more: filter by a name.</p>
-      ) : null}
+      {total !== null && total > 0 && fitting === 0 ? <p class="empty">None of them is like that.</p> : null}
+      <Pager from={from} total={fitting} go={(next) => look({ wanted, from: next })} />
       {isMaking ? (
         <SourceDialog
           scope={scope}
@@ -105,7 +142,7 @@ function List({ scope, procedures, missing }: ListProps): JSX.Element {
           deed={(made, source) =>
             definingDeed(scope, 'new_procedure(name, closure(source));', { name: made, source })
           }
-          done={(made) => void loadNames(scope).then(() => goTo([...pathOf(scope), 'procedures', made]))}
+          done={(made) => goTo([...pathOf(scope), 'procedures', made])}
           close={() => make(false)}
         />
       ) : null}
@@ -130,14 +167,13 @@ function EffectMark({ changes }: { readonly changes: boolean }): JSX.Element {
 interface ProcedureProps {
   readonly scope: string;
   readonly procedure: ProcedureInfo;
+  readonly again: () => void;
 }
 
-function Procedure({ scope, procedure }: ProcedureProps): JSX.Element {
+function Procedure({ scope, procedure, again }: ProcedureProps): JSX.Element {
   const { name, doc, definition, changes } = procedure;
   const [over, open] = useState<'edit' | 'rename' | 'delete' | null>(null);
-  const again = (): void => void loadNames(scope);
-  const leave = (to: readonly string[]): void =>
-    void loadNames(scope).then(() => goTo([...pathOf(scope), 'procedures', ...to]));
+  const leave = (to: readonly string[]): void => goTo([...pathOf(scope), 'procedures', ...to]);
   const before = definition;
   return (
     <>

@@ -1,7 +1,5 @@
 /** Procedures of the `@thingsdb` scope, which belong to no collection. */
 import type { JSX } from 'preact';
-import { useEffect } from 'preact/hooks';
-import { loadNames } from '../state/names.js';
 import { route } from '../state/route.js';
 import { Head } from '../ui/parts.js';
 import { Procedures } from './procedures.js';
@@ -10,8 +8,6 @@ const SCOPE = '@thingsdb';
 
 export function RootPage(): JSX.Element {
   const [, , ...rest] = route.value.path;
-  // Somebody else may have changed them meanwhile.
-  useEffect(() => void loadNames(SCOPE), []);
   return (
     <div class="page">
       <Head title="Procedures of @thingsdb" />

@@ -1,7 +1,7 @@
 /** Ctrl-K: finds pages, collections, procedures and actions by some letters of their names. */
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { collectionScope, collections, namesOf, namesWhenKnown } from '../state/names.js';
+import { collectionScope, collections, loadProcedures, proceduresOf } from '../state/names.js';
 import { goTo, route } from '../state/route.js';
 import { Dialog } from '../ui/parts.js';
 import { COLLECTION_PLACE, PLACES } from './places.js';
@@ -33,7 +33,7 @@ export function Palette({
   const [chosen, choose] = useState(0);
   const here = route.value.path[0] === COLLECTION_PLACE ? route.value.path[1] : undefined;
   useEffect(() => {
-    if (here !== undefined) void namesWhenKnown(collectionScope(here));
+    if (here !== undefined) void loadProcedures(collectionScope(here));
   }, [here]);
   const found = [
     ...entries(here),
@@ -103,7 +103,7 @@ function entries(here: string | undefined): Entry[] {
   const procedures =
     here === undefined
       ? []
-      : namesOf(collectionScope(here)).procedures.map(({ name }) => ({
+      : proceduresOf(collectionScope(here)).map(({ name }) => ({
           text: name,
           kind: `procedure of ${here}`,
           to: [COLLECTION_PLACE, here, 'procedures', name],

@@ -1,7 +1,7 @@
 /** Names for completion: what is known at once, and properties of paths, which are asked for and kept for a while. */
 import { AlthingError } from '@althing/client';
 import type { Catalogue } from '@althing/language';
-import { namesOf } from '../state/names.js';
+import { namesOf, proceduresOf } from '../state/names.js';
 import { ask } from '../state/session.js';
 import { textsOf } from '../state/values.js';
 
@@ -14,7 +14,8 @@ const NAMES_MAX = 200;
 const keys = new Map<string, { readonly at: number; readonly names: readonly string[] | null }>();
 
 export function catalogueOf(scope: string): Catalogue {
-  const { functions, procedures, types, enums } = namesOf(scope);
+  const { functions, types, enums } = namesOf(scope);
+  const procedures = proceduresOf(scope);
   const texts = (call: string): readonly string[] => {
     if (call === 'run' || call.includes('procedure')) return procedures.map(({ name }) => name);
     if (call.includes('enum')) return enums.map(({ name }) => name);

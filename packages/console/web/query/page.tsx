@@ -5,7 +5,14 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { DryRunKind, Failed, Ran } from '../results/protocol.js';
 import { askWorker } from '../results/remote.js';
 import { FailedView, ResultView, RunningView } from '../results/view.js';
-import { collectionScope, collections, loadNames, type Names, namesOf } from '../state/names.js';
+import {
+  collectionScope,
+  collections,
+  loadNames,
+  loadProcedures,
+  type Names,
+  namesOf,
+} from '../state/names.js';
 import { linkTo, route } from '../state/route.js';
 import { readOnly } from '../state/settings.js';
 import { Choice, Mark } from '../ui/parts.js';
@@ -238,7 +245,10 @@ async function runIn(
     const ended = await askWorker({ kind: 'run', result: tab.id, scope, code, vars, procedure: null, dry });
     tell({ kind: 'ended', run: ++runs, ended, dry });
     // Types, procedures and collections may have come with it.
-    if (ended.ok && dry === null && verdict.kind === 'changes') void loadNames(scope);
+    if (ended.ok && dry === null && verdict.kind === 'changes') {
+      void loadNames(scope);
+      void loadProcedures(scope);
+    }
     return ended;
   } catch (error) {
     tell({ kind: 'refused', message: error instanceof Error ? error.message : String(error) });

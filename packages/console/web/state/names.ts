@@ -8,7 +8,6 @@ import { at, entriesOf, itemsOf, listAt, textAt, textsOf } from './values.js';
 
 export interface Names {
   readonly functions: readonly FunctionInfo[];
-  readonly procedures: readonly ProcedureInfo[];
   readonly types: readonly TypeInfo[];
   readonly enums: readonly EnumInfo[];
   readonly indexes: readonly IndexInfo[];
@@ -51,7 +50,7 @@ export interface EnumInfo {
   readonly byDefault: string;
 }
 
-const NOTHING: Names = { functions: [], procedures: [], types: [], enums: [], indexes: [] };
+const NOTHING: Names = { functions: [], types: [], enums: [], indexes: [] };
 
 /** Names of the collections that the user may know of; null before they are known. */
 export const collections = signal<readonly string[] | null>(null);
@@ -74,15 +73,20 @@ export function pathOf(scope: string): readonly string[] {
 
 export async function loadCollections(): Promise<void> {
   try {
-    const list = itemsOf(await ask('@thingsdb', 'collections_info();'));
-    collections.value = list.map((each) => textAt(each, 'name')).sort();
-    const isKept = (each: WireValue): boolean => typeof at(each, 'commit_history') === 'bigint';
-    histories.value = new Set(list.filter(isKept).map((each) => collectionScope(textAt(each, 'name'))));
+    const found = await ask('@thingsdb', NAMES_AND_HISTORIES);
+    const list = itemsOf(found).map((each) => itemsOf(each));
+    collections.value = list.map(([name]) => String(name)).sort();
+    const kept = list.filter(([, history]) => typeof history === 'bigint');
+    histories.value = new Set(kept.map(([name]) => collectionScope(String(name))));
   } catch (error) {
     if (!(error instanceof AlthingError)) throw error;
     collections.value ??= [];
   }
 }
+
+/** Of a thousand collections all that is known of them would be much more than a page needs to begin with. */
+const NAMES_AND_HISTORIES =
+  'collections_info().map(|each| { each = each.load(); [each.name, each.commit_history]; });';
 
 /** Whether a collection has a commit history: its definitions change only in queries that say why. */
 export function hasHistory(scope: string): boolean {
@@ -97,7 +101,6 @@ export function namesOf(scope: string): Names {
 
 /** Asks for the names of a scope again. What a user may not see is empty. */
 export function loadNames(scope: string): Promise<Names> {
-  const isNode = scope.startsWith('@node');
   const isCollection = scope.startsWith('@collection:');
   const list = async (wanted: boolean, code: string): Promise<readonly WireValue[]> => {
     if (!wanted) return [];
@@ -110,15 +113,13 @@ export function loadNames(scope: string): Promise<Names> {
   };
   const loading = Promise.all([
     known.peek().get(scope)?.functions.length ? [] : list(true, 'functions_info();'),
-    list(!isNode, 'procedures_info();'),
     list(isCollection, 'types_info();'),
     list(isCollection, 'enums_info();'),
     list(isCollection, 'indexes_info();'),
-  ]).then(([functions, procedures, types, enums, indexes]): Names => {
+  ]).then(([functions, types, enums, indexes]): Names => {
     const before = known.peek().get(scope) ?? NOTHING;
     const names = {
       functions: functions.length === 0 ? before.functions : functions.map(functionInfoOf),
-      procedures: procedures.map(procedureInfo),
       types: types.map(typeInfo),
       enums: enums.map(enumInfo),
       indexes: indexes.map(indexInfo),
@@ -131,15 +132,37 @@ export function loadNames(scope: string): Promise<Names> {
   return loading;
 }
 
-/** The names of a scope, asked for at most once. */
-export function namesWhenKnown(scope: string): Promise<Names> {
-  return asked.get(scope) ?? loadNames(scope);
+/** Procedures that completion and Ctrl-K know; the list of procedures has all. */
+const PROCEDURES_MAX = 2000n;
+
+const procedures = signal<ReadonlyMap<string, readonly ProcedureInfo[]>>(new Map());
+const askedProcedures = new Set<string>();
+
+/** The procedures of a scope as far as they are known now; asks for them when none are. */
+export function proceduresOf(scope: string): readonly ProcedureInfo[] {
+  if (!askedProcedures.has(scope)) void loadProcedures(scope);
+  return procedures.value.get(scope) ?? [];
+}
+
+/** Asks for the procedures of a scope again. */
+export async function loadProcedures(scope: string): Promise<void> {
+  if (scope.startsWith('@node')) return;
+  askedProcedures.add(scope);
+  try {
+    const found = itemsOf(await ask(scope, 'procedures_info()[:most];', { most: PROCEDURES_MAX }));
+    procedures.value = new Map(procedures.peek()).set(scope, found.map(procedureInfo));
+  } catch (error) {
+    // Whoever may not see them has none.
+    if (!(error instanceof AlthingError)) throw error;
+  }
 }
 
 /** Forgets everything, with the login. */
 export function forgetNames(): void {
   known.value = new Map();
+  procedures.value = new Map();
   asked.clear();
+  askedProcedures.clear();
   collections.value = null;
 }
 
@@ -148,7 +171,7 @@ export function hasFunction(names: Names, name: string): boolean {
   return names.functions.some((each) => each.on === null && each.name === name);
 }
 
-function procedureInfo(value: WireValue): ProcedureInfo {
+export function procedureInfo(value: WireValue): ProcedureInfo {
   return {
     name: textAt(value, 'name'),
     doc: textAt(value, 'doc'),

@@ -231,6 +231,8 @@ export function useAnswer<T>(
   load: () => Promise<T>,
 ): {
   readonly value: T | null;
+  /** The value, or until it is there the one before: what is looked at and has the focus stays. */
+  readonly last: T | null;
   readonly error: unknown;
   readonly again: () => void;
 } {
@@ -253,6 +255,7 @@ export function useAnswer<T>(
   const isCurrent = state.what === what;
   return {
     value: isCurrent ? state.value : null,
+    last: state.value,
     error: isCurrent ? state.error : null,
     again: () => next((n) => n + 1),
   };

@@ -212,6 +212,21 @@ testInBrowser('a procedure is edited, renamed and deleted; nobody overwrites a c
   expect(await node.value('//stuff', "has_procedure('double');")).toBe(false);
 });
 
+testInBrowser('of many procedures a hundred are listed, and the filter finds each', async () => {
+  await node.value('//stuff', "range(120).each(|i| new_procedure(`many{i}`, |n| { 'Gives {n}'; n; }));");
+  await opened.go('#/c/stuff/data');
+  await opened.go('#/c/stuff/procedures');
+  const rows = page.getByLabel('Procedures').locator('tbody tr');
+  await rows.nth(99).waitFor();
+  await page.getByRole('button', { name: 'Last' }).click();
+  await page.getByRole('link', { name: 'many99' }).waitFor();
+  await page.getByLabel('Filter').fill('MANY11');
+  await rows.nth(11).waitFor({ state: 'detached' });
+  expect(await rows.count()).toBe(11);
+  await page.getByLabel('Filter').fill('nothing of that');
+  await page.getByText('None of them is like that.').waitFor();
+});
+
 testInBrowser('data: a property and an item are added, renamed and deleted', async () => {
   const id = String(await node.value('//stuff', '.box = {list: [1, 2]}; .box.id();'));
   await opened.go(`#/c/stuff/data/${id}`);
@@ -304,10 +319,10 @@ testInBrowser('Ctrl-K finds pages, collections, procedures and actions', async (
   const pick = async (typed: string): Promise<void> => {
     await page.keyboard.press('Control+k');
     await dialog.getByRole('combobox').pressSequentially(typed);
+    await dialog.getByRole('option').first().waitFor();
     await page.keyboard.press('Enter');
     await dialog.waitFor({ state: 'detached' });
   };
-  await page.getByRole('link', { name: 'found' }).waitFor();
   await pick('found');
   expect(await page.evaluate('location.hash')).toBe('#/c/stuff/procedures/found');
   await pick('backups');
@@ -316,7 +331,7 @@ testInBrowser('Ctrl-K finds pages, collections, procedures and actions', async (
   expect(await page.evaluate('document.documentElement.dataset.theme')).toBe('dark');
   await pick('colours system');
   await pick('stuff');
-  await page.getByLabel('Entries').waitFor();
+  await page.getByRole('heading', { name: 'stuff' }).waitFor();
 });
 
 testInBrowser('the tour goes through the pages', async () => {

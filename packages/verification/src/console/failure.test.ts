@@ -35,6 +35,16 @@ testInBrowser(
       expect(await page.getByRole('row', { name: /ready/ }).count()).toBe(3);
       await opened.go('#/q');
       await opened.write('.precious = 1 + 41;');
+
+      // What one node knows is there while another one does not answer.
+      cluster.node(2).signal('SIGSTOP');
+      await opened.go('#/');
+      await page.getByLabel('Collections').getByRole('link', { name: 'stuff' }).waitFor();
+      await page.getByLabel('Nodes').getByRole('cell', { name: '127.0.0.3' }).waitFor();
+      expect(await page.getByText('asking …').isVisible()).toBe(true);
+      cluster.node(2).signal('SIGCONT');
+      await page.getByText('asking …').waitFor({ state: 'detached' });
+      await opened.go('#/q');
       await page.getByText('may change').waitFor();
 
       await cluster.killNode(3);
@@ -100,7 +110,6 @@ testInBrowser(
       // The session is ended: the page locks, keeps the text, and goes on after a login.
       await opened.write('.precious + 900;');
       await cluster.node(3).value('/t', "del_sessions('admin');");
-      await page.getByRole('button', { name: 'Run', exact: true }).click();
       await page.getByText('The login is not valid any more.').waitFor();
       await opened.logIn({ user: 'admin', password: 'pass' });
       await page.getByRole('tab', { name: '.precious + 900;' }).waitFor();
