@@ -1,4 +1,7 @@
-/** The examples of the client library's README, compiled strictly, and of the page on clients: each is run as a program of its own. */
+/**
+ * The examples of the client library's README, compiled strictly, and of the page on clients: each is run as a program of its own. And what the
+ * tutorial has for shells and TypeScript.
+ */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,6 +16,9 @@ const run = promisify(execFile);
 const project = fileURLToPath(new URL('../../../../', import.meta.url));
 const readme = readFileSync(join(project, 'packages/client/README.md'), 'utf8');
 const clients = readFileSync(join(project, 'docs/clients.md'), 'utf8');
+const tutorial = readFileSync(join(project, 'docs/tutorial.md'), 'utf8').replaceAll('//stuff', '//shop');
+const feed = readFileSync(join(project, 'docs/feed.md'), 'utf8');
+const althing = join(project, 'packages/cli/bin/althing.js');
 
 /** Blocks of code of one language in a page. */
 function blocks(language: string, page: string): string[] {
@@ -32,6 +38,14 @@ const examples = blocks('ts', readme).map((code, i) => ({
   prints: promised(code),
 }));
 
+/** Names that the example of a feed takes as given. */
+const FEED_NAMES = `
+declare const urls: readonly string[], token: string, position: string;
+declare const copy: { inTransaction(work: () => void): Promise<void> };
+declare function apply(steps: unknown): void;
+declare function keep(at: string): void;
+`;
+
 let node: RealNode;
 let folder: string;
 
@@ -41,6 +55,9 @@ beforeAll(async () => {
   const [setup = ''] = blocks('js', readme);
   const db = connect<{ stuff: unknown }>(`http://127.0.0.1:${node.port}`, { token: tokenOf(node) });
   await db.stuff.query(setup);
+  await db.$root.query("new_collection('shop');");
+  for (const block of blocks('js', tutorial))
+    await db.$scope('//shop').query(block.replaceAll(/^.*\/\/ error.*$/gm, ''));
   await db.$close();
   mkdirSync(join(folder, 'node_modules/@opentelemetry'), { recursive: true });
   symlinkSync(join(project, 'node_modules/@althing'), join(folder, 'node_modules/@althing'));
@@ -49,14 +66,11 @@ beforeAll(async () => {
     fileURLToPath(new URL('../../src/client/stand-ins/opentelemetry-api', import.meta.url)),
     join(folder, 'node_modules/@opentelemetry/api'),
   );
-  const types = new Launched(
-    [process.execPath, join(project, 'packages/cli/bin/althing.js'), 'types', '//stuff'],
-    {
-      environment: { ALTHING_URL: `http://127.0.0.1:${node.port}`, ALTHING_TOKEN: tokenOf(node) },
-    },
-  );
-  await types.ended;
-  writeFileSync(join(folder, 'stuff.d.ts'), types.output);
+  writeFileSync(join(folder, 'stuff.d.ts'), await typesOf('//stuff'));
+  mkdirSync(join(folder, 'shop'));
+  writeFileSync(join(folder, 'shop/stuff.d.ts'), (await typesOf('//shop')).replaceAll('Shop', 'Stuff'));
+  writeFileSync(join(folder, 'shop/shop.ts'), blocks('ts', tutorial).join(''));
+  writeFileSync(join(folder, 'feed.ts'), FEED_NAMES + blocks('ts', feed).join(''));
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module' }));
   const compilerOptions = {
     target: 'es2023',
@@ -68,7 +82,10 @@ beforeAll(async () => {
     outDir: 'out',
     rootDir: '.',
   };
-  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
+  writeFileSync(
+    join(folder, 'tsconfig.json'),
+    JSON.stringify({ compilerOptions, include: ['*.ts', 'shop/*.ts'] }),
+  );
   for (const { name, code } of examples) writeFileSync(join(folder, `${name}.ts`), code);
 });
 
@@ -79,6 +96,12 @@ afterAll(async () => {
 
 function tokenOf({ authorization }: RealNode): string {
   return authorization.replace('Bearer ', '');
+}
+
+async function typesOf(scope: string): Promise<string> {
+  const types = new Launched([process.execPath, althing, 'types', scope], { environment: environment() });
+  await types.ended;
+  return types.output;
 }
 
 function environment(): Record<string, string | undefined> {
@@ -134,6 +157,32 @@ describe('the page on clients', () => {
   test('has some in all languages', () => {
     expect(new Set(all.map(({ language }) => language)).size).toBe(Object.keys(INTERPRETERS).length);
   });
+});
+
+test('what the tutorial has for a shell works, each block in its turn', async () => {
+  const [, withToken = '', ...others] = blocks('sh', tutorial);
+  const db = connect(`http://127.0.0.1:${node.port}`, { token: tokenOf(node) });
+  const token = await db.$root.query<string>(
+    "new_user('web'); grant('//shop', 'web', RUN | CHANGE | JOIN); new_token('web');",
+  );
+  await db.$close();
+  const inShell = async (code: string): Promise<string> => {
+    const runs = code
+      .replaceAll('npx althing', `${process.execPath} ${althing}`)
+      .replaceAll(' --user admin:pass', '')
+      .replace('TOKEN=...', `TOKEN=${token}`)
+      .replace('http://127.0.0.1:9210', `http://127.0.0.1:${node.port}`);
+    const { stdout, stderr } = await run('bash', ['-c', runs], {
+      cwd: folder,
+      env: { ...process.env, ...environment() },
+    });
+    return stdout + stderr;
+  };
+  expect(await inShell(withToken)).toContain("user 'web' lacks the privilege QUERY on @collection:shop");
+  const output: string[] = [];
+  for (const code of others) output.push(await inShell(code));
+  expect(output.join('')).toContain('ok 1 - A customer can be added once.');
+  expect(output.join('')).toContain('nothing to do');
 });
 
 test('the web application shows a guest that another program adds', async () => {
