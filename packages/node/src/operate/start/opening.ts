@@ -9,6 +9,7 @@ import { bootstrapCluster, hasDefaultPassword } from './bootstrap.js';
 import { catchUp } from './catch-up.js';
 import { passwordProblem } from './default-password.js';
 import { greet, warnOfDefaultPassword } from './greet.js';
+import { warnOfHiddenProcedures } from './hidden-procedures.js';
 import { startWait } from './start-wait.js';
 
 /** The reasons for which a start that is under way may end. */
@@ -91,6 +92,7 @@ export class Opening {
     const isRunning = (): boolean => !ending.hasEnded && status.phase === Phase.READY;
     if (!(await catchUp(side.scopes.sessions, nodeId, isRunning))) return;
     status.isCaughtUp = true;
+    warnOfHiddenProcedures(this.parts.log, side.engine);
     // Users may have come from other nodes.
     const error = await this.passwordProblem(isRunning);
     if (error !== null) ending.fail(error.message, null, error.exitCode);
