@@ -25,6 +25,13 @@ import { messageOf, partOf } from './system-error.js';
 /** The answer 410: a node had what was asked for, and has it no more. */
 export class GoneError extends Error {}
 
+/** A request for a stream, where it is no POST without a body. */
+export interface StreamRequest {
+  readonly method?: 'GET' | 'POST';
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
 /**
  * Asks for a stream.
  *
@@ -36,10 +43,11 @@ export async function receive(
   connection: Connection,
   path: string,
   signal: AbortSignal,
-  method: 'GET' | 'POST' = 'POST',
+  { method = 'POST', headers = {}, body = '' }: StreamRequest = {},
 ): Promise<AsyncIterable<Uint8Array>> {
-  const request = begin(connection, path, method === 'GET' ? {} : { 'Content-Length': 0 }, signal, method);
-  const response = await answered(request, connection, () => request.end());
+  const length = method === 'GET' ? {} : { 'Content-Length': Buffer.byteLength(body) };
+  const request = begin(connection, path, { ...headers, ...length }, signal, method);
+  const response = await answered(request, connection, () => request.end(body));
   if (response.statusCode === 410) throw new GoneError((await readBody(response)).toString('utf8'));
   if (response.statusCode !== 200) throw await failure(response);
   return read(response, connection);

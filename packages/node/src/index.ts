@@ -11,7 +11,6 @@ export {
 } from '@althing/engine';
 export { type BackupSummary, verifyBackup } from './backup/contents.js';
 export { digestOfExport, type ExportDigest } from './backup/export-digest.js';
-export { type ExportedRows, rowsOfExport } from './backup/export-rows.js';
 export { BackupError, BackupWriter } from './backup/format.js';
 export {
   dumpOfExport,

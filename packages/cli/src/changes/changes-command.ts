@@ -104,7 +104,7 @@ async function* opened(
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   try {
-    yield* await receive(connection, path, signal, 'GET');
+    yield* await receive(connection, path, signal, { method: 'GET' });
   } catch (error) {
     throw error instanceof GoneError ? lostIn(error.message) : error;
   }

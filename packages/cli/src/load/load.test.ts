@@ -213,9 +213,46 @@ test.each(['orders.jsonl', 'orders.csv', 'orders.tsv.gz'])(
   },
 );
 
+test('a dump shows other things by a property of theirs, or what a type wraps, or what a query gives', async () => {
+  await load(fileOf('a.csv', CSV), MAP);
+  const rowsOf = (output: string): unknown[] =>
+    output
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+  const refs = await dump('Order', '--refs', 'by:email');
+  expect(rowsOf(refs.output)).toMatchObject([
+    { nr: 1, customer: 'ann@x.org' },
+    { customer: 'bob@x.org' },
+    { customer: null },
+  ]);
+  expect(Object.keys(rowsOf(refs.output)[0] as object)).not.toContain('#');
+  await query("set_type('Brief', {nr: 'int', who: |o| o.customer && o.customer.email}, true); nil;");
+  const brief = await dump('Order', '--wrap', 'Brief', '--format', 'csv');
+  expect(brief.output).toMatch(/^#,nr,who\n\d+,1,ann@x.org\n\d+,2,bob@x.org\n\d+,3,\n$/);
+  const asked = "each_by('Order', 'nr', nil, {after: 1}, |o| out({nr: o.nr})); 'end';";
+  const some = await dump('--query', asked);
+  expect(rowsOf(some.output)).toEqual([{ nr: 2 }, { nr: 3 }, 'end']);
+  expect(some.errors).toMatch(/^3 lines, as of change \d+ of \/\/stuff\n$/);
+  expect((await dump('--query', 'nil;')).output).toBe('');
+  await query("del_type('Brief'); nil;");
+});
+
 test.each([
-  [['Nothing'], 1, /there is no type 'Nothing'/],
+  [['Nothing'], 1, /Nothing/],
+  [['Nothing', '--wrap', 'Order'], 1, /Nothing/],
+  [['Order', '--wrap', 'Nothing'], 1, /Nothing/],
   [['Order', '/'], 2, /exists already/],
+  [[], 2, /give a type, or --query/],
+  [['Order', 'file', '--query', '1;'], 2, /there is no type/],
+  [['--query', '1;', '--wrap', 'Order'], 2, /for the instances of a type/],
+  [['--query', '.orders = [];'], 1, /changes nothing/],
+  [['--query', 'out(1); raise("stop");'], 1, /stop/],
+  [['--query', '[1];', '--format', 'csv'], 1, /a row of a table is a thing/],
+  [['Order', '--refs', 'email'], 2, /id or by:NAME/],
+  [['Order', '--refs', 'by:e-mail'], 2, /id or by:NAME/],
+  [['Order', '--refs', 'by:color'], 2, /nothing that Order refers to has a property color/],
+  [['Order', '--refs', 'by:email', '--wrap', 'Order'], 2, /--wrap or --refs/],
 ])('a dump of %j is refused', async (args, wanted, why) => {
   const { code, errors } = await dump(...args);
   expect([code, errors]).toEqual([wanted, expect.stringMatching(why)]);

@@ -106,6 +106,7 @@ class Measures {
     progress('the node started again');
     await this.#scan('cold');
     for (const heat of ['cold', 'again'] as const) await this.#report(heat);
+    await this.#dump();
     // So the code of look-ups has its last form, and it is the data alone that are cold.
     await this.shop.query(WARM_UP);
     await this.#lookUps('cold', 1);
@@ -160,6 +161,13 @@ class Measures {
     const report = (): Promise<unknown> =>
       this.shop.report('sum = 0; .orders.each(|o| sum += o.amount); sum;');
     await this.#beside(`snapshot sum of ${orders}, ${heat},`, report, isDone, REPORT_MS[heat], REPORT_WAITS);
+  }
+
+  /** Has all orders as lines, while others write. */
+  async #dump(): Promise<void> {
+    const { orders } = this.options;
+    const dump = (): Promise<void> => this.shop.lines("each_by('Order', '#', |o| out(o)); nil;");
+    await this.#beside(`${orders} orders as lines`, dump, () => Promise.resolve(true), DUMP_MS);
   }
 
   /** Builds an index while others write. */
@@ -303,6 +311,7 @@ const HOT = { one: 0.004, range: 0.06, count: 0.02 };
 const COLD = { one: 0.03, range: 1, count: null };
 const BUILD_MS = 90_000;
 const SCAN_MS = 300;
+const DUMP_MS = 10_000;
 const REPORT_MS = { cold: 6000, again: 300 };
 /** How many times as long writes may wait meanwhile. */
 const REPORT_WAITS = 1.3;

@@ -1,7 +1,7 @@
 /** The data that is measured: orders of so many customers, each with a number, an address at random, and a time. */
 import type { Database } from '@althing/client';
 import { clientOf } from '../../harness/client-of.js';
-import type { Credentials } from '../../harness/node-client.js';
+import { authorization, type Credentials } from '../../harness/node-client.js';
 
 export const SCOPE = '//shop';
 
@@ -47,9 +47,13 @@ export function addressAt(count: number, salt: number): string {
 /** A query to the one node there is. */
 export class Shop {
   readonly #db: Database;
+  readonly #linesUrl: string;
+  readonly #authorization: string;
 
   constructor(url: string, as: Credentials) {
     this.#db = clientOf(url, as, TIMEOUT_MS);
+    this.#linesUrl = `${url}${SCOPE}?end=1`;
+    this.#authorization = authorization(as);
   }
 
   query(code: string, scope = SCOPE): Promise<unknown> {
@@ -59,6 +63,23 @@ export class Shop {
   /** A snapshot read. */
   report(code: string): Promise<unknown> {
     return this.#db.$scope(SCOPE).with({ consistency: 'snapshot' }).query(code);
+  }
+
+  /** A snapshot read whose answer is lines, which go nowhere. */
+  async lines(code: string): Promise<void> {
+    const response = await fetch(this.#linesUrl, {
+      method: 'POST',
+      headers: {
+        Authorization: this.#authorization,
+        'Content-Type': 'application/json',
+        Consistency: 'snapshot',
+        Accept: 'application/x-ndjson',
+      },
+      body: JSON.stringify({ type: 'query', code }),
+    });
+    let last = '';
+    for await (const bytes of response.body ?? []) last = Buffer.from(bytes).subarray(-200).toString();
+    if (!last.includes('{"end":')) throw new Error(`the lines have no end: ${response.status} ${last}`);
   }
 
   async make(): Promise<void> {
