@@ -1,4 +1,4 @@
-/** The examples in TypeScript: compiled, run over three nodes, and asked while those die. */
+/** The examples in TypeScript, compiled, and a load: run over three nodes, while those die. */
 import { execFile } from 'node:child_process';
 import {
   cpSync,
@@ -129,6 +129,54 @@ test('keeps a copy in SQLite through kills of everything', async () => {
   await example.kill();
   await db.$close();
 });
+
+test('a load makes each row once, whether loader, follower or leader are killed', async () => {
+  const urls = cluster.nodes.map(({ url }) => url);
+  const token = 'token' in cluster.credentials ? cluster.credentials.token : '';
+  const db = connect<{ stuff: unknown }>(urls, { token });
+  await db.stuff.query("set_type('Row', {nr: 'int'}); .rows = []; nil;");
+  const file = join(folder, 'rows.jsonl');
+  writeFileSync(file, Array.from({ length: ROWS }, (_none, nr) => `{"nr": ${nr}}\n`).join(''));
+  const command = `load //stuff Row ${file} --into rows --id rows --rate 4000`.split(' ');
+  const start = (): Launched =>
+    new Launched([process.execPath, join(project, 'packages/cli/bin/althing.js'), ...command], {
+      environment: { ALTHING_URL: urls.join(), ALTHING_TOKEN: token },
+    });
+  let loader = start();
+  const place = (): Promise<number> =>
+    db.stuff.query<number>("i = load_info('rows'); is_nil(i) ? 0 : i.rows;");
+  for (let kills = 0; kills < KILLED.length; kills++) {
+    await until(
+      async () => {
+        if (!loader.isRunning) loader = start();
+        return (await place()) > (kills * ROWS) / (KILLED.length + 1);
+      },
+      'it is further',
+      60_000,
+    );
+    if (KILLED[kills] === 'loader') await loader.kill();
+    else {
+      const leader = await cluster.whenLed('@collection:stuff');
+      const at = KILLED[kills] === 'leader' ? leader : (leader + 1) % urls.length;
+      await cluster.kill(at);
+      await cluster.restart(at);
+    }
+  }
+  for (let starts = 0; (await loader.ended).code !== 0; starts++) {
+    if (starts === 5) throw new Error(loader.output);
+    loader = start();
+  }
+  expect(await place()).toBe(ROWS);
+  // In their order, too: a list has them as they were made.
+  expect(await db.stuff.query('[.rows.len(), .rows.filter(|row, at| row.nr != at).len()];')).toEqual([
+    ROWS,
+    0,
+  ]);
+  await db.$close();
+});
+
+const ROWS = 10_000;
+const KILLED = ['loader', 'leader', 'follower', 'loader'];
 
 const ROUNDS = 3;
 
