@@ -95,6 +95,12 @@ describe('commands in a parcel', () => {
     expect(throughCommands(packed([command]))).toEqual([command]);
   });
 
+  test('take no larger buffer along than they fill, as long as they fit into the one that is kept', () => {
+    const payloads = [new Uint8Array(10_000).fill(1)];
+    const { parcel } = sent(packed([{ kind: 'propose', group: 1, epoch: 2, payloads }]));
+    expect(parcel.data?.buffer.byteLength).toBe(10_000 + 5 * 8);
+  });
+
   test('that have a large end give its buffer away, in order with others', () => {
     const rest = new Uint8Array(100_000).fill(7);
     const commands: Command[] = [
