@@ -42,12 +42,20 @@ export class NumberTable<T> {
 
   /** @returns whether it was there */
   delete(key: number): boolean {
+    const { count } = this;
+    this.take(key);
+    return this.count < count;
+  }
+
+  /** Deletes a value, and gives it out; undefined where there was none. */
+  take(key: number): T | undefined {
     const at = this.find(key);
-    if (this.keys[at] !== key) return false;
+    if (this.keys[at] !== key) return undefined;
+    const value = this.values[at];
     this.close(at);
     this.count -= 1;
     if (this.count === 0 && this.keys.length > CAPACITY_KEPT) this.resize(CAPACITY_MIN);
-    return true;
+    return value;
   }
 
   /** The entries of the table now, in no order; the table may be changed meanwhile. */

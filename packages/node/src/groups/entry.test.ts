@@ -3,8 +3,8 @@ import { describe, expect, test } from '@jest/globals';
 import { decodeEntry, type EntryHead, encodeEntry, plainHead } from './entry.js';
 
 const request = { origin: 2 ** 48 - 1, incarnation: 1_700_000_000_000, sequence: 12, low: 7 };
-const key = { user: 3, key: 'ключ', body: new Uint8Array(16).fill(9) };
-const client = { user: 3, client: 'c-1', sequence: 2 ** 40, low: 7, body: new Uint8Array(16).fill(8) };
+const key = { user: 3, key: 'ключ', body: '\x09'.repeat(16) };
+const client = { user: 3, client: 'c-1', sequence: 2 ** 40, low: 7, body: '\x08'.repeat(16) };
 const reply = Uint8Array.of(0, 52, 50);
 const effects = Uint8Array.of(1, 2, 3);
 

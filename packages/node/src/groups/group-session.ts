@@ -165,8 +165,8 @@ export class GroupSession {
   }
 
   /** Whether a change with one of these names waits for its commit, though it was answered: it must not be made again. */
-  hasToldEarly(names: Names): boolean {
-    return this.proposals.pipeline.hasTold(names);
+  hasToldEarly(request: Names['request'], names: ClientNames): boolean {
+    return this.proposals.pipeline.hasTold(request, names);
   }
 
   /** Answers that wait for the log, and reads that wait for the state. */

@@ -11,7 +11,11 @@ export interface Names {
 export type ClientNames = Pick<Names, 'key' | 'client'>;
 
 /** Whether a change was asked for under one of these names. */
-export function isNamed(head: EntryHead, { request, key, client }: Names): boolean {
+export function isNamed(
+  head: EntryHead,
+  request: RequestIdentity | null,
+  { key, client }: ClientNames,
+): boolean {
   const isRequest =
     request !== null &&
     head.request?.sequence === request.sequence &&

@@ -1,9 +1,9 @@
 import type { CollectionEvent, QueryError, RoomEvent, Undo } from '@althing/engine';
 import { assert } from '../base/assert.js';
 import { elementAt } from '../base/element.js';
-import type { EntryHead } from './entry.js';
+import type { EntryHead, RequestIdentity } from './entry.js';
 import { WAITING_BYTES_MAX, WAITING_CHANGES_MAX } from './limits.js';
-import { isNamed, type Names } from './names.js';
+import { type ClientNames, isNamed } from './names.js';
 import type { Reply, Respond } from './request.js';
 
 /** A change that was proposed. */
@@ -58,10 +58,10 @@ export class Pipeline {
   }
 
   /** Whether a change waits that was told already that its outcome is not known. */
-  hasTold(names: Names): boolean {
+  hasTold(request: RequestIdentity | null, names: ClientNames): boolean {
     for (let i = this.head; i < this.toldUpTo; i++) {
       const waiting = elementAt(this.waiting, i);
-      if (waiting.kind === 'write' && isNamed(waiting.head, names)) return true;
+      if (waiting.kind === 'write' && isNamed(waiting.head, request, names)) return true;
     }
     return false;
   }

@@ -82,16 +82,13 @@ export class Proposals {
   /** Why a new change can't be made under the names that its client gave it; null when it can. */
   nameRefusal({ key, client }: ClientNames, table: SessionTable): QueryError | null {
     if (!isAfterFirstRelease(this.context)) return client === null ? null : NO_CLIENTS_YET;
-    const { elapsed } = this;
-    if (key !== null && table.keyShortage(key, elapsed) !== null) return TOO_MANY_KEYS;
-    const shortage = client === null ? null : table.clientShortage(client, elapsed);
+    if (key !== null && table.keyShortage(key, this.elapsed) !== null) return TOO_MANY_KEYS;
+    const shortage = client === null ? null : table.clientShortage(client, this.elapsed);
     return shortage === null ? null : SHORTAGES[shortage];
   }
 
   /** Whole milliseconds since the entry before, as far as this node has led. */
-  private get elapsed(): number {
-    return Math.max(0, Math.floor(this.context.monotonic() - this.toldUntil));
-  }
+  private readonly elapsed = (): number => Math.max(0, Math.floor(this.context.monotonic() - this.toldUntil));
 
   /** See `GroupSession.propose`. */
   propose(
@@ -182,7 +179,7 @@ export class Proposals {
     const { lastTime: time } = this;
     let elapsed: number | null = null;
     if (isAfterFirstRelease(this.context)) {
-      ({ elapsed } = this);
+      elapsed = this.elapsed();
       this.toldUntil += elapsed;
     }
     if (names === null || kept === null) return plainHead(time, elapsed);

@@ -7,6 +7,7 @@
  * way once they are not young any more, and new requests are refused before that.
  */
 import { NumberTable } from '../base/number-table.js';
+import type { BodyHash } from './entry.js';
 import { TOO_LARGE } from './kept-reply.js';
 import type { RecordNumbers } from './record-numbers.js';
 
@@ -33,7 +34,7 @@ export type Shortage = 'sessions' | 'bytes';
 
 export interface Result {
   /** Hash of the request's body. */
-  readonly body: Uint8Array;
+  readonly body: BodyHash;
   readonly reply: Uint8Array;
 }
 
@@ -44,7 +45,7 @@ interface Share {
 }
 
 /** The results of a session, by sequence. */
-type Results = Pick<NumberTable<Result>, 'get' | 'set' | 'delete' | 'entries' | 'keysBetween'>;
+type Results = Pick<NumberTable<Result>, 'get' | 'set' | 'take' | 'entries' | 'keysBetween'>;
 
 interface Owner {
   readonly id: number;
@@ -113,10 +114,20 @@ export class RequestSessions {
     return found.reverse();
   }
 
-  /** The shortage that a new request meets at an age; null when there is room. */
-  shortage(owner: number, name: string, age: number): Shortage | null {
-    const { sessionsMax, bytesMax, youngMs } = this.limits;
-    this.grownUp(age - youngMs);
+  /**
+   * The shortage that a new request meets at an age; null when there is room.
+   *
+   * @param before its age at the last entry
+   * @param elapsed milliseconds since then; asked for where there may be no room, since those that are not young any more count until then
+   */
+  shortage(owner: number, name: string, before: number, elapsed: () => number): Shortage | null {
+    if (this.shortageNow(owner, name) === null) return null;
+    this.grownUp(before + elapsed() - this.limits.youngMs);
+    return this.shortageNow(owner, name);
+  }
+
+  private shortageNow(owner: number, name: string): Shortage | null {
+    const { sessionsMax, bytesMax } = this.limits;
     const { young } = this;
     const own = this.owners.get(owner);
     if (young.bytes >= bytesMax || (own?.young.bytes ?? 0) >= USER_SHARE * bytesMax) return 'bytes';
@@ -148,7 +159,7 @@ export class RequestSessions {
   }
 
   /** Keeps the result of a request, if it may come again. */
-  keep(session: Session, sequence: number, body: Uint8Array, reply: Uint8Array): void {
+  keep(session: Session, sequence: number, body: BodyHash, reply: Uint8Array): void {
     if (sequence < session.low) return;
     const { sessionBytesMax } = this.limits;
     this.forget(session, sequence);
@@ -245,14 +256,13 @@ export class RequestSessions {
   }
 
   private forget(session: Session, sequence: number): void {
-    const result = session.results.get(sequence);
-    if (result === undefined) return;
-    session.results.delete(sequence);
-    this.grow(session, -this.bytesOf(result));
+    const result = session.results.take(sequence);
+    if (result !== undefined) this.grow(session, -this.bytesOf(result));
   }
 
   private forgetBelow(session: Session, low: number): void {
-    for (const sequence of session.results.keysBetween(session.low, low)) this.forget(session, sequence);
+    if (low === session.low + 1) this.forget(session, session.low);
+    else for (const sequence of session.results.keysBetween(session.low, low)) this.forget(session, sequence);
     session.low = low;
   }
 
@@ -315,10 +325,10 @@ export class SingleResult implements Results {
     this.result = result;
   }
 
-  delete(): boolean {
-    const wasThere = this.result !== undefined;
+  take(): Result | undefined {
+    const { result } = this;
     this.result = undefined;
-    return wasThere;
+    return result;
   }
 
   entries(): [number, Result][] {

@@ -11,7 +11,7 @@ import {
   type User,
   type WireValues,
 } from '@althing/engine';
-import type { ClientRequest } from './entry.js';
+import type { ClientRequest, IdempotencyKey } from './entry.js';
 
 /** The body of a request that runs a program. Its values are read by the engine, when the request runs. */
 export type ProgramBody =
@@ -110,7 +110,7 @@ export interface Terms {
   /** Index that the state must hold at least. */
   readonly minIndex: number;
   /** The client's own name for the request, and the hash of its body. */
-  readonly key: { readonly key: string; readonly body: Uint8Array } | null;
+  readonly key: Omit<IdempotencyKey, 'user'> | null;
   /** The client's name for the request by numbers; not beside a key. */
   readonly name: Omit<ClientRequest, 'user'> | null;
   /** Whether it runs as if its user had neither CHANGE nor GRANT, on any scope. */

@@ -42,7 +42,7 @@ export function encodeSession(kind: number, session: Session, out: ByteWriter): 
     }
     for (const [sequence, { body, reply }] of chunk) {
       out.varint(sequence);
-      out.bytes(body);
+      out.latin1(body);
       out.blob(reply);
     }
     return [SessionRecord.SESSION, number, part, out.take()];
@@ -79,7 +79,7 @@ export function loadSession(
   const { sessions, session } = loaded;
   session.parts = part + 1;
   while (input.remaining > 0) {
-    sessions.load(session, input.varint(), { body: readBody(input), reply: input.blob() });
+    sessions.load(session, input.varint(), { body: input.latin1(BODY_HASH_BYTES), reply: input.blob() });
   }
   return loaded;
 }
@@ -126,7 +126,7 @@ export function encodeFirstForm(
       out.varint(age);
       out.varint(owner.id);
       out.text(name);
-      out.bytes(body);
+      out.latin1(body);
       out.blob(reply);
       records.push([SessionRecord.KEY, number++, 0, out.take()]);
     }
@@ -154,12 +154,7 @@ export function loadFirstKey(keys: RequestSessions, record: Uint8Array): void {
   const known = keys.find(owner, name);
   if (known !== undefined) keys.drop(known);
   const session = keys.add(owner, name, { incarnation: 0, low: 0, age, number: 0 });
-  keys.load(session, 0, { body: readBody(input), reply: input.blob() });
-}
-
-/** A copy: what it is read from is gone after a while. */
-function readBody(input: ByteReader): Uint8Array {
-  return Uint8Array.prototype.slice.call(input.bytes(BODY_HASH_BYTES));
+  keys.load(session, 0, { body: input.latin1(BODY_HASH_BYTES), reply: input.blob() });
 }
 
 /** The results in the order of their sequences, in chunks of a bounded size: at least one, which may be empty. */

@@ -24,6 +24,7 @@
 import { ByteReader, ByteWriter, FormatError } from '@althing/engine';
 import {
   ANY_BODY,
+  type BodyHash,
   type ClientRequest,
   type EntryHead,
   type IdempotencyKey,
@@ -195,15 +196,15 @@ export class SessionTable {
   /**
    * The shortage that a new request of a client meets; null when there is room.
    *
-   * @param elapsed milliseconds since the last entry
+   * @param elapsed milliseconds since the last entry, if it comes to them
    */
-  clientShortage({ user, client }: ClientRequest, elapsed: number): Shortage | null {
-    return this.clients.shortage(user, client, this.ageMs + elapsed);
+  clientShortage({ user, client }: ClientRequest, elapsed: () => number): Shortage | null {
+    return this.clients.shortage(user, client, this.ageMs, elapsed);
   }
 
   /** The shortage that a new key meets. As `clientShortage`. */
-  keyShortage({ user, key }: IdempotencyKey, elapsed: number): Shortage | null {
-    return this.keys.shortage(user, key, this.ageMs + elapsed);
+  keyShortage({ user, key }: IdempotencyKey, elapsed: () => number): Shortage | null {
+    return this.keys.shortage(user, key, this.ageMs, elapsed);
   }
 
   /** Captures what a checkpoint of the state has to write that stands where the table does. */
@@ -310,16 +311,13 @@ const NEW: KnownRequest = { kind: 'new' };
 const OUTDATED: KnownRequest = { kind: 'outdated' };
 const CONFLICT: KnownRequest = { kind: 'conflict' };
 
-function knownIn({ low, results }: Session, sequence: number, body: Uint8Array): KnownRequest {
+function knownIn({ low, results }: Session, sequence: number, body: BodyHash): KnownRequest {
   if (sequence < low) return OUTDATED;
   const result = results.get(sequence);
   if (result === undefined) return NEW;
-  return isSameBody(result.body, body) ? { kind: 'reply', reply: decodeReply(result.reply) } : CONFLICT;
-}
-
-/** Whether two hashes stand for the same body, as far as they tell. */
-function isSameBody(a: Uint8Array, b: Uint8Array): boolean {
-  return Buffer.compare(a, b) === 0 || Buffer.compare(a, ANY_BODY) === 0;
+  return result.body === body || result.body === ANY_BODY
+    ? { kind: 'reply', reply: decodeReply(result.reply) }
+    : CONFLICT;
 }
 
 /** The places of those records that have the first form. */

@@ -43,9 +43,9 @@ const requests: readonly ForwardedRequest[] = [
   { ...plain, scope: { kind: 'thingsdb' }, format: 'msgpack', body: new Uint8Array(0) },
   { ...plain, scope: { kind: 'node', id: 0 } },
   { ...plain, scope: { kind: 'node', id: null } },
-  { ...plain, key: { key: 'ключ', body: new Uint8Array(16).fill(5) } },
+  { ...plain, key: { key: 'ключ', body: '\x05'.repeat(16) } },
   { ...plain, id: 'abc-1' },
-  { ...plain, key: { key: 'k', body: new Uint8Array(16).fill(5) }, id: 'abc-2' },
+  { ...plain, key: { key: 'k', body: '\x05'.repeat(16) }, id: 'abc-2' },
   { ...plain, knowsOutcomes: true },
   { ...plain, knowsOutcomes: true, undecided: true, id: 'abc-3' },
   { ...plain, knowsOutcomes: true, wantsLogs: true },
@@ -55,7 +55,7 @@ const requests: readonly ForwardedRequest[] = [
   { ...plain, knowsOutcomes: true, readOnly: true, dryRun: true },
   { ...plain, knowsOutcomes: true, dryRun: 'explain' },
   { ...plain, knowsOutcomes: true, id: 'abc-5', saltKey: new Uint8Array(16).fill(7), readOnly: true },
-  { ...plain, name: { client: 'c', sequence: 2 ** 50, low: 1, body: new Uint8Array(16).fill(5) }, id: 'a' },
+  { ...plain, name: { client: 'c', sequence: 2 ** 50, low: 1, body: '\x05'.repeat(16) }, id: 'a' },
 ];
 
 const answers: readonly ForwardedAnswer[] = [

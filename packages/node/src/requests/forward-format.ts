@@ -80,7 +80,7 @@ export interface ForwardedRequest {
   readonly user: number;
   readonly format: Format;
   readonly scope: ScopeName;
-  readonly key: { readonly key: string; readonly body: Uint8Array } | null;
+  readonly key: Terms['key'];
   /** The client's name for it by numbers. */
   readonly name: Terms['name'];
   /** Null when it has none. */
@@ -133,14 +133,14 @@ export function encodeRequest(request: ForwardedRequest, out = new ByteWriter())
   writeScope(out, scope);
   if (key !== null) {
     out.text(key.key);
-    out.bytes(key.body);
+    out.latin1(key.body);
   }
   if (id !== null) out.text(id);
   if (name !== null) {
     out.text(name.client);
     out.varint(name.sequence);
     out.varint(name.low);
-    out.bytes(name.body);
+    out.latin1(name.body);
   }
   if (saltKey !== null) out.bytes(saltKey);
   if (modes !== 0) out.u8(modes);
@@ -163,7 +163,7 @@ export function decodeRequest(payload: Uint8Array): ForwardedRequest {
     user: input.varint(),
     format: formatOf(input.u8()),
     scope: readScope(input),
-    key: (flags & WITH_KEY) === 0 ? null : { key: input.text(), body: input.bytes(BODY_HASH_BYTES) },
+    key: (flags & WITH_KEY) === 0 ? null : { key: input.text(), body: input.latin1(BODY_HASH_BYTES) },
     id: (flags & WITH_ID) === 0 ? null : input.text(),
     name: (flags & WITH_CLIENT) === 0 ? null : readName(input),
     knowsOutcomes: (flags & KNOWS_OUTCOMES) !== 0,
@@ -188,7 +188,7 @@ function readName(input: ByteReader): Terms['name'] {
     client: input.text(),
     sequence: input.varint(),
     low: input.varint(),
-    body: input.bytes(BODY_HASH_BYTES),
+    body: input.latin1(BODY_HASH_BYTES),
   };
 }
 

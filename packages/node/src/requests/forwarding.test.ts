@@ -431,7 +431,7 @@ describe('when there is no majority', () => {
 });
 
 describe('Idempotency-Key', () => {
-  const body = new Uint8Array(16);
+  const body = '\0'.repeat(16);
   const terms = { key: { key: 'k1', body } };
 
   beforeEach(async () => {
@@ -460,7 +460,7 @@ describe('Idempotency-Key', () => {
   });
 
   test('another body is a conflict, whether the first is done or not', async () => {
-    const other = { key: { key: 'k1', body: new Uint8Array(16).fill(1) } };
+    const other = { key: { key: 'k1', body: '\x01'.repeat(16) } };
     cluster.commits = false;
     const first = cluster.node(1).query('stuff', '.x += 1;', { terms });
     const early = cluster.node(1).query('stuff', '.x += 2;', { terms: other });
@@ -488,7 +488,7 @@ describe('Idempotency-Key', () => {
 
 describe('Althing-Request', () => {
   const termsOf = (sequence: number, low: number, client = 'c') => ({
-    name: { client, sequence, low, body: new Uint8Array(16) },
+    name: { client, sequence, low, body: '\0'.repeat(16) },
   });
   const send = async (node: number, sequence: number, low: number, code = '.x += 1;'): Promise<Reply> => {
     const reply = cluster.node(node).query('stuff', code, { terms: termsOf(sequence, low) });
@@ -528,7 +528,7 @@ describe('Althing-Request', () => {
 
   test('another body under the same number is a conflict', async () => {
     await send(2, 1, 1);
-    const terms = { name: { ...termsOf(1, 1).name, body: new Uint8Array(16).fill(1) } };
+    const terms = { name: { ...termsOf(1, 1).name, body: '\x01'.repeat(16) } };
     const reply = cluster.node(3).query('stuff', '.x += 5;', { terms });
     await cluster.settle();
     expect(await reply).toMatchObject({ ok: false, conflict: true });
@@ -589,13 +589,13 @@ describe('Althing-Request', () => {
   });
 
   test('the body of a request with a password leaves no quick hash', async () => {
-    const ask = async (body: Uint8Array): Promise<Reply> => {
+    const ask = async (body: string): Promise<Reply> => {
       const terms = { name: { client: 'c', sequence: 1, low: 1, body } };
       const reply = cluster.node(2).query('/t', "set_password('admin', 'secret');", { terms });
       await cluster.settle();
       return reply;
     };
-    expect((await ask(new Uint8Array(16).fill(7))).ok).toBe(true);
+    expect((await ask('\x07'.repeat(16))).ok).toBe(true);
     const written: Buffer[] = [];
     const put = (_kind: number, _id: number, _part: number, record: Uint8Array): void => {
       written.push(Buffer.from(record));
@@ -605,7 +605,7 @@ describe('Althing-Request', () => {
       .session(0)
       .table.writeAll({ put, delete: () => {} });
     expect(written.filter((record) => record.includes(Buffer.alloc(16, 7)))).toEqual([]);
-    expect((await ask(new Uint8Array(16).fill(7))).ok).toBe(true);
+    expect((await ask('\x07'.repeat(16))).ok).toBe(true);
   });
 
   test('holds on a node that is alone', async () => {

@@ -115,7 +115,7 @@ describe.each([1, 2])('asked at node %i', (node) => {
 
   test('a request that is repeated by its name is not sent again', async () => {
     for (const [i, code] of ['X({}).then(|r| 7);', 'X({}).then(|| 1 / 0);'].entries()) {
-      const terms = { key: { key: `name ${i}`, body: Buffer.alloc(16, i) } };
+      const terms = { key: { key: `name ${i}`, body: String(i).repeat(16) } };
       const first = new Asked(node, code, terms);
       await cluster.settle();
       const second = new Asked(3 - node, code, terms);

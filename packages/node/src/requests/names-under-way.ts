@@ -9,6 +9,12 @@ export interface RequestName {
   readonly number: number;
 }
 
+/** A name that a request holds. */
+export interface HeldName extends RequestName {
+  /** The names that its client gave it, put together once; null for one that a node gave. */
+  readonly names: ClientNames | null;
+}
+
 /**
  * The names of requests that are carried out on this node. Owners stay for a while after their last request: a Map in which each request
  * comes and goes keeps its former tables for long (see `NumberTable`).

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { MiniCluster } from '../testing/mini-cluster.js';
 
-const terms = { key: { key: 'once', body: new Uint8Array(16).fill(1) } };
+const terms = { key: { key: 'once', body: '\x01'.repeat(16) } };
 
 test('a repetition that waits for the first request of its name does not say that nothing was changed', async () => {
   // Given a change under a key whose commit does not come

@@ -1,10 +1,22 @@
 /** Requests that come again: under which names they are known, so that each takes effect once. */
 import type { GroupId, NodeId } from '../between/protocol.js';
-import { ANY_BODY, type ClientRequest, type IdempotencyKey, type RequestIdentity } from '../groups/entry.js';
+import {
+  ANY_BODY,
+  type BodyHash,
+  type ClientRequest,
+  type IdempotencyKey,
+  type RequestIdentity,
+} from '../groups/entry.js';
 import type { GroupSession } from '../groups/group-session.js';
 import type { ClientNames, Names } from '../groups/names.js';
 import type { KnownRequest } from '../groups/session-table.js';
-import { clientNameOf, NamesUnderWay, nodeNameOf, type RequestName } from './names-under-way.js';
+import {
+  clientNameOf,
+  type HeldName,
+  NamesUnderWay,
+  nodeNameOf,
+  type RequestName,
+} from './names-under-way.js';
 import { belowLow, conflictOf, LATE_UNKNOWN, repeatedReply } from './replies.js';
 import { FOLLOWING, type PendingRequest } from './request.js';
 import type { Sequences } from './sequences.js';
@@ -18,10 +30,11 @@ export interface RepetitionsOptions {
 }
 
 /** The request that holds a name, and those that came after it under the same one. */
-interface NameHolder {
+interface NameHolder extends HeldName {
   readonly pending: PendingRequest;
-  readonly body: Uint8Array;
-  readonly followers: PendingRequest[];
+  readonly body: BodyHash;
+  /** Null for none. */
+  followers: PendingRequest[] | null;
 }
 
 export class Repetitions {
@@ -40,7 +53,7 @@ export class Repetitions {
     const { forwarded, state } = pending;
     if (state.kind === 'ended') this.release(pending);
     else if (forwarded !== null && pending.heldName === null)
-      this.take(pending, nodeNameOf(forwarded, pending.group), ANY_BODY);
+      this.take(pending, nodeNameOf(forwarded, pending.group), null, ANY_BODY);
   }
 
   /** The change of a request that was answered before is decided. */
@@ -58,7 +71,7 @@ export class Repetitions {
     const request = this.identityOf(pending, session.id);
     const names = clientNamesOf(pending);
     const { key, client } = names;
-    if (session.hasToldEarly({ request, key, client })) {
+    if (session.hasToldEarly(request, names)) {
       pending.noteDoubt();
       pending.owner.wait(pending, session.id);
       return true;
@@ -68,8 +81,7 @@ export class Repetitions {
       if (this.follows(pending, nodeNameOf(forwarded, session.id), session)) return true;
     }
     const name = clientNameOf(session.id, names);
-    if (name !== null && this.isUnderWay(pending, name, session, (key ?? client)?.body ?? ANY_BODY))
-      return true;
+    if (name !== null && this.isUnderWay(pending, name, names, session)) return true;
     if (request !== null && this.endsAs(pending, session.table.find(request), session)) return true;
     if (key !== null) return this.endsAs(pending, session.table.findKey(key), session);
     if (client === null) return false;
@@ -83,16 +95,17 @@ export class Repetitions {
   private isUnderWay(
     pending: PendingRequest,
     name: RequestName,
+    names: ClientNames,
     session: GroupSession,
-    body: Uint8Array,
   ): boolean {
+    const body = (names.key ?? names.client)?.body ?? ANY_BODY;
     const holder = this.underWay.find(name);
     if (holder === undefined) {
-      this.take(pending, name, body);
+      this.take(pending, name, names, body);
       return false;
     }
     if (holder.pending === pending) return false;
-    if (Buffer.compare(holder.body, body) === 0) return this.follows(pending, name, session);
+    if (holder.body === body) return this.follows(pending, name, session);
     pending.end({ kind: 'reply', reply: conflictOf(pending) });
     return true;
   }
@@ -105,13 +118,20 @@ export class Repetitions {
     pending.noteDoubt();
     pending.group ??= session.id;
     pending.become(FOLLOWING);
+    holder.followers ??= [];
     holder.followers.push(pending);
     return true;
   }
 
-  private take(pending: PendingRequest, name: RequestName, body: Uint8Array): void {
-    this.underWay.take(name, { pending, body, followers: [] });
-    pending.heldName = name;
+  private take(
+    pending: PendingRequest,
+    { owner, number }: RequestName,
+    names: ClientNames | null,
+    body: BodyHash,
+  ): void {
+    const holder: NameHolder = { owner, number, names, pending, body, followers: null };
+    this.underWay.take(holder, holder);
+    pending.heldName = holder;
   }
 
   /** Gives back the name that a request held; those that waited for it go on. */
@@ -168,8 +188,9 @@ export class Repetitions {
 }
 
 /** The names that the client gave to the request of a pending request. */
-export function clientNamesOf({ request: { terms = null, user } }: PendingRequest): ClientNames {
+export function clientNamesOf({ request: { terms = null, user }, heldName }: PendingRequest): ClientNames {
   if (terms === null) return NO_NAMES;
+  if (heldName !== null && heldName.names !== null) return heldName.names;
   const { key, name } = terms;
   return {
     key: key === null ? null : { user: user.id, key: key.key, body: key.body },

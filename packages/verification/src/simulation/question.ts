@@ -12,7 +12,7 @@ import type { Process } from './process.js';
 import { ADMIN, sessionAskOf } from './workload.js';
 
 /** The name that a client gives to a request, so that it can repeat it. */
-export type Key = { readonly key: string; readonly body: Uint8Array };
+export type Key = { readonly key: string; readonly body: string };
 
 export interface Question {
   /** Null: the root scope. */
@@ -37,9 +37,7 @@ export type Answer = (
 ) => void;
 
 export function keyOf(id: number): Key {
-  const body = new Uint8Array(16);
-  new DataView(body.buffer).setUint32(0, id);
-  return { key: `request ${id}`, body };
+  return { key: `request ${id}`, body: String(id).padStart(16) };
 }
 
 /**

@@ -149,6 +149,7 @@ export class KeyPage implements Page {
       const key = keys[i]!;
       const shared = sharedLength(before, key);
       out.varint(shared);
+      out.varint(key.length - shared);
       out.latin1(key, shared);
       out.varint(ids[i]!);
       if (level > 0) {

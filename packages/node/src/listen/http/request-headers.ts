@@ -11,7 +11,7 @@
  */
 import type { HttpRequest } from 'uWebSockets.js';
 import type { RequestIds } from '../shared/request-ids.js';
-import { NO_TERMS, type TermHeaders } from '../shared/terms.js';
+import { NO_TERMS, numberedOf, type TermHeaders } from '../shared/terms.js';
 
 export interface RequestHeaders {
   /** The name of the request: the client's own, or one that it got here. */
@@ -155,7 +155,7 @@ export class HeaderReader {
         break;
       case 'althing-request':
         into.terms ??= noTerms();
-        into.terms.request = value;
+        into.terms.request = numberedOf(value);
         break;
       case 'althing-timing':
         into.terms ??= noTerms();

@@ -20,7 +20,7 @@ import {
   ShapeTree,
 } from '@althing/engine';
 import type { ProgramBody, Terms } from '../../groups/request.js';
-import { NO_TERMS, problemOf, type TermHeaders, termsOf } from '../shared/terms.js';
+import { NO_TERMS, numberedOf, problemOf, type TermHeaders, termsOf } from '../shared/terms.js';
 
 /** The credentials of an AUTH as a header has them: see `parseAuthorization`. Null for values that can be none. */
 export type Authorization = string | null;
@@ -199,7 +199,7 @@ function readOptions(reader: MsgpackReader, named: Buffer): PackedOptions | null
       case null:
         throw badData('the keys of the options must be str');
       case 'request':
-        headers.request = textOf(reader, key);
+        headers.request = numberedOf(textOf(reader, key));
         break;
       case 'key':
         headers.key = textOf(reader, key);

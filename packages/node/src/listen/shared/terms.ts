@@ -18,7 +18,7 @@
  */
 import { hash } from 'node:crypto';
 import type { Format } from '@althing/engine';
-import { BODY_HASH_BYTES } from '../../groups/entry.js';
+import { BODY_HASH_BYTES, type BodyHash } from '../../groups/entry.js';
 import type { Terms } from '../../groups/request.js';
 
 /** The headers as they came; null for none. */
@@ -26,7 +26,7 @@ export interface TermHeaders {
   consistency: string | null;
   minIndex: string | null;
   key: string | null;
-  request: string | null;
+  request: Numbered | 'malformed' | null;
   readOnly: string | null;
   dryRun: string | null;
   timing: string | null;
@@ -34,6 +34,13 @@ export interface TermHeaders {
   accept: string | null;
   /** Whether lines are to end with one that says so. */
   hasEnd: boolean;
+}
+
+/** The content of Althing-Request. */
+export interface Numbered {
+  readonly client: string;
+  readonly sequence: number;
+  readonly low: number;
 }
 
 export const NO_TERMS: TermHeaders = {
@@ -93,12 +100,11 @@ export function problemOf({
   if (timing !== null && timing !== '1') return 'Althing-Timing must be 1';
   if (request === null) return null;
   if (key !== null) return 'a request is named by Idempotency-Key or by Althing-Request, not by both';
-  const name = nameOf(request);
-  if (name === null) {
+  if (request === 'malformed') {
     return `Althing-Request must be CLIENT.SEQUENCE.LOW: 1 to ${CLIENT_LENGTH_MAX} letters, digits, - or _, and two numbers from 1 on`;
   }
-  if (name.low > name.sequence) return 'Althing-Request has a LOW that is above its SEQUENCE';
-  if (name.sequence - name.low >= OPEN_MAX) {
+  if (request.low > request.sequence) return 'Althing-Request has a LOW that is above its SEQUENCE';
+  if (request.sequence - request.low >= OPEN_MAX) {
     return `a client may have ${OPEN_MAX} requests from LOW to SEQUENCE of Althing-Request`;
   }
   return null;
@@ -111,38 +117,36 @@ export function termsOf(
   format: Format,
 ): Terms {
   const isDryRun = isDry(dryRun);
-  const name = request === null || isDryRun ? null : nameOf(request);
+  const isNumbered = request !== null && request !== 'malformed' && !isDryRun;
   return {
     stale: consistency === 'stale',
-    ...(consistency === SNAPSHOT && {
-      snapshot: { maxAgeMs: maxAge === null ? null : indexOf(maxAge), wantsLines: accept !== null, hasEnd },
-    }),
+    snapshot:
+      consistency === SNAPSHOT
+        ? { maxAgeMs: maxAge === null ? null : indexOf(maxAge), wantsLines: accept !== null, hasEnd }
+        : null,
     minIndex: minIndex === null ? 0 : indexOf(minIndex),
-    key: key === null || isDryRun ? null : { key, body: hashOf(body, format) },
-    name:
-      name === null
-        ? null
-        : {
-            client: name.client,
-            sequence: name.sequence,
-            low: name.low,
-            body: hashOf(body, format),
-          },
+    key: key === null || isDryRun ? null : { key, body: hashOf(Buffer.concat([FORMAT_MARKS[format], body])) },
+    name: isNumbered ? named(request, body) : null,
     readOnly: readOnly === 'true',
     dryRun: dryRun === EXPLAIN ? EXPLAIN : isDryRun,
     timing: timing !== null,
   };
 }
 
-/** The content of the header; null when it is malformed. */
-function nameOf(text: string): { client: string; sequence: number; low: number } | null {
+/** The hash needs no mark of the format: a map of MessagePack begins as no JSON does. */
+function named({ client, sequence, low }: Numbered, body: Uint8Array): Terms['name'] {
+  return { client, sequence, low, body: hashOf(body) };
+}
+
+/** The content of the header Althing-Request. */
+export function numberedOf(text: string): Numbered | 'malformed' {
   const first = text.indexOf('.');
   const second = text.indexOf('.', first + 1);
-  if (first < 1 || first > CLIENT_LENGTH_MAX || second < 0) return null;
-  for (let i = 0; i < first; i++) if (!isNameCharacter(text.charCodeAt(i))) return null;
+  if (first < 1 || first > CLIENT_LENGTH_MAX || second < 0) return 'malformed';
+  for (let i = 0; i < first; i++) if (!isNameCharacter(text.charCodeAt(i))) return 'malformed';
   const sequence = wholeNumber(text, first + 1, second);
   const low = wholeNumber(text, second + 1, text.length);
-  return sequence === 0 || low === 0 ? null : { client: text.slice(0, first), sequence, low };
+  return sequence === 0 || low === 0 ? 'malformed' : { client: text.slice(0, first), sequence, low };
 }
 
 /** The number from 1 on whose decimal digits lie between two places of a text; 0 for anything else. */
@@ -185,19 +189,16 @@ function indexOf(text: string): number {
 }
 
 /**
- * The hash by which a repetition is known from another request. A body in another format is another request, though its bytes are the
- * same.
+ * The hash by which a repetition is known from another request: the first half of SHA-256.
  *
  * One call that gives a text takes a seventh of the time of a hash that is built up and gives a buffer: 0.35 and 2.4 µs for 32 bytes, and
  * the latter leaves objects that the garbage collector has to finish one by one.
  */
-function hashOf(body: Uint8Array, format: Format): Uint8Array {
-  const text = hash('sha256', Buffer.concat([FORMAT_MARKS[format], body]), 'binary');
-  const bytes = new Uint8Array(BODY_HASH_BYTES);
-  for (let i = 0; i < BODY_HASH_BYTES; i++) bytes[i] = text.charCodeAt(i);
-  return bytes;
+function hashOf(body: Uint8Array): BodyHash {
+  return hash('sha256', body, 'binary').slice(0, BODY_HASH_BYTES);
 }
 
+/** A body in another format is another request, though its bytes are the same. Release 0.1.0 keeps these hashes of keys. */
 const FORMAT_MARKS: Readonly<Record<Format, Buffer>> = {
   json: Buffer.from('json:'),
   msgpack: Buffer.from('msgpack:'),

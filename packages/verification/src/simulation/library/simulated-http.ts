@@ -15,6 +15,7 @@ import {
 import {
   errorBody,
   NO_TERMS,
+  numberedOf,
   problemOf,
   type Reply,
   statusOfReply,
@@ -182,10 +183,11 @@ function answer(
 /** The headers as a node reads them. */
 function termsIn(attempt: Attempt): Terms {
   const headers = new Map(Object.entries(httpHeaders(attempt)));
+  const name = headers.get('Althing-Request');
   const terms = {
     ...NO_TERMS,
     key: headers.get('Idempotency-Key') ?? null,
-    request: headers.get('Althing-Request') ?? null,
+    request: name === undefined ? null : numberedOf(name),
     dryRun: headers.get('Althing-Dry-Run') ?? null,
   };
   const problem = problemOf(terms);
