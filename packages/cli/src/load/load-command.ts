@@ -52,6 +52,10 @@ export const loadCommand: CommandDefinition = {
       .option('--rejects <file>', 'where refused rows go, as they are')
       .option('--rate <rows>', 'rows in a second at most')
       .option('--id <name>', 'the name of the load; by default one that is made of the file and the plan')
+      .option(
+        '--build-after <indexes>',
+        'indexes that are made behind the last row, as created,by_customer=customer+created',
+      )
       .option('--dry-run', 'try each step, and take it back')
       .addHelpText('after', HELP)
       .action(async (scope: string, type: string, file: string, options: LoadOptions, invoked: Command) =>
@@ -73,6 +77,7 @@ interface LoadOptions {
   readonly errors: string;
   readonly rejects?: string;
   readonly rate?: string;
+  readonly buildAfter?: string;
   readonly id?: string;
   readonly dryRun?: boolean;
 }
@@ -122,6 +127,7 @@ async function load(
       const bytes = file === '-' ? io.stdin : createReadStream(file);
       const rows = await openRows(progress.watch(bytes), format, columns);
       const { plan, fields } = await planFor(connection, scope, type, options);
+      const indexes = options.buildAfter === undefined ? [] : indexesOf(options.buildAfter, type, fields);
       const source = createHash('sha256')
         .update(JSON.stringify([rows.head, format, columns, plan]))
         .digest('hex');
@@ -144,6 +150,8 @@ async function load(
         },
       });
       const { made, refused, skipped, before } = await loader.run(rows);
+      if (options.dryRun !== true && !stop.signal.aborted)
+        for (const index of indexes) await runQuery(connection, scope, MAKE_INDEX, { type, ...index });
       const seconds = Math.max((performance.now() - begun) / 1000, 0.001);
       const done = options.dryRun === true ? 'would be made' : 'made';
       const told = [
@@ -169,6 +177,31 @@ function formatOf(file: string): RowFormat {
   if (found === 'csv' || found === 'tsv') return found;
   if (found !== undefined) return 'jsonl';
   throw new UsageError('which format? --format jsonl, csv or tsv');
+}
+
+/** Makes an index, unless it is there: by an earlier run of the command. */
+const MAKE_INDEX = 'if (is_err(try(index_info(type, name)))) new_index(type, name, properties); nil;';
+
+/**
+ * Reads `created,by_customer=customer+created`.
+ *
+ * @throws UsageError, before any row is made
+ */
+function indexesOf(
+  text: string,
+  type: string,
+  fields: ReadonlyMap<string, Field>,
+): readonly { readonly name: string; readonly properties: readonly string[] }[] {
+  return text.split(',').map((part) => {
+    const [name = '', list = name, ...others] = part.split('=').map((each) => each.trim());
+    const properties = list.split('+').map((each) => each.trim());
+    const unknown = properties.find((property) => !fields.has(property));
+    if (unknown !== undefined || name === '' || others.length > 0)
+      throw new UsageError(
+        `--build-after: ${JSON.stringify(part)} is not like NAME=PROPERTY+PROPERTY${unknown === undefined ? '' : `: ${type} has no property ${JSON.stringify(unknown)}`}`,
+      );
+    return { name, properties };
+  });
 }
 
 function countOf(option: string, text: string): number {

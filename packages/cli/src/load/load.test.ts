@@ -199,6 +199,22 @@ test('a dump has all instances of a type, with ids in the place of other things'
   ]);
 });
 
+test('indexes that are built after a load are there when it is over, once', async () => {
+  const args = [...MAP, '--build-after', 'at,by_amount=amount+nr'];
+  const file = fileOf('a.csv', CSV);
+  expect((await load(file, [...args, '--dry-run'])).code).toBe(0);
+  const properties =
+    "['at', 'by_amount'].map(|i| { i = try(index_info('Order', i)); is_err(i) ? nil : i.load().fields; });";
+  expect(await query(properties)).toEqual([null, null]);
+  expect([(await load(file, args)).code, (await load(file, args)).code]).toEqual([0, 0]);
+  expect(await query(properties)).toEqual([['at'], ['amount', 'nr']]);
+  await query("del_index('Order', 'at'); del_index('Order', 'by_amount'); nil;");
+  for (const wrong of ['', 'sum', 'a=nr=at', 'a=nr+', '=nr']) {
+    const refused = await load(file, [...MAP, '--id', 'new', '--build-after', wrong]);
+    expect([refused.code, refused.errors]).toEqual([2, expect.stringContaining('is not like NAME=')]);
+  }
+});
+
 test.each(['orders.jsonl', 'orders.csv', 'orders.tsv.gz'])(
   'what is dumped as %s can be loaded again',
   async (name) => {
