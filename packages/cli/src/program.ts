@@ -15,6 +15,7 @@ import { completionCommand } from './completion/completion-command.js';
 import { configCommand } from './config.js';
 import { copyCommand } from './copy.js';
 import { explainCommand } from './explain/explain-command.js';
+import { indexCommand } from './index-command.js';
 import { type Io, processIo, writeLast } from './io.js';
 import { dumpCommand } from './load/dump-command.js';
 import { loadCommand } from './load/load-command.js';
@@ -42,6 +43,7 @@ const commands: readonly CommandDefinition[] = [
   migrateCommand,
   loadCommand,
   dumpCommand,
+  indexCommand,
   changesCommand,
   checkCommand,
   recoverCommand,

@@ -273,3 +273,21 @@ test.each([
   const { code, errors } = await dump(...args);
   expect([code, errors]).toEqual([wanted, expect.stringMatching(why)]);
 });
+
+test('althing index wait ends when an index is ready, or could not be built', async () => {
+  const wait = async (...args: readonly string[]) => {
+    const io = new FakeIo({ ALTHING_URL: node.url, ALTHING_USER: 'admin:pass' });
+    const code = await main(['index', 'wait', ...args], io);
+    return [code, io.errors];
+  };
+  await query("set_type('Many', {n: 'int', same: 'int'}); .many = range(1500).map(|n| Many{n: n}); nil;");
+  await query("new_index('Many', 'n', UNIQUE); new_index('Many', 'same', UNIQUE); nil;");
+  expect(await wait('//stuff', 'Many', 'n')).toEqual([
+    0,
+    expect.stringMatching(/^1500 entries, about \d+ bytes\n$/),
+  ]);
+  expect(await wait('//stuff', 'Many', 'same')).toEqual([1, expect.stringContaining('could not be built')]);
+  expect(await wait('//stuff', 'Many', 'none')).toEqual([1, expect.stringContaining('has no index')]);
+  expect((await wait('//stuff', 'Many'))[0]).toBe(2);
+  await query('.del("many"); del_type("Many"); nil;');
+});

@@ -539,6 +539,8 @@ describe('types with indexes', () => {
       percent: 100,
       why: null,
       entries: 4,
+      pages: 1,
+      bytes: expect.any(Number),
     });
     db.run("mod_type('Person', 'del', 'boss');");
     db.error("del_type('Person'); raise('no');");

@@ -79,7 +79,7 @@ export const INDEXES: readonly Entry[] = [
     },
   }),
   func('index_info', {
-    doc: 'What is known of an index: its properties, whether it is unique and without regard to case, whether instances expire by it, how far it is built and why it could not be, and its number of entries.',
+    doc: 'What is known of an index: its properties, whether it is unique and without regard to case, whether instances expire by it, how far it is built and why it could not be, its number of entries, and of pages on the node that is asked, and about how many bytes these take on the disk.',
     in: In.COLLECTION,
     readsState: true,
     params: [p.str('type'), p.str('name')],
@@ -219,7 +219,7 @@ function indexInfo(rt: Runtime, type: Type, index: TypeIndex): MpData {
   const fields = defOf(type).fields;
   rt.charge(256);
   const out = new MsgpackWriter();
-  out.beginMap(10);
+  out.beginMap(12);
   out.key('name');
   out.str(def.name);
   out.key('type');
@@ -242,6 +242,11 @@ function indexInfo(rt: Runtime, type: Type, index: TypeIndex): MpData {
   else out.str(progress.why);
   out.key('entries');
   out.int(tree.count);
+  const { pages, bytes } = tree.measure(() => rt.charge(UNITS_PER_READ));
+  out.key('pages');
+  out.int(pages);
+  out.key('bytes');
+  out.int(bytes);
   return new MpData(out.out.take());
 }
 

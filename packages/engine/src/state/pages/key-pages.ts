@@ -11,7 +11,7 @@
  * Source: Bayer and McCreight, "Organization and maintenance of large ordered indices" (1972); sizes in inner pages are those of a counted
  * B tree.
  */
-import { type ByteReader, type ByteWriter, FormatError } from '../../bytes.js';
+import { type ByteReader, ByteWriter, FormatError } from '../../bytes.js';
 import { flatKey } from '../../value/sort-key.js';
 import { KeyPage, PAGE_BYTES_MAX } from './key-page.js';
 import { PageSet } from './page-set.js';
@@ -43,6 +43,9 @@ interface Step {
 }
 
 const PAGE_FORMAT = 1;
+
+/** Leaves that `measure` looks at, at most. */
+const LEAVES_MEASURED = 16;
 
 export class KeyPages extends PageSet<KeyPage> {
   private root: number;
@@ -121,6 +124,37 @@ export class KeyPages extends PageSet<KeyPage> {
       page.isUsed = false;
       return isUsed;
     });
+  }
+
+  /**
+   * Number of pages, and of bytes that they take on the disk, about: of leaves some are looked at.
+   *
+   * @param charge told of each page that may have to be read
+   */
+  measure(charge: () => void): { readonly pages: number; readonly bytes: number } {
+    let [pages, bytes] = [0, 0];
+    const out = new ByteWriter();
+    let level = this.root === 0 ? [] : [this.root];
+    while (level.length > 0) {
+      charge();
+      const isLeaves = this.peek(level[0]!).level === 0;
+      const step = isLeaves ? Math.ceil(level.length / LEAVES_MEASURED) : 1;
+      const looked = level.filter((_, i) => i % step === 0);
+      let sum = 0;
+      const below: number[] = [];
+      for (const number of looked) {
+        charge();
+        const page = this.peek(number);
+        out.rewind();
+        this.encode(page, out);
+        sum += out.length;
+        for (const child of page.pages) below.push(child);
+      }
+      pages += level.length;
+      bytes += Math.round((sum / looked.length) * level.length);
+      level = below;
+    }
+    return { pages, bytes };
   }
 
   /** Estimated bytes of the pages in memory. */
