@@ -191,6 +191,15 @@ describe('what fails', () => {
     expect([io.output, io.errors]).toEqual(['', 'lookup_err (-54): no thing 7\n']);
   });
 
+  test('its place is shown below the line', async () => {
+    const at = wireMap({ line: 2n, column: 3n, offset: 8n, length: 2n });
+    const error = { code: -54n, name: 'lookup_err', message: 'no thing 7', outcome: 'none', at };
+    answer = { status: 404, body: encodeMessagePack(wireMap({ error: wireMap(error) })) };
+    const io = new FakeIo();
+    expect(await query(io, '@t', 'x = 1;\n  #7;', '--url', url, ...user)).toBe(1);
+    expect(io.errors).toMatch(/no thing 7\n.*#7;\n.*\^/);
+  });
+
   test('an answer that is not from a node shows its status', async () => {
     const io = new FakeIo();
     answer = { status: 400, body: '<html>Bad request\n</html>' };

@@ -9,11 +9,12 @@ import {
 } from '@althing/client';
 import { type Command, Option } from 'commander';
 import type { CommandDefinition } from './command.js';
-import { addConnectionOptions, exitCodeOf, withConnection, wordsOf } from './connection.js';
+import { addConnectionOptions, withConnection } from './connection.js';
 import { tryOut } from './dry-run.js';
 import { Exit, exitHelp } from './exit-codes.js';
 import { textOption, UsageError } from './input.js';
 import { type Io, readInput, tell, write } from './io.js';
+import { failureOf } from './shell/failure.js';
 import { jsonLine } from './shell/output.js';
 import { messageOf } from './system-error.js';
 
@@ -70,17 +71,18 @@ Exit codes: 0 done; ${exitHelp}.`;
 
 async function query(scope: string, code: string, command: Command, io: Io): Promise<number> {
   const idempotencyKey = textOption(command, 'idempotencyKey') ?? randomUUID();
+  let source = code;
   try {
     const vars = varsOf(textOption(command, 'vars'));
     return await withConnection(command, io, async ({ db }) => {
-      const text = code === '-' ? await readInput(io) : code;
+      if (code === '-') source = await readInput(io);
       const value =
         command.getOptionValue('dryRun') === true
-          ? await tryOut(db, scope, text, vars, {})
+          ? await tryOut(db, scope, source, vars, {})
           : await db
               .$scope(scope)
               .with({ idempotencyKey, ...(command.getOptionValue('snapshot') === true && SNAPSHOT) })
-              .query<WireValue>(text, vars);
+              .query<WireValue>(source, vars);
       await write(io.stdout, `${shown(value, textOption(command, 'format'))}\n`);
       return 0;
     });
@@ -90,13 +92,11 @@ async function query(scope: string, code: string, command: Command, io: Io): Pro
       return 2;
     }
     if (!(error instanceof AlthingError)) throw error;
-    await tell(io, wordsOf(error));
-    const exitCode = exitCodeOf(error);
-    if (exitCode === Exit.Unknown) {
-      if (error.outcome === 'unknown') await tell(io, 'a change may have been made all the same');
+    const failure = failureOf(error, source);
+    await tell(io, failure.text);
+    if (failure.exitCode === Exit.Unknown)
       await tell(io, `to send it again, so that it takes effect once: --idempotency-key ${idempotencyKey}`);
-    }
-    return exitCode;
+    return failure.exitCode;
   }
 }
 

@@ -64,3 +64,18 @@ test('functions_info tells of every function and method as data', () => {
     changes: 'modifies stored',
   });
 });
+
+test('tells of procedures, also of one whose name a function has', () => {
+  const db = new Harness();
+  db.run(
+    "new_procedure('order', |sku: 'str', count: 'pint?'| { 'Orders something.'; .n = count; }, {duration: 50});",
+  );
+  db.run("new_procedure('pow', |a| a);");
+  expect(db.run("help('order')")).toBe(
+    'order(sku: str, count: pint?)\nOrders something.\nA procedure of @collection:stuff. It may run for 50 ms. Makes the query a change.',
+  );
+  expect(db.run("help('pow')")).toMatch(
+    /^pow\(base, exponent\)[\s\S]*\n\npow\(a\)\nA procedure of @collection:stuff. run\('pow', ...\) calls it, and not the function.$/,
+  );
+  expect(db.error("help('order')", { scope: 'node' })).toBe('lookup_err');
+});

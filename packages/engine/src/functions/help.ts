@@ -4,18 +4,23 @@ import { type Entry, func } from '../run/builtin.js';
 import * as p from '../run/params.js';
 import { MpData } from '../value/scalars.js';
 import { helpText, writeEntry } from './describe.js';
+import { procedureHelp } from './procedures.js';
 
 /** Bytes of one entry in `functions_info()`, about. */
 const ENTRY_BYTES = 400;
 
 export const HELP: readonly Entry[] = [
   func('help', {
-    doc: 'What a built-in function or method does and takes, as text.',
+    doc: 'What a built-in function or method, or a procedure of the scope, does and takes, as text.',
+    readsState: true,
     params: [p.str('name')],
     run: (rt, name) => {
-      const entries = rt.functions.entries.filter((entry) => entry.name === name);
-      if (entries.length === 0) throw lookupError(`there is no built-in function or method '${name}'`);
-      return entries.map(helpText).join('\n\n');
+      const texts = rt.functions.entries.filter((entry) => entry.name === name).map(helpText);
+      const procedure = rt.scope.procedure(name);
+      if (procedure !== undefined) texts.push(procedureHelp(rt, procedure));
+      if (texts.length === 0)
+        throw lookupError(`there is no built-in function or method and no procedure '${name}'`);
+      return texts.join('\n\n');
     },
   }),
   func('functions_info', {

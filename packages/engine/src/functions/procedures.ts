@@ -1,6 +1,6 @@
 import { closureDoc, parseClosure } from '@althing/language';
 import { Privilege } from '../admin/privileges.js';
-import { existsError, lookupError, quotaError } from '../error.js';
+import { existsError, lookupError, quotaError, valueError } from '../error.js';
 import { MsgpackWriter } from '../pack/msgpack-writer.js';
 import { CHANGES_DATA, type Entry, func, In, variadic } from '../run/builtin.js';
 import { callProcedure } from '../run/invoke.js';
@@ -151,7 +151,14 @@ function assertRoom(rt: Runtime): void {
 
 /** Puts a procedure with a closure of its own: what happens to the original does not matter to it. */
 function put(rt: Runtime, name: string, original: Closure, durationMs: number | null): void {
-  for (const rule of rt.unitOf(original).rules ?? []) rule?.resolve();
+  const { params, rules } = rt.unitOf(original);
+  for (const [i, rule] of (rules ?? []).entries()) {
+    rule?.resolve();
+    const twice = params[i]?.name ?? '';
+    // Arguments come by name, too. Programs without definitions keep what they have.
+    if (params.findIndex(({ name }) => name === twice) < i)
+      throw valueError(`procedure '${name}' has two parameters '${twice}'`);
+  }
   const closure = new Closure(original.source, original.unit, original.store());
   const { procedures } = rt.group;
   const procedure = { name, closure, createdAt: rt.seconds(), durationMs };
@@ -168,6 +175,24 @@ function durationIn(rt: Runtime, name: string, options: Thing | undefined): numb
 
 function docOf(procedure: Procedure): string {
   return closureDoc(parseClosure(procedure.closure.source));
+}
+
+/** What `help` gives for a procedure: its call, its doc, and the way to call it where a built-in function has its name. */
+export function procedureHelp(rt: Runtime, procedure: Procedure): string {
+  const { name, durationMs, closure } = procedure;
+  const { params, rules } = rt.unitOf(closure);
+  const call = params
+    .map((param, i) => (rules?.[i] ? `${param.name}: ${rules[i].text}` : param.name))
+    .join(', ');
+  const notes = [
+    `A procedure of ${rt.scope.name}.`,
+    ...(rt.functions.function(name) === undefined
+      ? []
+      : [`run('${name}', ...) calls it, and not the function.`]),
+    ...(durationMs === null ? [] : [`It may run for ${durationMs} ms.`]),
+    ...(rt.needsChange(closure) ? ['Makes the query a change.'] : []),
+  ];
+  return [`${name}(${call})`, docOf(procedure), notes.join(' ')].filter((line) => line !== '').join('\n');
 }
 
 function procedureInfo(rt: Runtime, procedure: Procedure): MpData {

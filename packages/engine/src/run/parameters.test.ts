@@ -49,6 +49,7 @@ describe('a parameter with a definition', () => {
     ["new_procedure('q', |a: 'Nobody'| a)", 'type_err'],
     ["new_procedure('q', |a: 'int>'| a)", 'value_err'],
     ["mod_procedure('add', |a: 'no such'| a)", 'type_err'],
+    ["set_procedure('add', |a: 'int', b, a| a)", 'value_err'],
   ])('refuses %s', (code, name) => expect(db.error(code)).toBe(name));
 
   test('goes by what a name means at the call', () => {
