@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { ANY_BODY } from '../groups/entry.js';
 import { NamesUnderWay, nodeNameOf } from './names-under-way.js';
 
 describe('names under way', () => {
@@ -13,6 +14,20 @@ describe('names under way', () => {
     expect(names.release({ owner: 'b', number: 1 })).toBeUndefined();
     expect(names.find({ owner: 'b', number: 1 })).toBeUndefined();
     expect(names.size).toBe(1);
+  });
+
+  test('a client counts in each group, and for each user, on its own', () => {
+    const names = new NamesUnderWay<string>();
+    const of = (group: number, user: number, client: string) =>
+      names.clientNameOf(group, {
+        key: null,
+        client: { user, client, sequence: 1, low: 1, body: ANY_BODY },
+      }) ?? { owner: '', number: 0 };
+    const all = [1, 2, 1].flatMap((group) => [3, 4].map((user) => of(group, user, 'c').owner));
+    expect(new Set(all).size).toBe(4);
+    expect(all.slice(4)).toEqual(all.slice(0, 2));
+    for (let i = 0; i < 1000; i++) expect(of(1, 3, `c${i}`).owner).toBe(`client 1 3 c${i}`);
+    expect(of(1, 3, 'c').owner).toBe(all[0]);
   });
 
   test('no name is lost when many owners come and go', () => {

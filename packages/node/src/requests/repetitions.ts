@@ -10,13 +10,7 @@ import {
 import type { GroupSession } from '../groups/group-session.js';
 import type { ClientNames, Names } from '../groups/names.js';
 import type { KnownRequest } from '../groups/session-table.js';
-import {
-  clientNameOf,
-  type HeldName,
-  NamesUnderWay,
-  nodeNameOf,
-  type RequestName,
-} from './names-under-way.js';
+import { type HeldName, NamesUnderWay, nodeNameOf, type RequestName } from './names-under-way.js';
 import { belowLow, conflictOf, LATE_UNKNOWN, repeatedReply } from './replies.js';
 import { FOLLOWING, type PendingRequest } from './request.js';
 import type { Sequences } from './sequences.js';
@@ -80,7 +74,7 @@ export class Repetitions {
     if (forwarded !== null && this.underWay.size > 0) {
       if (this.follows(pending, nodeNameOf(forwarded, session.id), session)) return true;
     }
-    const name = clientNameOf(session.id, names);
+    const name = this.underWay.clientNameOf(session.id, names);
     if (name !== null && this.isUnderWay(pending, name, names, session)) return true;
     if (request !== null && this.endsAs(pending, session.table.find(request), session)) return true;
     if (key !== null) return this.endsAs(pending, session.table.findKey(key), session);
