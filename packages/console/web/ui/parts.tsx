@@ -1,7 +1,7 @@
 /** Small parts of all pages. */
 import { ForbiddenErr } from '@althing/client';
 import type { ComponentChildren, JSX, RefObject } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { errorText, outcomeText } from '../state/texts.js';
 
 /** The mark of the house: an assembly, and who leads it. */
@@ -180,7 +180,7 @@ export function Copied({ text, label }: { readonly text: string; readonly label:
   );
 }
 
-/** A window over the page; Escape closes it. */
+/** A window over the page; Escape closes it, and the focus is then where it was. */
 export function Dialog({
   title,
   class: name = '',
@@ -193,9 +193,23 @@ export function Dialog({
   readonly children: ComponentChildren;
 }): JSX.Element {
   const box = useRef<HTMLDialogElement>(null);
-  useEffect(() => box.current?.showModal(), []);
+  const isGone = useRef(false);
+  useLayoutEffect(() => {
+    const dialog = box.current;
+    dialog?.showModal();
+    return () => {
+      isGone.current = true;
+      // The browser gives the focus back, unless what had it is gone.
+      dialog?.close();
+      if (document.activeElement === document.body) document.getElementById('main')?.focus();
+    };
+  }, []);
+  // By then another window may be open.
+  const closed = (): void => {
+    if (!isGone.current) close();
+  };
   return (
-    <dialog ref={box} class={name} aria-label={title} onClose={close}>
+    <dialog ref={box} class={name} aria-label={title} onClose={closed}>
       {name === '' ? <h2>{title}</h2> : null}
       {children}
     </dialog>

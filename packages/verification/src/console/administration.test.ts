@@ -4,6 +4,7 @@ import { testThatNeeds } from '@althing/node/testing/needs';
 import { afterAll, afterEach, beforeAll, expect } from '@jest/globals';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { browserLack, OpenedConsole, startBrowser } from './opened-console.js';
+import { windowsOf } from './windows.js';
 
 const testInBrowser = testThatNeeds('browsers', browserLack);
 
@@ -17,7 +18,8 @@ let dialog: Locator;
 beforeAll(async () => {
   node = await RealNode.start({ enable_modules: 'deploy' });
   if (browserLack !== null) return;
-  browser = await startBrowser();
+  // Nothing waits for the screen.
+  browser = await startBrowser(['--disable-frame-rate-limit', '--disable-gpu-vsync']);
   opened = await OpenedConsole.openAs(browser, node.url, node.authorization, '#/');
   page = opened.page;
   dialog = page.getByRole('dialog');
@@ -377,6 +379,105 @@ testInBrowser(
     await page.getByRole('tab', { name: '1234;', selected: true }).waitFor();
   },
 );
+
+testInBrowser('by keyboard alone each window takes the focus, keeps it, and gives it back', async () => {
+  await node.value('//stuff', ONE_OF_EACH);
+  const code = `new_user('reader2'); grant('//stuff', 'reader2', QUERY); new_token('reader2');
+    whitelist_add('reader2', 'procedures', 'one'); whitelist_add('reader2', 'rooms', 'one'); new_module('ONE', 'one.py'); nil;`;
+  await node.value('/t', code);
+  await node.value('/n', "new_backup('one.backup'); nil;");
+  const found: Record<string, readonly string[]> = {};
+  const lacks: string[] = [];
+  const id = String(await node.value('//stuff', '.one.id();'));
+  for (const place of Object.keys(WINDOWS)) {
+    const windows = await windowsOf(opened, place.replace('ID', id));
+    found[place] = windows.titles;
+    lacks.push(...windows.lacks.map((each) => `${place} ${each}`));
+  }
+  expect(lacks).toEqual([]);
+  expect(found).toEqual(WINDOWS);
+});
+
+const ONE_OF_EACH = `set_type('Rack', {label: 'str'});
+set_type('Volume', {title: 'str', rack: 'Rack?', age: |volume| 1});
+mod_type('Rack', 'add', 'volumes', '{Volume}');
+mod_type('Volume', 'rel', 'rack', 'volumes');
+new_index('Volume', 'by_title', ['title']);
+set_enum('Grade', {A: 'good', B: 'bad'});
+new_procedure('one', |n| n);
+task(datetime().move('years', 1), |t| nil);
+.one = {colour: 'red', items: [1]};
+nil;`;
+
+/** All windows, by the pages whose buttons open them. */
+const WINDOWS: Readonly<Record<string, readonly string[]>> = {
+  '#/': [
+    'Add a node',
+    'Delete the collection',
+    'New collection',
+    'Rename the collection',
+    'Set the time zone',
+    'Stop the node',
+  ],
+  '#/c/stuff/data/ID': ['Add a property', 'Delete', 'Rename the property', 'Set the value'],
+  '#/c/stuff/procedures': ['New procedure'],
+  '#/c/stuff/procedures/one': ['Delete the procedure', 'Edit the procedure', 'Rename the procedure'],
+  '#/c/stuff/types': [
+    'Add a member',
+    'Add a method',
+    'Add a property',
+    'Change the member',
+    'Change the method',
+    'Change the property',
+    'Delete the enum',
+    'Delete the index',
+    'Delete the member',
+    'Delete the type',
+    'Delete …',
+    'Make it the default',
+    'New enum',
+    'New index',
+    'New type',
+    'Relate the property',
+    'Rename the enum',
+    'Rename the index',
+    'Rename the member',
+    'Rename the property',
+    'Rename the type',
+  ],
+  '#/c/stuff/rooms': [],
+  '#/c/stuff/data/ID?key=items': ['Add an item', 'Delete', 'Set the value'],
+  '#/c/stuff/history': ['Begin a history'],
+  '#/c/stuff/export': [],
+  '#/activity': [],
+  '#/tasks': ['Cancel the task', 'Delete the task', 'Run a copy now'],
+  '#/users': [
+    'Allow procedures',
+    'Allow rooms',
+    'Delete the rule',
+    'Delete the token',
+    'Delete the user',
+    'Delete the whitelist',
+    'End all sessions',
+    'End the session',
+    'New token',
+    'New user',
+    'Rename the user',
+    'Set privileges',
+    'Set the password',
+  ],
+  '#/modules': [
+    'Configure the module',
+    'Delete the module',
+    'Deploy code',
+    'New module',
+    'Rename the module',
+    'Set the scope',
+    'Start it anew',
+  ],
+  '#/root': ['New procedure'],
+  '#/backups': ['End the backup', 'New backup'],
+};
 
 testInBrowser('with the switch on read-only no page has a button that changes something', async () => {
   await page.getByLabel('Read-only').check();

@@ -323,6 +323,11 @@ describe('by keyboard alone', () => {
         await opened.settled();
         missed.push(...(await withoutFocus(opened)).map((each) => `${place} ${each}`));
       }
+      for (const place of PLACES.filter((each) => each.startsWith('#/c/'))) {
+        await opened.go(place);
+        await opened.settled();
+        missed.push(...(await withoutFocus(opened)).map((each) => `${place} ${each}`));
+      }
       expect(missed).toEqual([]);
       expect(opened.problems).toEqual([]);
       await opened.close();

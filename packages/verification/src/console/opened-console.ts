@@ -95,8 +95,9 @@ export class OpenedConsole {
 
   /** Waits until the page has nothing to ask any more. */
   async settled(): Promise<void> {
-    do await this.page.evaluate(TWO_FRAMES);
-    while (this.pending.size > 0);
+    // Twice in a row: a part of the console that has come may ask in its turn.
+    for (let quiet = 0; quiet < 2; quiet = this.pending.size > 0 ? 0 : quiet + 1)
+      await this.page.evaluate(TWO_FRAMES);
   }
 
   /** Puts code into the editor, in the place of what is there. */
