@@ -288,6 +288,16 @@ describe('mod_type with another definition in the background', () => {
     expect(db.run("[.orders.filter(|o| o.nr == 'nr 77').len(), .orders.len()];")).toEqual([2, 100]);
   });
 
+  test('begins anew where more change behind their turn than are to be remembered', () => {
+    db.run(`fill(4000); fill(4000); .more = .orders; ${MOD}`);
+    db.run('range(7000).each(|i| .more.add(Order{nr: i}));');
+    begin(18, 600);
+    db.run('.more.each(|o| o.nr += 1);');
+    expect(db.run('j = jobs_info()[0]; [j.pending, j.count, j.percent];')).toEqual([0, 0, 0]);
+    work();
+    expect(db.run(".more.every(|o| o.nr != 'nr 0') && .more.len() == 11000;")).toBe(true);
+  });
+
   test('nil of the closure leaves the value, which has to fit', () => {
     db.run(
       "fill(10); mod_type('Order', 'mod', 'nr', 'int<0:20>', |o| o.nr < 5 ? o.nr + 10 : nil, {background: true});",

@@ -3,8 +3,16 @@
  * when that one dies or ends the feed, and begins anew with the state when it is told that it is lost. What all are told of an entry is the
  * same; in the end each holds what the collection holds.
  */
-import { CollectionGroup } from '@althing/engine';
 import {
+  ChangeReader,
+  CollectionGroup,
+  EMPTY_SOURCE,
+  SchemaView,
+  ShapeTree,
+  WholeReplacedError,
+} from '@althing/engine';
+import {
+  decodeEntry,
   type FeedEnd,
   type FeedLine,
   type FeedSink,
@@ -28,8 +36,23 @@ const FILTERS = [filterOf(null, null, false), filterOf(null, null, true)];
 export interface FollowersOptions {
   /** The nodes whose logs hold what lies behind an index of a group. */
   readonly holders: (group: GroupId, index: number) => readonly NodeId[];
+  /** Whether an entry of a group changes what no line tells of. */
+  readonly isUntold: (group: GroupId, index: number) => boolean;
   readonly onViolation: (error: unknown) => void;
   readonly onReached: (place: string) => void;
+}
+
+/** Whether an entry changes what no line tells of: a job gave a property another definition. */
+export function isUntold(payload: Uint8Array | undefined): boolean {
+  if (payload === undefined) return false;
+  const { schema } = new CollectionGroup(0, new ShapeTree(), EMPTY_SOURCE).store;
+  try {
+    new ChangeReader().formers(decodeEntry(payload).effects, new SchemaView(schema));
+    return false;
+  } catch (error) {
+    if (error instanceof WholeReplacedError) return true;
+    throw error;
+  }
 }
 
 export class Followers {
@@ -152,7 +175,7 @@ class Follower {
       .catch((error: unknown) => {
         if (attempt !== this.attempt) return;
         // Lost, or not now: then it goes on later, or elsewhere.
-        if (error instanceof LostError) this.lost(attempt);
+        if (error instanceof LostError) this.lost(attempt, error.oldest.index);
         else this.leave(attempt);
       });
   }
@@ -191,14 +214,15 @@ class Follower {
   }
 
   private ended(end: FeedEnd, attempt: number): void {
-    if (end.kind === 'lost') this.lost(attempt);
+    if (end.kind === 'lost') this.lost(attempt, end.oldest.index);
     else this.leave(attempt);
   }
 
-  private lost(attempt: number): void {
+  /** @param oldest from where on it is told of changes again */
+  private lost(attempt: number, oldest: number): void {
     if (attempt !== this.attempt) return;
     this.options.onReached('a copy is told that it is lost');
-    this.assertLost();
+    this.assertLost(oldest);
     this.begin();
   }
 
@@ -210,9 +234,9 @@ class Follower {
   }
 
   /** A node that lacks something asks the others before it says so. */
-  private assertLost(): void {
+  private assertLost(oldest: number): void {
     const { session, position, options, collection, process } = this;
-    if (session === undefined || position === null) return;
+    if (session === undefined || position === null || options.isUntold(session.id, oldest)) return;
     const { voters } = session.membership;
     const holders = options.holders(session.id, position.index).filter((node) => voters.includes(node));
     if (holders.length * 2 <= voters.length) return;

@@ -263,10 +263,11 @@ const INDEXING: readonly ((number: number) => string)[] = [
   (n) => `.ks.splice(${n % 5}, ${n % 4}); .ks.filter(|x| type(x) == 'K')[0].assign({k: ${n}, s: '${n}'});`,
 ];
 
-/** A type with instances for jobs, whose work is checked (`job-bugs.ts`), unless they are there. */
+/** A type with instances for jobs, whose work is checked (`job-bugs.ts`), unless they are there. Some change each time, perhaps behind their turn. */
 const FILL_JOBS = [
   "if (!has_type('J')) { set_type('J', {n: 'int', gone: 'bool', turns: 'int', m: 'int', w: 'int'}); .set('jobs', set()); .set('held', range(9).map(|i| {i:})); };",
   'if (.jobs.len() < 90) range(40).each(|i| .jobs.add(J{n: i, gone: i % 3 == 0}));',
+  '.jobs.each(|j| if (j.n < 9) { j.m += 1; j.w = is_str(j.w) ? str(j.m) : j.m; });',
 ].join(' ');
 
 /** Changes that may fail, since others were faster, or that always do in their middle: they are undone as a whole then. */

@@ -9,7 +9,7 @@ import { cutSwarm, Decisions, WHOLE } from './cut.js';
 import { isDamage, lieNoticedBy } from './damage.js';
 import { Drains } from './drains.js';
 import { eventText } from './event-text.js';
-import { Followers } from './followers.js';
+import { Followers, isUntold } from './followers.js';
 import { Listeners } from './listeners.js';
 import { Machine, NODE_PORT } from './machine.js';
 import { NOTHING_PLANTED, type Planted } from './mutants.js';
@@ -107,6 +107,7 @@ export class World {
     this.followers = new Followers(
       {
         holders: (group, index) => this.holdersOf(group, index),
+        isUntold: (group, index) => isUntold(this.contents.entriesOf(group).get(index)),
         onViolation: (error) => this.violate(error),
         onReached: (place) => this.reached.add(place),
       },

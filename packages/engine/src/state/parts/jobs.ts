@@ -32,6 +32,9 @@ import { SchemaEditor } from './schema.js';
 /** Jobs that are not at their end, at most. */
 export const JOBS_MAX = 100;
 
+/** Instances that changed behind their turn and wait at most, before all have their turn anew: they lie in the record of the job. */
+const REWRITTEN_MAX = 10_000;
+
 /** Jobs that have ended and are still known. */
 const ENDED_JOBS_MAX = 20;
 
@@ -326,12 +329,10 @@ export class JobEditor {
       const again = Array.from(rewritten).filter(
         ({ id, shape }) => id > 0 && id <= progress.cursor && shape.type?.id === def.type && !waiting.has(id),
       );
-      if (again.length > 0)
-        this.move(
-          job,
-          {},
-          again.map(({ id }) => id),
-        );
+      const ids = again.map(({ id }) => id);
+      if (waiting.size + ids.length > REWRITTEN_MAX)
+        this.move(job, { cursor: 0, chosen: 0 }, [], [...waiting]);
+      else if (ids.length > 0) this.move(job, {}, ids);
     }
   }
 }

@@ -181,6 +181,13 @@ class Measures {
     const { orders } = this.options;
     const isDone = (): Promise<boolean> => this.shop.isJobDone();
     const fill = "mod_type('Order', 'add', 'label', 'str', |o| 'order ' + str(o.nr), {background: true});";
+    const mod = "mod_type('Order', 'mod', 'amount', 'float', |o| float(o.amount), {background: true});";
+    await this.#beside(
+      `another definition for a property of ${orders} orders`,
+      () => this.shop.query(mod),
+      isDone,
+      null,
+    );
     await this.#beside(`a property of ${orders} orders filled`, () => this.shop.query(fill), isDone, null);
     const visits = orders / 5;
     await this.shop.addVisits(visits);
