@@ -110,7 +110,7 @@ export { JsonWriter, quote } from './pack/json-writer.js';
 export { isModulePath, ManifestError, type ModuleManifest, parseManifest } from './pack/manifest.js';
 export { MsgpackReader } from './pack/msgpack-reader.js';
 export { MsgpackWriter } from './pack/msgpack-writer.js';
-export { pack } from './pack/walk.js';
+export { pack, type Sink } from './pack/walk.js';
 export {
   type Format,
   readArguments,

@@ -6,8 +6,8 @@ import type { FEED_ENDS } from '../telemetry/families.js';
 import { CollectionFeed, follows } from './collection-feed.js';
 import type { LogReads } from './log-reads.js';
 import type { FeedFilter } from './parcel.js';
-import type { FeedPosition } from './position.js';
-import { type FeedSink, Subscriber } from './subscriber.js';
+import { type FeedPosition, positionText } from './position.js';
+import { type FeedEnd, type FeedSink, Subscriber } from './subscriber.js';
 
 /** Followers of one node at most. */
 export const FOLLOWERS_MAX = 1000;
@@ -116,12 +116,13 @@ export class Feeds {
   /** @throws LostError, QueryError */
   private async assertHeld(session: GroupSession, since: FeedPosition): Promise<void> {
     // A position that this node lacks is in no history that goes on, unless the node is behind.
-    if (since.index > session.appliedIndex) await presentOf(session);
-    const isAhead = since.index > session.appliedIndex;
-    const index = isAhead ? session.appliedIndex : since.index;
-    const part = await this.options.reads.read(session.id, index, index);
+    if (since.index > session.appliedIndex) {
+      const present = await presentOf(session);
+      if (since.index > present.index) throw new LostError(present);
+    }
+    const part = await this.options.reads.read(session.id, since.index, since.index);
     if (part === null) throw NOT_READY;
-    if (isAhead || !follows(part, since)) throw new LostError(part.oldest);
+    if (!follows(part, since)) throw new LostError(part.oldest);
   }
 
   private sessionOf(user: User, name: string): GroupSession {
@@ -171,6 +172,15 @@ export class LostError extends Error {
   constructor(readonly oldest: FeedPosition) {
     super('what follows that position is not held any more, or this is another history');
   }
+}
+
+/** The end of a feed as its follower is told. */
+export type FeedEnding =
+  | { readonly lost: true; readonly oldest: string }
+  | { readonly ended: 'forbidden' | 'leaving' };
+
+export function endingOf(end: FeedEnd): FeedEnding {
+  return end.kind === 'lost' ? { lost: true, oldest: positionText(end.oldest) } : { ended: end.kind };
 }
 
 /** The place behind all that was acknowledged before. */

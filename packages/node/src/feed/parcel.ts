@@ -1,10 +1,11 @@
 import {
   ChangeJsonWriter,
   type FeedChange,
+  MsgpackWriter,
   packChange,
   QueryError,
-  quote,
   type SchemaView,
+  type Sink,
   type ThingChange,
 } from '@althing/engine';
 import { type FeedPosition, positionText } from './position.js';
@@ -17,6 +18,8 @@ export interface FeedFilter {
   readonly ids: ReadonlySet<number> | null;
   /** Whether things are told whole, as they are now, in place of what was done to them. */
   readonly isOfThings: boolean;
+  /** Whether lines are MessagePack in place of JSON. */
+  readonly isPacked: boolean;
   /** The same for filters that let the same through. */
   readonly key: string;
 }
@@ -35,13 +38,41 @@ export interface Present {
   readonly confirmed: () => Promise<void>;
 }
 
+/** A line in one of its two forms. */
+export interface LineBody {
+  /** Empty where it is packed. */
+  readonly json: string;
+  /** MessagePack; null where it is JSON. */
+  readonly packed: Uint8Array | null;
+}
+
+/** A line that says nothing but a position. */
+export function aliveLine(at: FeedPosition, isPacked: boolean): LineBody {
+  return bodyOf(isPacked, (sink) => {
+    sink.beginMap(2);
+    sink.key('at');
+    sink.str(positionText(at));
+    sink.key('alive');
+    sink.bool(true);
+    sink.endMap();
+  });
+}
+
+function bodyOf(isPacked: boolean, write: (sink: Sink) => void): LineBody {
+  const writer = isPacked ? new MsgpackWriter() : new ChangeJsonWriter();
+  write(writer);
+  return writer instanceof MsgpackWriter
+    ? { json: '', packed: writer.out.take() }
+    : { json: writer.take(), packed: null };
+}
+
 /** The parcel of one change of a collection for its followers. */
 export class FeedParcel {
-  private readonly texts = new Map<string, string | null>();
+  private readonly lines = new Map<string, LineBody | null>();
   private confirmation: Promise<void> | null = null;
 
   /**
-   * Texts are asked for before the next change is read, and before the state changes.
+   * Lines are asked for before the next change is read, and before the state changes.
    *
    * @param view the definitions
    */
@@ -58,38 +89,48 @@ export class FeedParcel {
     return isOfThings ? this.confirmation : null;
   }
 
-  /** The line in JSON for those who have this filter; null where it leaves nothing. Made once for each filter. */
-  text(filter: FeedFilter): string | null {
-    let text = this.texts.get(filter.key);
-    if (text === undefined) {
-      text = this.made(filter);
-      this.texts.set(filter.key, text);
+  /** The line for those who have this filter; null where it leaves nothing. Made once for each filter. */
+  line(filter: FeedFilter): LineBody | null {
+    let line = this.lines.get(filter.key);
+    if (line === undefined) {
+      line = this.made(filter);
+      this.lines.set(filter.key, line);
     }
-    return text;
+    return line;
   }
 
-  private made(filter: FeedFilter): string | null {
+  private made(filter: FeedFilter): LineBody | null {
     const wanted = this.changes.filter((one) => isWanted(one, filter));
     if (wanted.length === 0) return null;
     try {
-      return this.lineOf(filter.isOfThings ? this.things(wanted) : wanted);
+      return this.lineOf(filter.isOfThings ? this.things(wanted) : wanted, filter);
     } catch (error) {
       // Things that are too large are told by what was done to them.
-      if (filter.isOfThings && error instanceof QueryError) return this.lineOf(wanted);
+      if (filter.isOfThings && error instanceof QueryError) return this.lineOf(wanted, filter);
       throw error;
     }
   }
 
-  private lineOf(changes: readonly LabelledChange[]): string | null {
+  private lineOf(changes: readonly LabelledChange[], { isPacked }: FeedFilter): LineBody | null {
     if (changes.length === 0) return null;
-    const writer = new ChangeJsonWriter();
-    writer.beginArray();
-    for (const { change, type } of changes)
-      packChange(writer, change, type ?? null, this.view, THINGS_BYTES_MAX);
-    writer.endArray();
     const { time, user } = this.head;
-    const by = user === null ? '' : `,"user":${quote(user)}`;
-    return `{"at":"${positionText(this.at)}","time":${time}${by},"changes":${writer.take()}}`;
+    return bodyOf(isPacked, (sink) => {
+      sink.beginMap(user === null ? 3 : 4);
+      sink.key('at');
+      sink.str(positionText(this.at));
+      sink.key('time');
+      sink.int(time);
+      if (user !== null) {
+        sink.key('user');
+        sink.str(user);
+      }
+      sink.key('changes');
+      sink.beginArray(changes.length);
+      for (const { change, type } of changes)
+        packChange(sink, change, type ?? null, this.view, THINGS_BYTES_MAX);
+      sink.endArray();
+      sink.endMap();
+    });
   }
 
   /** Each thing once, whole, in place of the steps of it; those that are gone are told when their going is. */
@@ -117,17 +158,27 @@ const THINGS_BYTES_MAX = 4 * 1024 * 1024;
 /** Lets everything through. */
 export const ALL_CHANGES: FeedFilter = filterOf(null, null, false);
 
+/** Types, and ids, of one filter. */
+export const FILTER_MAX = 1000;
+
 /** A filter of types and ids; null for any. */
 export function filterOf(
   types: readonly string[] | null,
   ids: readonly number[] | null,
   isOfThings: boolean,
+  isPacked = false,
 ): FeedFilter {
   return {
     types: types === null ? null : new Set(types),
     ids: ids === null ? null : new Set(ids),
     isOfThings,
-    key: JSON.stringify([types?.toSorted() ?? null, ids?.toSorted((a, b) => a - b) ?? null, isOfThings]),
+    isPacked,
+    key: JSON.stringify([
+      types?.toSorted() ?? null,
+      ids?.toSorted((a, b) => a - b) ?? null,
+      isOfThings,
+      isPacked,
+    ]),
   };
 }
 

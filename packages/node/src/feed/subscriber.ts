@@ -1,5 +1,5 @@
 import type { SchemaView } from '@althing/engine';
-import type { FeedFilter, FeedParcel } from './parcel.js';
+import { aliveLine, type FeedFilter, type FeedParcel, type LineBody } from './parcel.js';
 import { type FeedPosition, positionText } from './position.js';
 
 /** The end of a feed for one follower. */
@@ -20,10 +20,9 @@ export interface FeedSink {
   ended(end: FeedEnd): void;
 }
 
-export interface FeedLine {
+export interface FeedLine extends LineBody {
   /** The position behind it. */
   readonly at: string;
-  readonly json: string;
   /** Whether it says nothing but the position. */
   readonly isAlive: boolean;
 }
@@ -82,19 +81,19 @@ export class Subscriber {
 
   take(parcel: FeedParcel): void {
     this.position = parcel.at;
-    const json = parcel.text(this.filter);
+    const line = parcel.line(this.filter);
     const confirmed = parcel.confirmed(this.filter);
     if (confirmed !== null) {
       const { ready } = this;
       this.ready = ready === null ? confirmed : ready.then(() => confirmed);
       this.ready.catch(() => {});
     }
-    if (json !== null) this.queue(json, false);
+    if (line !== null) this.queue(line, false);
   }
 
   /** Tells it where it stands, unless something waits to be sent. */
   beat(): void {
-    if (!this.isSending) this.queue(`{"at":"${positionText(this.position)}","alive":true}`, true);
+    if (!this.isSending) this.queue(aliveLine(this.position, this.filter.isPacked), true);
   }
 
   /** It stands where nothing is committed behind; said behind all that waits. */
@@ -114,10 +113,10 @@ export class Subscriber {
     if (end !== null) this.sink.ended(end);
   }
 
-  private queue(json: string, isAlive: boolean): void {
+  private queue({ json, packed }: LineBody, isAlive: boolean): void {
     if (this.isOver) return;
-    this.waiting.push({ at: positionText(this.position), json, isAlive });
-    this.waitingSize += json.length;
+    this.waiting.push({ at: positionText(this.position), json, packed, isAlive });
+    this.waitingSize += packed?.length ?? json.length;
     this.send();
   }
 

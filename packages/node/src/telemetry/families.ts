@@ -89,11 +89,12 @@ export const NATIVE_PACKAGES = [
   'leave',
   'emit',
   'emit_peer',
+  'changes',
   'other',
 ] as const;
 
 /** Packages that clients get without asking. */
-export const NATIVE_EVENTS = ['node_status', 'warn', 'join', 'leave', 'emit', 'delete'] as const;
+export const NATIVE_EVENTS = ['node_status', 'warn', 'join', 'leave', 'emit', 'delete', 'changes'] as const;
 
 /** Why the node ended connections. */
 export const NATIVE_ENDS = [

@@ -101,6 +101,7 @@ export class Doors {
       handle,
       readsLater,
       rooms: options.rooms,
+      feeds: options.feeds,
       gate,
       nestingMax: config.nestingLimit,
       sizeMax: config.requestSizeLimit,

@@ -1,11 +1,14 @@
-/** The feed of changes over HTTP, at a real node. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { basic, RealNode } from '../../testing/index.js';
+/** The feed of changes over HTTP, and by packages of the native protocol, at a real node. */
+import { SocketClient, type SocketEvent, type WireValue, wireMap } from '@althing/client';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { basic, FREE_PORT, RealNode, until } from '../../testing/index.js';
 
 let node: RealNode;
 
 beforeAll(async () => {
-  node = await RealNode.start();
+  node = await RealNode.start({ listen_client_port: FREE_PORT });
+  // A checkpoint may cut the log behind what a test goes on from.
+  await node.value('/t', "set_feed('stuff', {keep_mb: 1});");
 });
 
 afterAll(() => node.stop());
@@ -108,4 +111,75 @@ test('a feed does not keep a node from stopping', async () => {
   const text = readUntil(stream, 'ended');
   await other.stop();
   expect(await text).toContain('{"ended":"leaving"}');
+});
+
+describe('by packages', () => {
+  const events: SocketEvent[] = [];
+  let client: SocketClient;
+
+  beforeAll(async () => {
+    client = await SocketClient.connect({ host: '127.0.0.1', port: node.nativePort });
+    await client.login({ user: 'admin', password: 'pass' });
+    client.onEvent = (event) => events.push(event);
+  });
+
+  afterAll(() => client.close());
+
+  const asked = (options: Record<string, WireValue> = {}, scope = '//stuff'): Promise<WireValue> =>
+    client.ask(45, [scope, wireMap(options)]);
+  const lines = (): WireValue[] => events.map(({ type, data }) => [BigInt(type), data]);
+  const text = (): string => JSON.stringify(lines(), (_, value) => shown(value));
+  const shown = (value: unknown): unknown => {
+    if (value instanceof Map) return Object.fromEntries(value);
+    if (value instanceof Uint8Array) return [...value];
+    return typeof value === 'bigint' ? Number(value) : value;
+  };
+
+  test('changes come as events with values as they are, from any position on, until it is stopped', async () => {
+    await asked({ ids: [1n] });
+    await until(() => events.length === 1, 'it is told where it stands');
+    await node.value('//stuff', '.b = [bytes("ab"), 1.5, {}]; .o = {};');
+    await until(() => events.length === 2, 'the change comes');
+    expect(text()).toMatch(
+      /^\[\[10,\["\/\/stuff",\{"at":"\d+-[0-9a-f]{8}","alive":true\}\]\],\[10,\["\/\/stuff",\{"at":"\d+-[0-9a-f]{8}","time":\d+,"changes":\[/,
+    );
+    expect(text()).toMatch(/"op":"set","id":1,"key":"b","value":\[\[97,98\],1.5,\{"#":\d+\}\]/);
+    const since = /"at":"([^"]+)"/.exec(text())?.[1] ?? '';
+    events.length = 0;
+    await asked({ since, things: true, types: [] });
+    await asked({ since, things: true });
+    await until(() => text().includes('"op":"thing"'), 'it comes again');
+    events.length = 0;
+    await asked({ stop: true });
+    await node.value('//stuff', '.b = 2;');
+    await client.ping();
+    expect(events).toEqual([]);
+  });
+
+  test('what ends one is told', async () => {
+    events.length = 0;
+    await asked({ since: '5000-0000abcd' });
+    await until(() => events.length === 1, 'it is lost');
+    expect(text()).toMatch(/^\[\[11,\["\/\/stuff",\{"lost":true,"oldest":"\d+-[0-9a-f]{8}"\}\]\]\]$/);
+    await node.value('/t', "new_collection('brief');");
+    const begun = (): Promise<boolean> =>
+      asked({}, '@:brief').then(
+        () => true,
+        () => false,
+      );
+    await until(begun, 'the new collection is led');
+    await node.value('/t', "del_collection('brief');");
+    await until(() => events.at(-1)?.type === 11, 'it ends');
+    expect(text()).toContain('[11,["@:brief",{"ended":"forbidden"}]]');
+  });
+
+  test.each([
+    [{ since: 'x' }, '//stuff', -53],
+    [{ ids: [0n] }, '//stuff', -53],
+    [{ what: 1n }, '//stuff', -53],
+    [{}, '/t', -60],
+    [{}, '//nix', -54],
+  ])('%p of %s is refused', async (options, scope, code) => {
+    await expect(asked(options as Record<string, WireValue>, scope)).rejects.toMatchObject({ code });
+  });
 });

@@ -12,9 +12,9 @@
 import type { HttpRequest } from 'uWebSockets.js';
 import { QueryError } from '@althing/engine';
 import type { Clock } from '../../base/clock.js';
-import { type Feeds, LostError } from '../../feed/feeds.js';
-import { type FeedFilter, filterOf } from '../../feed/parcel.js';
-import { type FeedPosition, parsePosition, positionText } from '../../feed/position.js';
+import { endingOf, type Feeds, LostError } from '../../feed/feeds.js';
+import { type FeedFilter, FILTER_MAX, filterOf } from '../../feed/parcel.js';
+import { type FeedPosition, parsePosition } from '../../feed/position.js';
 import type { FeedEnd, FeedLine, FeedSink } from '../../feed/subscriber.js';
 import type { Authenticator, Login } from '../auth/authenticator.js';
 import type { Gate } from '../gate/gate.js';
@@ -282,18 +282,11 @@ const TYPES = { ndjson: 'application/x-ndjson', sse: 'text/event-stream' } as co
 const NOT_ANY_MORE = badRequest('the collection may not be read any more, or is gone');
 
 function lostLine(oldest: FeedPosition): string {
-  return `{"lost":true,"oldest":"${positionText(oldest)}"}`;
+  return JSON.stringify(endingOf({ kind: 'lost', oldest }));
 }
 
 function endLine(end: FeedEnd): readonly [event: string, json: string] {
-  switch (end.kind) {
-    case 'lost':
-      return ['lost', lostLine(end.oldest)];
-    case 'forbidden':
-      return ['ended', '{"ended":"forbidden"}'];
-    case 'leaving':
-      return ['ended', '{"ended":"leaving"}'];
-  }
+  return [end.kind === 'lost' ? 'lost' : 'ended', JSON.stringify(endingOf(end))];
 }
 
 /** The request, or the mistake in it. */
@@ -322,9 +315,6 @@ function askedOf({ query, accept, lastEventId }: FeedCall): Asked | string {
 }
 
 const PARAMETERS: readonly string[] = ['since', 'types', 'ids', 'things', 'wait'];
-
-/** Types, and ids, of one filter. */
-const FILTER_MAX = 1000;
 
 function listOf(text: string | null): readonly string[] | null {
   return text === null ? null : text.split(',').filter((item) => item !== '');

@@ -1,6 +1,7 @@
 import type { RootGroup } from '@althing/engine';
 import type { Clock } from '../../base/clock.js';
 import type { Rooms } from '../../events/rooms.js';
+import type { Feeds } from '../../feed/feeds.js';
 import type { ProgramRequest, Respond } from '../../groups/request.js';
 import type { EngineMetrics } from '../../telemetry/engine-metrics.js';
 import type { Authenticator } from '../auth/authenticator.js';
@@ -22,6 +23,7 @@ export interface ConnectionHost {
   readonly readsLater?: (userId: number, bytes: number, read: () => void) => boolean;
   readonly gate: Gate;
   readonly rooms: Pick<Rooms, 'join' | 'leave' | 'emit' | 'answer' | 'end' | 'loggedOut' | 'userChanged'>;
+  readonly feeds: Pick<Feeds, 'follow'>;
   /** Arrays and maps inside each other at most. */
   readonly nestingMax: number;
   /** Bytes that a package may have. */

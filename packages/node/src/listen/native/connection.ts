@@ -15,7 +15,6 @@ import {
   type ProgramRequest,
   type Reply,
 } from '../../groups/request.js';
-import type { Login } from '../auth/authenticator.js';
 import { BODIES_FULL, INTERNAL, LEAVING, QUEUE_FULL } from '../http/refusals.js';
 import { statusOf } from '../http/reply.js';
 import type { Bytes } from '../limits/byte-budget.js';
@@ -27,15 +26,16 @@ import {
   packageTooLarge,
   strangerTooLarge,
   WarnCode,
-  WRONG_CREDENTIALS,
   warnData,
 } from './answers.js';
 import { type ConnectionHost, UNSENT_EVENTS_MAX } from './connection-host.js';
+import { ConnectionFeeds } from './feed-requests.js';
+import { judgeLogin } from './login.js';
 import type { Ending } from './native-counts.js';
 import { Outgoing } from './outgoing.js';
 import { type Header, isRequest, PackageType } from './package.js';
 import type { PackageSink, Taking } from './package-reader.js';
-import { assertNode, readAuth, readRequest } from './requests.js';
+import { assertNode, readRequest } from './requests.js';
 import { sendRoomRequest } from './room-requests.js';
 import { Session } from './session.js';
 import { UNSENT_MAX } from './socket-wire.js';
@@ -58,6 +58,7 @@ export class Connection implements PackageSink, Client, Listener {
   private readonly host: ConnectionHost;
   private readonly wire: Wire;
   private readonly outgoing: Outgoing;
+  private readonly feeds: ConnectionFeeds;
   private readonly loggedIn: () => void;
   private session: Session | null = null;
   private readonly waiting = new WaitingPackages();
@@ -87,7 +88,11 @@ export class Connection implements PackageSink, Client, Listener {
     this.loggedIn = loggedIn;
     this.wire = wire;
     this.address = wire.address;
-    this.outgoing = new Outgoing(wire, host, () => this.advance());
+    this.outgoing = new Outgoing(wire, host, () => this.drained());
+    this.feeds = new ConnectionFeeds(host, {
+      tell: (type, data) => this.tell(type, data),
+      unsent: () => this.outgoing.unsent,
+    });
     this.stranger = host.gate.strangers.shareOf(networkOf(wire.address));
   }
 
@@ -137,8 +142,8 @@ export class Connection implements PackageSink, Client, Listener {
     this.host.counts.came(header.type);
     const { refused } = this;
     this.refused = null;
-    if (refused !== null) this.refusePackage(header, refused);
-    else this.answerSimple(header);
+    if (refused === null) this.answerSimple(header);
+    else if (isRequest(header.type)) this.fail(header.id, refused);
   }
 
   full(_header: Header): void {
@@ -156,6 +161,7 @@ export class Connection implements PackageSink, Client, Listener {
   /** All bytes that waited were sent. */
   drained(): void {
     this.outgoing.giveBack();
+    this.feeds.drained();
     this.advance();
   }
 
@@ -166,6 +172,7 @@ export class Connection implements PackageSink, Client, Listener {
     if (this.session !== null) this.host.counts.loggedIn[this.wire.transport] -= 1;
     this.outgoing.close();
     this.host.rooms.end(this);
+    this.feeds.close();
     this.waiting.clear();
   }
 
@@ -187,6 +194,14 @@ export class Connection implements PackageSink, Client, Listener {
     this.outgoing.event(type, data);
   }
 
+  /** Sends an event; false where nobody is logged in any more. */
+  private tell(type: number, data: Uint8Array): boolean {
+    const { session, closed, host } = this;
+    if (closed || session === null || session.check(host.now()) instanceof QueryError) return false;
+    this.outgoing.event(type, data);
+    return true;
+  }
+
   /** Ends the connection behind all that it was sent. */
   end(): void {
     this.outgoing.flush();
@@ -206,10 +221,11 @@ export class Connection implements PackageSink, Client, Listener {
   private giveUp(reason: Ending, why: string | null): void {
     if (this.closed) return;
     this.host.counts.ended[reason] += 1;
-    if (why !== null && this.session !== null) {
-      const told = warnData(WarnCode.CONNECTION, `the connection is closed: ${why}`);
-      this.outgoing.event(PackageType.WARN, told);
-    }
+    if (why !== null && this.session !== null)
+      this.outgoing.event(
+        PackageType.WARN,
+        warnData(WarnCode.CONNECTION, `the connection is closed: ${why}`),
+      );
     this.end();
     this.close();
   }
@@ -249,10 +265,6 @@ export class Connection implements PackageSink, Client, Listener {
       this.outgoing.transmit(PackageType.OK, id, null);
     }
     if (this.outgoing.unsent > UNSENT_MAX) this.pause();
-  }
-
-  private refusePackage({ id, type }: Header, error: QueryError): void {
-    if (isRequest(type)) this.fail(id, error);
   }
 
   private begin(header: Header, data: Buffer): void {
@@ -298,23 +310,14 @@ export class Connection implements PackageSink, Client, Listener {
       else if (header.type >= PackageType.JOIN) this.requestRooms(header, data, done, fail);
       else this.request(header, data, done, fail);
     } catch (error) {
-      if (error instanceof QueryError) {
-        this.host.figures.refused(null, error, statusOf(error));
-        fail(error);
-        return;
-      }
-      this.host.onDefect(error);
-      fail(INTERNAL);
+      if (error instanceof QueryError) this.host.figures.refused(null, error, statusOf(error));
+      else this.host.onDefect(error);
+      fail(error instanceof QueryError ? error : INTERNAL);
     }
   }
 
   private logIn(id: number, data: Buffer, done: () => boolean, fail: (error: QueryError) => void): void {
-    const { authenticator, gate } = this.host;
-    const authorization = readAuth(data);
-    const problem = gate.stale ?? gate.refusal ?? (gate.isLeaving && this.session === null ? LEAVING : null);
-    if (problem !== null) throw problem;
-    if (authorization === null) throw WRONG_CREDENTIALS;
-    const end = (login: Login): void => {
+    judgeLogin(this.host, this.wire, { data, isFirst: this.session === null }, (login, authorization) => {
       if (login.kind !== 'user') {
         const error = LOGIN_ERRORS[login.kind];
         this.host.figures.refused(null, error, statusOf(error));
@@ -325,11 +328,7 @@ export class Connection implements PackageSink, Client, Listener {
       if (!done()) return;
       this.send(PackageType.OK, id, null);
       this.advance();
-    };
-    const { address, transport } = this.wire;
-    const known = authenticator.known(authorization, () => address, transport);
-    if (known !== null) end({ kind: 'user', ...known });
-    else authenticator.login(authorization, address, { done: end, transport });
+    });
   }
 
   private enter(user: User, authorization: string): void {
@@ -380,7 +379,7 @@ export class Connection implements PackageSink, Client, Listener {
     host.handle(request, (reply) => host.rooms.answer(this, scope, reply, respond));
   }
 
-  /** JOIN, LEAVE, EMIT and EMIT_PEER. */
+  /** JOIN, LEAVE, EMIT, EMIT_PEER and CHANGES. */
   private requestRooms(
     { type, id }: Header,
     data: Buffer,
@@ -390,14 +389,14 @@ export class Connection implements PackageSink, Client, Listener {
     const { rooms, gate, ids } = this.host;
     const user = this.served();
     if (gate.isLeaving) throw LEAVING;
-    const isEmit = type === PackageType.EMIT || type === PackageType.EMIT_PEER;
+    const isAnsweredOk = type !== PackageType.JOIN && type !== PackageType.LEAVE;
     const respond = (reply: Reply): void => {
       if (!reply.ok) {
         fail(reply.error);
         return;
       }
       if (!done()) return;
-      if (isEmit) this.send(PackageType.OK, id, null);
+      if (isAnsweredOk) this.send(PackageType.OK, id, null);
       else this.answer(id, reply, false);
       if (type !== PackageType.JOIN) {
         this.advance();
@@ -407,7 +406,8 @@ export class Connection implements PackageSink, Client, Listener {
       this.outgoing.holdEvents();
       queueMicrotask(() => this.advance());
     };
-    sendRoomRequest(rooms, { type, data, user, connection: this, id: ids.idOf(null) }, respond);
+    if (type === PackageType.CHANGES) this.feeds.take(data, user, respond);
+    else sendRoomRequest(rooms, { type, data, user, connection: this, id: ids.idOf(null) }, respond);
   }
 
   /**

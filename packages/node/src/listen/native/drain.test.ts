@@ -42,6 +42,7 @@ test.each([PackageType.JOIN, PackageType.LEAVE, PackageType.EMIT, PackageType.QU
         later(respond);
         return true;
       },
+      feeds: { follow: () => Promise.reject(new Error('nobody follows')) },
       rooms: roomsThat(later),
       gate,
       nestingMax: 100,

@@ -1,7 +1,7 @@
 /** Packages and frames of any kind, cut anywhere, against the readers and a connection whose node is a stand-in. */
 
 import { clientFrame, encodeMessagePack, encodePackage, type WireValue } from '@althing/client';
-import type { User } from '@althing/engine';
+import { ErrorCode, QueryError, type User } from '@althing/engine';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Request, Respond } from '../../groups/request.js';
@@ -226,6 +226,7 @@ function stand(isAsync: boolean, answer: Uint8Array = Buffer.of(2)): Stand {
       return true;
     },
     rooms: roomsThat(respondTo),
+    feeds: { follow: () => Promise.reject(new QueryError(ErrorCode.NODE, 'not now')) },
     gate,
     nestingMax: 500,
     sizeMax: MiB,

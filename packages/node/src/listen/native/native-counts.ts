@@ -23,6 +23,7 @@ export class NativeCounts implements NativeFigures {
     leave: 0,
     emit: 0,
     emit_peer: 0,
+    changes: 0,
     other: 0,
   };
   /** Events that were sent. */
@@ -33,6 +34,7 @@ export class NativeCounts implements NativeFigures {
     leave: 0,
     emit: 0,
     delete: 0,
+    changes: 0,
   };
   /** Connections that the node ended. */
   readonly ended: Counts<Ending> = {
@@ -76,6 +78,7 @@ const PACKAGES: ReadonlyMap<number, (typeof NATIVE_PACKAGES)[number]> = new Map(
   [PackageType.LEAVE, 'leave'],
   [PackageType.EMIT, 'emit'],
   [PackageType.EMIT_PEER, 'emit_peer'],
+  [PackageType.CHANGES, 'changes'],
 ]);
 
 const EVENTS: ReadonlyMap<number, (typeof NATIVE_EVENTS)[number]> = new Map([
@@ -85,4 +88,6 @@ const EVENTS: ReadonlyMap<number, (typeof NATIVE_EVENTS)[number]> = new Map([
   [PackageType.ROOM_LEAVE, 'leave'],
   [PackageType.ROOM_EMIT, 'emit'],
   [PackageType.ROOM_DELETE, 'delete'],
+  [PackageType.CHANGES_EVENT, 'changes'],
+  [PackageType.CHANGES_END, 'changes'],
 ]);

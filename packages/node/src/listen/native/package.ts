@@ -24,6 +24,8 @@ export const PackageType = {
   ROOM_LEAVE: 7,
   ROOM_EMIT: 8,
   ROOM_DELETE: 9,
+  CHANGES_EVENT: 10,
+  CHANGES_END: 11,
   PONG: 16,
   OK: 17,
   DATA: 18,
@@ -39,6 +41,7 @@ export const PackageType = {
   LEAVE: 39,
   EMIT: 40,
   EMIT_PEER: 41,
+  CHANGES: 45,
 } as const;
 
 /** Writes a header to a place in a buffer that has room for it. */
@@ -73,6 +76,7 @@ export function isRequest(type: number): boolean {
     type === PackageType.AUTH ||
     type === PackageType.QUERY ||
     type === PackageType.RUN ||
+    type === PackageType.CHANGES ||
     (type >= PackageType.JOIN && type <= PackageType.EMIT_PEER)
   );
 }

@@ -35,7 +35,7 @@ export class Doors {
     this.planted = planted;
     const { side, clock } = process;
     if (side === null) throw new Error('the node is not open');
-    const { engine, router, rooms } = side;
+    const { engine, router, rooms, feeds } = side;
     const { root } = engine;
     this.gate = new Gate({
       memoryMax: 16 * MiB,
@@ -60,6 +60,7 @@ export class Doors {
       handle: (request, respond) => router.handle(request, respond),
       readsLater: (userId, bytes, read) => router.readsLater(userId, bytes, read),
       rooms: roomsWithBugs(rooms, planted, (ms, work) => clock.after(ms, work)),
+      feeds,
       gate: this.gate,
       nestingMax: 1000,
       sizeMax: MiB,
