@@ -1,8 +1,6 @@
 /**
  * Jest's environment for Node.js, with an ordinary global object. In Jest's own each use of a global (`Math`, `Map`, `Uint8Array`)
- * goes through a proxy, which takes tests that compute much twice the time. Such a test names this file in its first comment:
- *
- *   @jest-environment ./scripts/jest-environment.mjs
+ * goes through a proxy: tests that compute much take twice the time.
  */
 import vm from 'node:vm';
 import { TestEnvironment } from 'jest-environment-node';

@@ -4,7 +4,7 @@
  */
 import { readdirSync, readlinkSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { TestEnvironment } from 'jest-environment-node';
+import PlainEnvironment from './jest-environment.mjs';
 
 /** What is closed needs some turns of the event loop until it is gone, in milliseconds. */
 const PATIENCE_MS = 5000;
@@ -25,7 +25,7 @@ const KINDS = new Set([
   'Worker',
 ]);
 
-export default class LeakEnvironment extends TestEnvironment {
+export default class LeakEnvironment extends PlainEnvironment {
   constructor(config, context) {
     super(config, context);
     /** Where each timer was armed that has not come, and was not called off. */

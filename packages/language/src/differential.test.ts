@@ -1,7 +1,5 @@
 /**
  * Holds the generated parser to the grammar as ohm itself reads it.
- *
- * @jest-environment ./scripts/jest-environment.mjs
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';

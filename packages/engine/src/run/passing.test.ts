@@ -1,7 +1,5 @@
 /**
  * Texts that come for the first time: their code is made for one run.
- *
- * @jest-environment ./scripts/jest-environment.mjs
  */
 import { describe, expect, test } from '@jest/globals';
 import { builtIns } from '../functions/index.js';

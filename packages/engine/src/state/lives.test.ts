@@ -2,8 +2,6 @@
  * Whole lives of a collection of large and small values: queries of which some fail half-way, commits, a leader that is deposed and takes
  * back what is not committed, checkpoints in steps with all that between them, of which some fail, searches for garbage, evictions,
  * restarts. At any time it holds what another node holds that only applied the effects, and its disk what a start needs, no more.
- *
- * @jest-environment ./scripts/jest-environment.mjs
  */
 import { test } from '@jest/globals';
 import fc from 'fast-check';

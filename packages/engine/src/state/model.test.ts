@@ -2,8 +2,6 @@
  * Random queries against a simple model. After each one the state must be what the model says, keep its rules, and be
  * the same on a node that only applied the effects, on one that had to read its things from disk first, and after the
  * change was taken back and made again.
- *
- * @jest-environment ./scripts/jest-environment.mjs
  */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';

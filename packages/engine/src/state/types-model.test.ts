@@ -3,8 +3,6 @@
  * their types and enums. After each query, whether it failed or not: every instance satisfies its type, relations are symmetric,
  * the index of each type and the references to each member are right, and the state is the same on a node that only applied the
  * effects, on one that had to read everything from records, and after the change was taken back and made again.
- *
- * @jest-environment ./scripts/jest-environment.mjs
  */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';

@@ -5,6 +5,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { ExitCode } from '../config/index.js';
 import { freePorts, RealNode, type TestSettings, until } from '../testing/index.js';
@@ -132,7 +133,7 @@ async function restarted(former: RealNode, settings: TestSettings = {}): Promise
 }
 
 /**
- * Writes to a node without a pause, and to another one from when the first says that it closes the
+ * Writes to a node again and again, and to another one from when the first says that it closes the
  * connection.
  */
 function clientOf(node: RealNode, other: RealNode) {
@@ -149,6 +150,7 @@ function clientOf(node: RealNode, other: RealNode) {
   const write = async (): Promise<void> => {
     let place = node;
     while (!isStopped) {
+      await pause(5);
       const answer = await place.query('//stuff', '.x += 1;');
       if (answer.status !== 200) throw place.explained(`${answer.statusLine} ${answer.text}`);
       client.count += 1;

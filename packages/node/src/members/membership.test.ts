@@ -116,36 +116,37 @@ describe('a cluster', () => {
     expect(await first.value('//stuff', '.x += 1;')).toBe(2);
   });
 
-  test('tells a node that was removed so also when all others were started again since', async () => {
+  test('tells a node that was removed so whenever it comes back, and takes it in again, as a new member, if it is told to ask', async () => {
     const { settings, first, second, third } = await threeNodes();
-    await third.kill();
-    await first.value('/t', 'remove_node(2);');
-    await untilVoters(first, [0, 1]);
-    await Promise.all([first.stop({ keep: true }), second.stop({ keep: true })]);
-
-    const others = await Promise.all([launchedIn(first, settings[0]), launchedIn(second, settings[1])]);
-    await Promise.all(others.map((node) => node.whenReady()));
-    const zombie = await launchedIn(third, settings[2]);
-    expect(await zombie.ended()).toBe(ExitCode.DataDamaged);
-  });
-
-  test('takes a node that was removed in again, as a new member, if it is told to ask', async () => {
-    const { settings, first, third } = await threeNodes();
+    const asking = { ...settings[2], rejoin_when_removed: 'true' };
     await first.value('//stuff', '.x = 1;');
     await third.kill();
     await first.value('/t', 'remove_node(2);');
     await untilVoters(first, [0, 1]);
+    await Promise.all([first.stop({ keep: true }), second.kill()]);
+
+    // It begins to serve before anybody could tell it.
+    const early = await launchedIn(third, asking);
+    const isStarted = async (): Promise<boolean> =>
+      (await early.probe('/started').catch(() => null))?.status === 200;
+    await until(isStarted, 'it serves what needs no others');
+    const again = await Promise.all([launchedIn(first, settings[0]), launchedIn(second, settings[1])]);
+    expect(await early.ended()).toBe(ExitCode.Fatal);
+    for (const node of again) {
+      await node.whenReady();
+      node.authorization = first.authorization;
+    }
 
     const refused = await launchedIn(third, settings[2]);
     expect(await refused.ended()).toBe(ExitCode.DataDamaged);
     expect(readdirSync(join(third.folder, 'data'))).not.toContain('removed');
 
-    const rejoined = await launchedIn(third, { ...settings[2], rejoin_when_removed: 'true' });
+    const rejoined = await launchedIn(third, asking);
     await rejoined.whenReady();
     rejoined.authorization = first.authorization;
     const number = Number(await rejoined.value('/n', 'node_info().load().node_id;'));
     expect(number).toBeGreaterThan(2);
-    await untilVoters(first, [0, 1, number]);
+    await untilVoters(again[0], [0, 1, number]);
     expect(await rejoined.value('//stuff', '.x += 1;')).toBe(2);
     const [kept = ''] = readdirSync(join(third.folder, 'data', 'removed'));
     expect(readdirSync(join(third.folder, 'data', 'removed', kept)).sort()).toEqual([
@@ -156,34 +157,11 @@ describe('a cluster', () => {
     expect(rejoined.log).toContain(kept);
 
     // An operator who removes a node that serves wants it gone, though something may start it again at once.
-    await first.value('/t', 'remove_node(number);', { number });
+    await again[0].value('/t', 'remove_node(number);', { number });
     expect(await rejoined.ended()).toBe(ExitCode.DataDamaged);
-    const again = await launchedIn(third, { ...settings[2], rejoin_when_removed: 'true' });
-    expect(await again.ended()).toBe(ExitCode.DataDamaged);
-    expect(again.log).toContain('stays away until');
-  });
-
-  test('takes it in also when it began to serve before anybody could tell it', async () => {
-    const { settings, first, second, third } = await threeNodes({ rejoin_when_removed: 'true' });
-    await first.value('//stuff', '.x = 1;');
-    await third.kill();
-    await first.value('/t', 'remove_node(2);');
-    await untilVoters(first, [0, 1]);
-    await Promise.all([first, second].map((node) => node.kill()));
-
-    const early = await launchedIn(third, settings[2]);
-    const isStarted = async (): Promise<boolean> =>
-      (await early.probe('/started').catch(() => null))?.status === 200;
-    await until(isStarted, 'it serves what needs no others');
-    const [again] = await Promise.all([launchedIn(first, settings[0]), launchedIn(second, settings[1])]);
-    expect(await early.ended()).toBe(ExitCode.Fatal);
-
-    const rejoined = await launchedIn(third, settings[2]);
-    await rejoined.whenReady();
-    rejoined.authorization = first.authorization;
-    expect(await rejoined.value('//stuff', '.x;')).toBe(1);
-    again.authorization = first.authorization;
-    expect(await again.value('/n', 'nodes_info().len();')).toBe(3);
+    const away = await launchedIn(third, asking);
+    expect(await away.ended()).toBe(ExitCode.DataDamaged);
+    expect(away.log).toContain('stays away until');
   });
 });
 

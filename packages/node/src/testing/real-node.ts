@@ -42,7 +42,7 @@ const SMALL: TestSettings = {
 /** Stands for a free port, in the settings `listen_client_port` and `ws_port`. */
 export const FREE_PORT = 'free';
 
-const START_TIMEOUT_MS = 20_000;
+const START_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 20_000;
 
 /** How long an error waits for the status of a node, in milliseconds, and how many characters of the logs of other nodes it shows. */

@@ -3,8 +3,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 /** Milliseconds that a test waits for something unless it says otherwise. */
 export const WAIT_MS = 60_000;
 
+/** The time between two looks, in milliseconds: a tenth of what was waited so far, within these. */
+const LOOK_MIN_MS = 5;
+const LOOK_MAX_MS = 50;
+
 /**
- * Waits until a condition holds, looking every few milliseconds.
+ * Waits until a condition holds, looking every few milliseconds; after a while less often: each look costs the nodes that are asked.
  *
  * @param what is waited for, for the error when it does not come
  */
@@ -13,10 +17,11 @@ export async function until(
   what: string,
   timeoutMs = WAIT_MS,
 ): Promise<void> {
-  const end = performance.now() + timeoutMs;
+  const began = performance.now();
   while (!(await condition())) {
-    if (performance.now() > end) throw new Error(`waited ${timeoutMs} ms in vain until ${what}`);
-    await pause(5);
+    const waited = performance.now() - began;
+    if (waited > timeoutMs) throw new Error(`waited ${timeoutMs} ms in vain until ${what}`);
+    await pause(Math.min(Math.max(waited / 10, LOOK_MIN_MS), LOOK_MAX_MS));
   }
 }
 

@@ -1,8 +1,6 @@
 /**
  * Random runs of small clusters. `ALTHING_TEST_RUNS_FACTOR=50` runs more of them; a failure names the
  * seed, and `runSeed(acts, { seed, onTrace, onAct })` replays it.
- *
- * @jest-environment ./scripts/jest-environment.mjs
  */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';

@@ -1,7 +1,5 @@
 /**
  * A few crowds; `npm run crowds` tries as many as one likes. A failure names the seed: `npm run crowds -- --seed N` shows it.
- *
- * @jest-environment ./scripts/jest-environment.mjs
  */
 import { expect, test } from '@jest/globals';
 import { Draw } from '../simulation/random.js';

@@ -1,7 +1,5 @@
 /**
  * Nodes that are called by `new_node()` and come by themselves besides: each becomes one member, and its invitation ends.
- *
- * @jest-environment ./scripts/jest-environment.mjs
  */
 import { describe, expect, test } from '@jest/globals';
 import { simulate } from './simulate.js';

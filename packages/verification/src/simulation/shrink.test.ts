@@ -1,4 +1,3 @@
-/** @jest-environment ./scripts/jest-environment.mjs */
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { commandOf, WHOLE } from './cut.js';
 import { type Shrunk, shrink } from './shrink.js';

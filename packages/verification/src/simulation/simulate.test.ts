@@ -1,7 +1,5 @@
 /**
  * A few runs; `npm run simulate` runs thousands. A failure names the seed: `npm run simulate -- --seed N` shows it.
- *
- * @jest-environment ./scripts/jest-environment.mjs
  */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';

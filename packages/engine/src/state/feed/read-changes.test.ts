@@ -1,4 +1,3 @@
-/** @jest-environment ./scripts/jest-environment.mjs */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { FeedFold } from '../../testing/feed-fold.js';

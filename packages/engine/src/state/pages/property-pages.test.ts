@@ -1,4 +1,3 @@
-/** @jest-environment ./scripts/jest-environment.mjs */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { LEVEL_AFTER_0_1_0, LEVEL_FIRST } from '../../admin/level.js';

@@ -1,8 +1,12 @@
 /**
  * When connections end: nodes that stop or grow old let their clients go to others, and none of them notices.
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { type RawConnection, RealCluster, RealNode, until } from '../../testing/index.js';
+
+/** How long a client rests between two requests, in milliseconds: six that never rest would keep the machine from everything else. */
+const PAUSE_MS = 5;
 
 const closers: (() => Promise<void>)[] = [];
 
@@ -112,6 +116,7 @@ class PoolingClient {
   async run(): Promise<void> {
     let connection: RawConnection | null = null;
     while (!this.isStopping) {
+      await pause(PAUSE_MS);
       connection ??= await this.connect();
       const text = this.cluster.node(this.place).text('//stuff', query('.n += 1;'));
       const answer = await connection

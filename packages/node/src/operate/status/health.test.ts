@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { RealCluster, RealNode, type TestSettings, until } from '../../testing/index.js';
 
@@ -169,6 +170,7 @@ describe('the status port of a cluster', () => {
     const writes = (async () => {
       while (!isEnough) {
         count += 1;
+        await pause(5);
         await leader.value('/t', `new_user('u${count}');`);
         for (const node of others)
           if ((await node.probe('/ready')).status !== 200) unready.push(node.log.slice(-500));
