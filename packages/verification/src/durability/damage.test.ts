@@ -31,7 +31,21 @@ const DAMAGES: Readonly<Record<string, (path: string) => void>> = {
 /** Files that tell nothing: LevelDB's lock and its log of what it did, and the log's file in advance. */
 const WORTHLESS = /(^|\/)(LOCK|LOG|LOG\.old|owner|reserve|spare-\d+)$/;
 
-describe.each(['stopped', 'killed'])('the folder of a node that was %s', (end) => {
+/** How the nodes end whose folders are damaged. */
+const ENDS = ['stopped', 'killed'] as const;
+
+const random = seeded(Number(process.env.ALTHING_TEST_SEED));
+
+/** The end after which a kind of files is damaged in one way, drawn anew for each seed: a node starts for each file. */
+const drawn = new Map<string, string>();
+
+function isTried(end: string, damage: string, file: string): boolean {
+  const key = `${damage} ${file.replaceAll(/\d+/g, '')}`;
+  if (!drawn.has(key)) drawn.set(key, ENDS[Math.floor(random() * ENDS.length)] ?? '');
+  return drawn.get(key) === end;
+}
+
+describe.each(ENDS)('the folder of a node that was %s', (end) => {
   const workload = new Workload({ clients: 4, random: seeded(7) });
   let folder: string;
   let authorization: string;
@@ -73,7 +87,8 @@ describe.each(['stopped', 'killed'])('the folder of a node that was %s', (end) =
     'where a file %s: another one ends with code 4 and says what to do, or everything is there',
     async (damage) => {
       const refused: string[] = [];
-      for (const file of filesOf(folder).filter((name) => !WORTHLESS.test(name))) {
+      const tried = filesOf(folder).filter((name) => !WORTHLESS.test(name) && isTried(end, damage, name));
+      for (const file of tried) {
         const copy = mkdtempSync(join(tmpdir(), 'althing-damaged-'));
         try {
           cpSync(folder, copy, { recursive: true });
@@ -84,7 +99,8 @@ describe.each(['stopped', 'killed'])('the folder of a node that was %s', (end) =
         }
       }
       for (const needed of NEEDED[damage] ?? []) {
-        expect(refused).toContainEqual(expect.stringMatching(needed));
+        if (tried.some((file) => needed.test(file)))
+          expect(refused).toContainEqual(expect.stringMatching(needed));
       }
     },
   );
