@@ -24,7 +24,7 @@ export interface GroupStatus {
   readonly learners: readonly number[];
 }
 
-/** Which kinds of data the cluster writes: what all of its nodes know. */
+/** The level of the data that the cluster writes: all of its nodes know it. */
 export interface LevelStatus {
   readonly level: number;
   /** The highest that the node knows that was asked. */

@@ -1,5 +1,5 @@
 /**
- * How a command reaches nodes, and as whom: options, environment variables and profiles that all such commands have.
+ * Connections of commands to nodes: options, environment variables and profiles that all such commands have.
  */
 import {
   type AlthingError,

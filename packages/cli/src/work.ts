@@ -1,5 +1,5 @@
 /**
- * How a command that moves backups ends.
+ * The end of a command that moves backups.
  */
 
 import { AlthingError } from '@althing/client';

@@ -31,7 +31,7 @@ interface Entry {
 const FILES = new URL('files/', import.meta.url);
 
 /**
- * What a page may do: load its own files, and speak to the node that it came from. Whatever text a collection holds, none of it becomes
+ * The policy of a page: it loads its own files, and speaks to the node that it came from. Whatever text a collection holds, none of it becomes
  * a script, a style or an address of somebody else.
  */
 const POLICY = [

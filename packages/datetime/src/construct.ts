@@ -38,7 +38,7 @@ export function fromFields(
 }
 
 /**
- * What was written down as moment, name of the zone ('' for none) and offset in minutes. `value_err` for a zone or an
+ * A date that was stored as moment, name of the zone ('' for none) and offset in minutes. `value_err` for a zone or an
  * offset that does not exist.
  */
 export function fromStored(

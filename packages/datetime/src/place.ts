@@ -3,7 +3,7 @@ import { DateTimeError } from './error.js';
 import { type Int, toInt } from './int64.js';
 import { UTC, type Zone, zoneByName } from './zone.js';
 
-/** What local time is told by: a zone, else a fixed offset. Every DateTime is one. */
+/** A time zone, or else a fixed offset, by which local time is told. Every DateTime is one. */
 export interface Place {
   readonly zone: Zone | null;
   /** Minutes east of UTC, −720…720; 0 with a zone. */

@@ -319,7 +319,7 @@ export interface NodeView {
   groups(): readonly GroupEntry[] | null;
   level(): ClusterEntry;
   counters(): NodeCounters;
-  /** What ran longest of late comes first, and there is a limit to how many there are. */
+  /** The queries that ran longest of late come first; their number is limited. */
   queries(): readonly QueryFigures[];
   procedures(): readonly ProcedureFigures[];
   /** Bytes of a collection on the disk of this node, as of half a minute ago at most; null where that is not known yet. */

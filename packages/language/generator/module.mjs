@@ -61,12 +61,12 @@ import { ${used(builders).join(', ')} } from './build.js';
 import { NESTING_MAX, nestedTooDeep } from './limits.js';
 import { ${used(literals).join(', ')} } from './literals.js';
 
-/** What can be missing at a place, in the words of the grammar. */
+/** Tokens that can be missing at a place, in the words of the grammar. */
 export const EXPECTED: readonly (readonly string[])[] = [
 ${e.expectations.map((each) => `  ${JSON.stringify(each)},`).join('\n')}
 ];
 
-/** What any statement may begin with. */
+/** Tokens that any statement may begin with. */
 export const STATEMENT: readonly string[] = ${JSON.stringify([...new Set(statement)].sort())};
 
 /** Behind the end of every text: nothing is noted. */
@@ -79,7 +79,7 @@ ${body}`;
 function writeFields({ w, breakers }) {
   w.line('/** Rightmost place at which something was missing; -1 as long as nothing was. */');
   w.line('far: number;');
-  w.line('/** What was missing there: the first `noted` are indexes into EXPECTED. */');
+  w.line('/** Tokens that were missing there: the first `noted` are indexes into EXPECTED. */');
   w.line('readonly wanted: number[] = [];');
   w.line('noted = 0;');
   w.line(
@@ -117,7 +117,7 @@ function writeMethods(e) {
     w.line('this.skippedTo = p;');
     w.line('return p;');
   });
-  w.line('/** What `closedAt` is for a closure that ends at `p`. */');
+  w.line('/** The value of `closedAt` for a closure that ends at `p`. */');
   w.function('closing(p: number): number {', () => {
     w.line('if (this.text.charCodeAt(p - 1) !== 125) return -1;');
     w.line('const q = this.skip(p);');

@@ -200,7 +200,7 @@ class Walk {
       case 'unbind':
         this.unbind(node.names);
         return;
-      // What means nothing by itself.
+      // Expressions that mean nothing by themselves.
       case 'nil':
       case 'bool':
       case 'float':
@@ -286,7 +286,7 @@ class Walk {
       this.inOrder(args);
       return;
     }
-    // What runs later runs with whatever is stored then.
+    // Code that runs later runs with whatever is stored then.
     this.usesState = true;
     this.inOrder(args.slice(1));
     this.work.push({ kind: 'excluded_closure', closure: first });

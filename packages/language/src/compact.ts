@@ -86,7 +86,7 @@ function needsBlank(previous: Token, text: string, isWord: boolean): boolean {
 interface Places {
   /** Literals that stay as they are, in the order of the text. */
   readonly verbatim: readonly (Node | Link)[];
-  /** What must stay apart from the operator before it, with which it would run together into something else. */
+  /** Tokens that must stay apart from the operator before them, with which they would run together into something else. */
   readonly apart: ReadonlySet<number>;
   /** Ends of slashes that are what they are only because no other slash follows on their line. */
   readonly endOfLine: ReadonlySet<number>;

@@ -4,7 +4,7 @@ import { headedChain, indexLink, orNone, prefixed, rootChain, ternary } from './
 import { NESTING_MAX, nestedTooDeep } from './limits.js';
 import { isOptional, toAssignOp, toFloat, toInt, toName, toRegexBody, toRegexFlags, toStr, toTemplateText } from './literals.js';
 
-/** What can be missing at a place, in the words of the grammar. */
+/** Tokens that can be missing at a place, in the words of the grammar. */
 export const EXPECTED: readonly (readonly string[])[] = [
   ["\"&{\"","\"(\"","\".\" or \"..\"","\"[\"","\"break\"","\"continue\"","\"false\"","\"for\"","\"if\"","\"nil\"","\"return\"","\"true\"","\"{\"","\"|\"","\"~\"","a float","a prefix operator","a regular expression","a string","a template","a variable name","an int"],
   ["the end"],
@@ -50,7 +50,7 @@ export const EXPECTED: readonly (readonly string[])[] = [
   ["\"]\""],
 ];
 
-/** What any statement may begin with. */
+/** Tokens that any statement may begin with. */
 export const STATEMENT: readonly string[] = ["\"&{\"","\"(\"","\".\" or \"..\"","\"[\"","\"break\"","\"continue\"","\"false\"","\"for\"","\"if\"","\"nil\"","\"return\"","\"true\"","\"{\"","\"|\"","\"~\"","a float","a prefix operator","a regular expression","a string","a template","a variable name","an int"];
 
 /** Behind the end of every text: nothing is noted. */
@@ -59,7 +59,7 @@ const NOWHERE = 2 ** 30;
 export class GeneratedParser {
   /** Rightmost place at which something was missing; -1 as long as nothing was. */
   far: number;
-  /** What was missing there: the first `noted` are indexes into EXPECTED. */
+  /** Tokens that were missing there: the first `noted` are indexes into EXPECTED. */
   readonly wanted: number[] = [];
   noted = 0;
   /** The source with a 0 behind it, so that looking behind its last character is no special case. */
@@ -107,7 +107,7 @@ export class GeneratedParser {
     return p;
   }
 
-  /** What `closedAt` is for a closure that ends at `p`. */
+  /** The value of `closedAt` for a closure that ends at `p`. */
   closing(p: number): number {
     if (this.text.charCodeAt(p - 1) !== 125) return -1;
     const q = this.skip(p);

@@ -23,7 +23,7 @@ const INSTRUCTIONS_PER_COUNT = 20_000;
 export class Budget {
   /** The rest, in instructions. The matcher counts it down. */
   instructions: number;
-  /** What may be left before `spent` has to be called: 0, or more where somebody counts the steps. */
+  /** The rest at which `spent` has to be called: 0, or more where somebody counts the steps. */
   floor = 0;
   /** The rest when the steps were last counted. */
   #counted: number;

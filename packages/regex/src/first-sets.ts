@@ -115,7 +115,7 @@ class FirstFinder {
         goOn(pc + 3);
         break;
       case Op.Mark:
-        // What was visited is not tried again, so that an end behind a mark is not certain; but then it has been had.
+        // Places that were visited are not tried again, so that an end behind a mark is not certain; but then it has been had.
         goOn(pc + 3);
         break;
       case Op.LoopEnd:

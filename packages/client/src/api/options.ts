@@ -143,7 +143,7 @@ export interface ConnectOptions extends CallOptions {
   readonly credentials?: (() => Credentials | Promise<Credentials>) | undefined;
   readonly tls?: TlsOptions | undefined;
   /**
-   * How calls travel. `http` (default): the HTTP API. `websocket`: `/@ws` at the same addresses. `tcp`: the native protocol at
+   * The transport of calls. `http` (default): the HTTP API. `websocket`: `/@ws` at the same addresses. `tcp`: the native protocol at
    * `nativePort` of the same hosts, over TLS where the URL says https; Node.js alone.
    */
   readonly transport?: 'http' | 'websocket' | 'tcp' | undefined;

@@ -6,7 +6,7 @@
  */
 import type { ByteReader, ByteWriter } from '../bytes.js';
 
-/** What an access list belongs to: `@thingsdb`, `@node`, or a collection, by id. */
+/** The owner of an access list: `@thingsdb`, `@node`, or a collection, by id. */
 export type Target = 'thingsdb' | 'node' | number;
 
 /** Number that stands for `@node` among targets; ids of collections stay below. */

@@ -5,7 +5,7 @@ import { CHANGING_PRIVILEGES, Privilege, privilegeText } from './privileges.js';
 import type { RootGroup } from './root-group.js';
 import type { User } from './user.js';
 
-/** What one user may do, by the present state of the root scope. */
+/** The rights of one user, by the present state of the root scope. */
 export class Access {
   constructor(
     readonly root: RootGroup,

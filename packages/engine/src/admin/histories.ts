@@ -1,5 +1,5 @@
 /**
- * Which scopes have a commit history, as a part of the root scope. The entries lie in the group of each scope, see
+ * Scopes that have a commit history, as a part of the root scope. The entries lie in the group of each scope, see
  * `state/parts/commits.ts`; deleted ones of a collection are named here, since a change of the root scope can't change a
  * collection, and go there with its next commit.
  *

@@ -8,7 +8,7 @@ import { type ByteReader, type ByteWriter, FormatError } from '../bytes.js';
 export interface MemberInfo {
   /** Random, and made with its data folder: no two folders have the same. What Raft knows it by. */
   readonly nodeId: number;
-  /** What users know it by, as in `/node/2`. A node that takes the place of a lost one gets the number of that. */
+  /** The number that users know it by, as in `/node/2`. A node that takes the place of a lost one gets the number of that. */
   readonly number: number;
   readonly name: string;
   /** Where other nodes reach it: a name or an IP address. */

@@ -67,7 +67,7 @@ export class Modules implements GroupPart {
   version = 0;
   /** Gives the ids of modules, with others; rises above each that comes up. */
   ids = { nextId: 1 };
-  /** What the names of modules mean as values. */
+  /** Modules as values of the language, by id. */
   private readonly values = new Map<number, Module>();
   /** Deployed code, in the slices of its records. */
   private readonly codes = new Map<number, readonly Uint8Array[]>();

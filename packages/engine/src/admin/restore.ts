@@ -65,7 +65,7 @@ export function raisedCounters(record: BackupRecord, least: number): BackupRecor
   return { ...record, value: out.take() };
 }
 
-/** What the name of a collection begins with that is being imported: no scope can be written so, and no query reaches it. */
+/** The beginning of the name of a collection that is being imported: no scope can be written so, and no query reaches it. */
 const IMPORTING = '~';
 
 /**
@@ -151,7 +151,7 @@ export class RootRestore {
     return this.root.collectionsByName.get(name)?.id;
   }
 
-  /** What is wrong with it as a backup; null when nothing is. */
+  /** The reason why it is no backup to restore; null when there is none. */
   get problem(): string | null {
     if (this.level > this.root.knownLevel) return new LevelError(this.level, this.root.knownLevel).message;
     if (!this.hasCounters || this.root.users.size === 0) return 'it has no users';

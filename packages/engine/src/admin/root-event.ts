@@ -1,4 +1,4 @@
-/** What a change of the root scope does, for the audit log: who may do what, and which nodes and collections there are. */
+/** Changes of the root scope, as the audit log tells them: who may do what, and which nodes and collections there are. */
 
 import type { Target } from './access-lists.js';
 import type { ModuleInfo } from './modules.js';
@@ -41,7 +41,7 @@ export interface RootEvent {
   readonly fields: Readonly<Record<string, string | number>>;
 }
 
-/** What became of a user. */
+/** Events of a change of a user. */
 export function userEvents(old: User | undefined, user: User): RootEvent[] {
   const { name } = user;
   if (old === undefined) return [{ event: 'user_made', fields: { name } }];
@@ -72,7 +72,7 @@ export function limitFields({ durationMs, share, rate }: UserLimit): RootEvent['
   };
 }
 
-/** What became of the sessions of a user: those that begin, and how many end. A renewal is no event. */
+/** Events of the sessions of a user: those that begin, and how many end. A renewal is no event. */
 export function sessionEvents(
   { name }: User,
   old: readonly UserSession[],
@@ -99,7 +99,7 @@ export function accessEvent(root: RootGroup, target: Target, userId: number, mas
   return { event: 'access_set', fields: { name, scope, privileges: privilegeText(mask ?? 0) } };
 }
 
-/** What became of the definition of a module. Its configuration may be secret. */
+/** The event of a change of a module. Its configuration may be secret. */
 export function moduleEvent(old: ModuleInfo | undefined, { name, source }: ModuleInfo): RootEvent {
   if (old === undefined) return { event: 'module_made', fields: { name, source } };
   return { event: 'module_changed', fields: old.name === name ? { name } : { name: old.name, to: name } };

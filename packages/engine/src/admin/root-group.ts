@@ -33,7 +33,7 @@ import {
   writeWhitelist,
 } from './whitelist.js';
 
-/** What happened to a collection. */
+/** A collection that was created or deleted. */
 export interface CollectionEvent {
   readonly kind: 'created' | 'deleted';
   readonly id: number;

@@ -1,4 +1,4 @@
-/** What results and dates default to in a scope. */
+/** Defaults of a scope for the depth of results and for dates. */
 export interface ScopeDefaults {
   readonly deep: number;
   readonly timeZone: string;

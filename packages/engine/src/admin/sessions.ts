@@ -20,7 +20,7 @@ import type { User } from './user.js';
 export interface UserSession {
   /** SHA-256 of the key. */
   readonly hash: Uint8Array;
-  /** What it was begun with: the salt of the password, or the hash of the token. It ends with that. */
+  /** The proof that it was begun with: the salt of the password, or the hash of the token. It ends with that. */
   readonly proof: Uint8Array;
   /** Unix milliseconds. */
   readonly createdAt: number;
@@ -47,7 +47,7 @@ export interface SessionLimits {
 /** Sessions of one user at most. */
 export const SESSIONS_PER_USER = 20;
 
-/** What the key of a session begins with: no key of a token does. */
+/** The beginning of the key of a session: no key of a token has it. */
 export const SESSION_KEY_PREFIX = 'ses_';
 
 export class Sessions implements GroupPart {

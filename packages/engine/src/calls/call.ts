@@ -154,7 +154,7 @@ export type Outcome =
 
 /** A request to a module. */
 export interface ModuleAsk {
-  /** That the answer comes with. */
+  /** The number that the answer comes with. */
   readonly number: number;
   /** Id of the module. */
   readonly module: number;

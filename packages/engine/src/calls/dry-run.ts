@@ -38,7 +38,7 @@ export function endDryRun(
     call,
     1 + (futures === 0 ? 0 : 1) + (profile === null ? 0 : 1),
     (sink) => {
-      // What nothing refers to any more goes at the end of a change, when its result is packed.
+      // Things that nothing refers to any more go at the end of a change, when its result is packed.
       transaction.finish();
       writeChanges(sink, tally);
       if (futures > 0) {

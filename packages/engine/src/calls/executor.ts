@@ -269,7 +269,7 @@ export class Executor {
 }
 
 /**
- * What a failure is as long as this node may lack rights that were given elsewhere: of a call that nobody checked before, the
+ * The failure itself, or that this node is behind, as long as it may lack rights that were given elsewhere: of a call that nobody checked before, the
  * refusal counts only once the node has all that was acknowledged in the root scope.
  */
 export function doubted(failure: Failure, fresh: Freshness | undefined): Failure {

@@ -36,7 +36,7 @@ export class Futures {
       if (outcome === null && monotonic() < until) continue;
       if (outcome?.kind === 'value' || outcome?.kind === 'error') this.drop(rest);
       else rest.pin(rest.scope.store, NO_CHARGE);
-      // What it takes to look for what is to stay in memory counts.
+      // The search for things that are to stay in memory counts, too.
       rest.spentMs += monotonic() - begun;
       return outcome ?? { kind: 'more', change: null, rest };
     }

@@ -69,7 +69,7 @@ function importTasks(
   }
   const editor = new TaskEditor(group.tasks, transaction);
   for (const state of states) editor.restore({ ...state, owner: user.id });
-  // What only their arguments hold goes with them.
+  // Things that only their arguments hold go with them.
   if (!takes) for (const { id } of states) editor.delete(group.tasks.find(id) ?? missing(id));
 }
 

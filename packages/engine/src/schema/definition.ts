@@ -81,7 +81,7 @@ export interface ContainerBase {
   readonly item: null;
 }
 
-/** What a list, set or restricted thing holds. */
+/** The values that a list, set or restricted thing may hold. */
 export interface Item {
   readonly base: PlainBase | TypeBase | EnumBase | ContainerBase;
   readonly nillable: boolean;
@@ -114,7 +114,7 @@ export type Base =
   | { readonly kind: 'list'; readonly item: Item | null }
   | { readonly kind: 'set'; readonly item: Item | null }
   | { readonly kind: 'restricted'; readonly item: Item }
-  /** What a wrap shows of a thing, or of the things of a list or set. */
+  /** The part of a thing that a wrap shows, or of the things of a list or set. */
   | { readonly kind: 'nested'; readonly isList: boolean; readonly structure: Structure };
 
 export interface Definition {

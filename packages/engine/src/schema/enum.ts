@@ -21,7 +21,7 @@ export interface MemberDef {
   readonly value: Value;
 }
 
-/** What the state knows of an enum. Never changes; the next one replaces it. */
+/** An enum as the state has it. Never changes; the next one replaces it. */
 export interface EnumDef {
   readonly id: number;
   readonly name: string;

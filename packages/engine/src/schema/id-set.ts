@@ -14,7 +14,7 @@ const BITMAP_BYTES = CHUNK_SIZE / 8;
 /** Ids of a chunk from which on bits take less space. */
 const SPARSE_MAX = BITMAP_BYTES / 2;
 
-/** What can be said of `SPARSE_MAX` on the way down, so that a chunk at the border does not change its form all the time. */
+/** Counts below this make a chunk sparse again. It lies under `SPARSE_MAX`, so that a chunk at the border does not change its form all the time. */
 const SPARSE_AGAIN = SPARSE_MAX / 2;
 
 interface Chunk {

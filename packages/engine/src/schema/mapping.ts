@@ -71,7 +71,7 @@ function definitionOf(base: Base): Definition {
 
 const STR: Base = { kind: 'plain', name: 'str' };
 
-/** What an enum's members count as where a definition asks for a value. */
+/** The base by which the members of an enum count where a definition asks for a value: the kind of its default. */
 function valueBase(enumId: number, schema: Catalog): Base {
   return { kind: 'plain', name: PLAIN_NAMES_OF[tagOf(schema.enum(enumId).default.value)] };
 }

@@ -35,7 +35,7 @@ export function parseDefinition(text: string, names: Names): Definition {
 }
 
 /**
- * What a thing can be restricted to: an item, `[]` for any list, or `{}` for any set. Null for what anything fits.
+ * The restriction of a thing: an item, `[]` for any list, or `{}` for any set. Null where anything fits.
  *
  * @throws QueryError type_err for an unknown name, value_err for everything else that can't be
  */

@@ -11,7 +11,7 @@ export interface Named {
 }
 
 /**
- * What the values of a plain thing are restricted to. It ends with the type or enum that it names, and does not come back with a
+ * A restriction of the values of a plain thing. It ends with the type or enum that it names, and does not come back with a
  * later type of that id: so it says which generation of the type it means.
  *
  *   text := item ("!" generation)?       `item` as in `schema/definition.ts`; generation 0 is left out

@@ -1,5 +1,5 @@
 /**
- * What a definition accepts, compiled: a property of an instance is checked by one call of `fits`.
+ * Definitions, compiled to rules: a property of an instance is checked by one call of `fits`.
  */
 import { type QueryError, typeError, valueError } from '../error.js';
 import { List, ThingSet } from '../value/containers.js';
@@ -38,11 +38,11 @@ export interface Rule {
   readonly greatestInt: number;
   /** Rule of the items of a list or set; null where anything goes. */
   readonly item: ItemRule | null;
-  /** What a thing must be restricted to, or becomes. */
+  /** The restriction that a thing must have, or gets. */
   readonly restriction: Item | null;
 }
 
-/** What the items of an attached list, or the members of an attached set, must be. */
+/** The rule for the items of an attached list, or for the members of an attached set. */
 export interface ItemRule {
   readonly item: Item | null;
   readonly fits: Test;

@@ -56,7 +56,7 @@ export interface FieldDef {
   readonly name: string;
   readonly definition: Definition;
   readonly relation: RelationEnd | null;
-  /** What instances hold that were made before the field and were not in memory since. Refers to no thing. */
+  /** The value in instances that were made before the field and were not in memory since. Refers to no thing. */
   readonly initial: Value;
   readonly mark: FieldMark;
 }
@@ -79,7 +79,7 @@ export interface FieldMark {
   isUndone: boolean;
 }
 
-/** What the state knows of a type. Never changes; the next one replaces it. */
+/** A type as the state has it. Never changes; the next one replaces it. */
 export interface TypeDef {
   readonly id: number;
   /** How many types had the id before: all of this name. */
@@ -103,7 +103,7 @@ export interface TypeDef {
 export interface Field extends FieldDef {
   readonly type: Type;
   readonly slot: number;
-  /** What it accepts; see `rule.ts`. */
+  /** The rule for the values that it accepts; see `rule.ts`. */
   readonly rule: Rule;
 }
 

@@ -66,7 +66,7 @@ export function migrate(
 export function bringBack({ values }: Rescue, type: Type, store: ThingMemory): void {
   for (const thing of values.keys()) {
     const { shape } = thing;
-    // What a default is made of may be taken back already.
+    // The parts of a default may be taken back already.
     if (shape.type === type && shape.stale !== null) migrate(thing, store, null);
   }
 }
@@ -93,7 +93,7 @@ function fittingIn(thing: Thing, field: Field, value: Value, makeDefault: Catalo
   return makeDefault(field.definition);
 }
 
-/** What an instance has in a field that it did not have before. */
+/** The value of an instance in a field that it did not have before. */
 export function missingValue(thing: Thing, field: FieldDef, rescue: Rescue | undefined): Value {
   const rescued = rescue?.values.get(thing)?.get(field.mark);
   return rescued === undefined ? freshValue(field.initial) : rescued;

@@ -12,7 +12,7 @@ import { migrate } from './migrate.js';
 import { containerPages, dropPages, eachReference, restorePages } from './pages/paged-containers.js';
 
 /**
- * Which things there are, and what refers to what: a thing becomes stored and is removed, the references to it and to members of enums
+ * The things of a collection, and the references between them: a thing becomes stored and is removed, the references to it and to members of enums
  * and to rooms are counted, and each type knows its instances.
  */
 export class References extends ThingMemory {

@@ -1,5 +1,5 @@
 /**
- * How a job removes the instances that its closure chose: they are taken out of what refers to them, and go with their last reference.
+ * Removal of the instances that the closure of a job chose: they are taken out of what refers to them, and go with their last reference.
  * A thing that is still referred to, after what `Owners` does, waits, and all things of the collection are gone through for it.
  */
 import type { Thing } from '../value/thing.js';

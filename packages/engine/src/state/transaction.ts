@@ -22,7 +22,7 @@ export { toProperty } from './transaction/things.js';
  * Every method checks first and then modifies: one that throws has changed nothing.
  */
 export class Transaction extends ThingChanges {
-  /** What `doomed` found when the effects had some length. */
+  /** The result of `doomed` when the effects had some length. */
   private doomedThings: ReadonlySet<Thing> | null = null;
   private doomedAt = -1;
   /** Events for clients when the change is committed; null for none. */

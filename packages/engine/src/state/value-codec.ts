@@ -82,7 +82,7 @@ export interface References {
   enumOf(id: number): EnumType;
   taskOf(id: number): Task;
   roomOf(id: number): Room;
-  /** Told of each list and set before it is made, where whoever wrote it is not trusted. */
+  /** Called with the length of each list and set before it is made, where the writer of the bytes is not trusted. */
   noteItems?(count: number): void;
 }
 

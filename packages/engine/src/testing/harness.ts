@@ -97,7 +97,7 @@ export const NOW_MS = 1_714_979_289_500;
 export class Harness {
   readonly engine: Engine;
   collection: CollectionGroup;
-  /** What queries logged. */
+  /** The lines that queries logged. */
   readonly logged: string[] = [];
   /** Whether the call that runs is to end, see `Environment`. */
   isCancelled: () => boolean = () => false;

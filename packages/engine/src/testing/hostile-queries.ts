@@ -1,6 +1,6 @@
 /** Queries that go on for ever with as few looks at the clock, and as much to take back, as somebody can make them. */
 
-/** What each does, and its code. */
+/** Queries that take all that they can get: a description, and the code. */
 export const HOSTILE_QUERIES: readonly (readonly [string, string])[] = [
   ['a pattern that backtracks', `${text(18)} ${forever('try(/(x+x+)+y/.test(s));')}`],
   ['a pattern that scans', `${text(22)} ${forever('try(/[^a]y/.test(s));')}`],

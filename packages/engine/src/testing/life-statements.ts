@@ -194,7 +194,7 @@ export const STATEMENTS: readonly ((pick: Pick) => string)[] = [
   (p) => `x = T{n: ${p(9)}}; mod_type('T', 'add', 'f${p(4)}', ${of(p, ADDED)}); ${of(p, LISTS)}.push(x)`,
   (p) =>
     `x = [U{n: 1}, {u: U{n: 2}}]; del_type('U'); ${of(p, ['', "set_type('U', {n: 'int'});"])} .${of(p, ['x', 'y'])} = ${of(p, ['x', 'x[0]', 'x[1]', 'set(x[0])'])}`,
-  // What the query lets go of is no instance for the change, and may come back from an unfinished expression.
+  // A thing that the query lets go of is no instance for the change, and may come back from an unfinished expression.
   (p) =>
     `.x = [${of(p, ['T{n: 1, x: E{B}}', 'U{n: 2}', '{k: [E{A}, E{B}]}'])}]; y = [.del('x'), ${of(p, LETTING_GO)}][0]; ${of(p, ['', '.y = y', '.x = y[0]', '.small.u = y'])}`,
   (p) => `.x = [${of(p, ['T{n: 1}', 'U{n: 2}', 'E{A}'])}, .x]; .x = nil; ${of(p, LETTING_GO)}`,

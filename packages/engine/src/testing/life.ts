@@ -18,7 +18,7 @@ export class Life {
   /** Effects of all changes so far; those of `pending` are the last ones. */
   log: Uint8Array[] = [];
   readonly pending: Change[] = [];
-  /** What is durable: how many changes the disk stands for. */
+  /** The number of changes that the disk stands for. */
   private applied = 0;
   private mirror = newGroup();
   private mirrored = 0;
@@ -120,7 +120,7 @@ export class Life {
   restart(): void {
     this.checkpoint = null;
     this.marking = null;
-    // What is not committed may be lost.
+    // Changes that are not committed may be lost.
     this.log.length -= this.pending.length;
     this.pending.length = 0;
     if (this.mirrored > this.log.length) {
@@ -157,14 +157,14 @@ export class Life {
     this.pending.push(change);
   }
 
-  /** What there should be. */
+  /** The lines of a node that only applied the effects. */
   private lines(): string[] {
     for (; this.mirrored < this.log.length; this.mirrored++)
       this.mirror.apply(this.log[this.mirrored] as Uint8Array);
     return linesOf(this.mirror);
   }
 
-  /** What a start would find, and that there is nothing else. */
+  /** Compares the disk with the lines: a start finds these, and there is no other record. */
   private checkDisk(expected: readonly string[]): void {
     const read = new Set<string>();
     const probe = new Harness().reopen({
@@ -183,7 +183,7 @@ export class Life {
       [],
     );
     if (this.applied !== this.log.length) return;
-    // What nodes compare does not depend on how it came about.
+    // The lines that nodes compare do not depend on how the state came about.
     this.lines();
     const records = new Map(things.map((name) => [name.slice(2), this.disk.get(name) as Uint8Array]));
     expectSame(
@@ -221,7 +221,7 @@ class Checkpoint {
   constructor(
     group: CollectionGroup,
     readonly index: number,
-    /** What it has to hold. */
+    /** The lines that it has to hold. */
     readonly lines: readonly string[],
   ) {
     const sink: RecordSink = {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 /** An example of a page: one query, or a time that passes. */
 export interface Example {
   readonly code: string;
-  /** What stands behind `//`: the answer in JSON, `error NAME` or `error NAME: MESSAGE`; undefined for nothing. */
+  /** The text behind `//`: the answer in JSON, `error NAME` or `error NAME: MESSAGE`; undefined for nothing. */
   readonly answer: string | undefined;
   readonly scope: 'collection' | 'thingsdb';
 }

@@ -53,7 +53,7 @@ export class PersistedCollection {
     };
     const changes = dirty.freeze((thing) => group.saveThing(thing, sink));
     this.steps = stepsOf(group, changes, sink);
-    // What is to be deleted goes at once, before anything is put in its place.
+    // Records that are to be deleted go at once, before anything is put in their place.
     this.steps.next();
   }
 

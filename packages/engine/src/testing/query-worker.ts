@@ -10,7 +10,7 @@ export interface TimedQuery {
 }
 
 export interface TimedOutcome {
-  /** What the query took, taking back included, in milliseconds of the thread. */
+  /** Time that the query took, taking back included, in milliseconds of the thread. */
   readonly ms: number;
   /** The message of its error, else what its outcome is. */
   readonly end: string;

@@ -43,7 +43,7 @@ export function linesOf(root: RootGroup): string[] {
   return [...rootLines(root), ...groupLines(root)];
 }
 
-/** What another node reads from the records of a root scope. */
+/** The root scope that another node reads from the records of one. */
 export function reloaded(root: RootGroup): RootGroup {
   const loaded = new RootGroup();
   for (const { kind, id, part, value } of root.dirty.freeze(() => undefined).records.values()) {

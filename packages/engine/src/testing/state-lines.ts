@@ -25,7 +25,7 @@ export function savedRecords(group: CollectionGroup): ReadonlyMap<string, Uint8A
   return records;
 }
 
-/** What the records say that must be the same on all nodes, a line for each thing. */
+/** The parts of the records that must be the same on all nodes, a line for each thing. */
 export function sharedLines(
   records: ReadonlyMap<string, Uint8Array>,
   schema: Catalog = newGroup().store.schema,

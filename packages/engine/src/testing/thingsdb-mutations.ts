@@ -8,7 +8,7 @@ import { dumpSamples } from './thingsdb-samples.js';
 export interface MutationReport {
   readonly refused: number;
   readonly accepted: number;
-  /** What went wrong, with the dump in base64; null when nothing did. */
+  /** The failure, with the dump in base64; null when there is none. */
   readonly finding: string | null;
 }
 

@@ -1,7 +1,7 @@
-/** What tests compare that run the same programs in two ways. */
+/** Traces of programs, for tests that run the same ones in two ways. */
 import type { Harness } from './harness.js';
 
-/** What came of a query: the answer or the error, and how many steps it took. */
+/** The answer or error of a query, and the number of its steps. */
 export function trace(harness: Harness, code: string): string {
   const outcome = harness.outcome(code);
   const { steps, depth } = harness.engine.runtime;

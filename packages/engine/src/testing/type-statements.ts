@@ -233,7 +233,7 @@ export const STATEMENTS: readonly ((pick: Pick) => string)[] = [
   (pick) => `.b.${pick(['es', 'el'])}.extend([E{A}, E{C}])`,
   (pick) => `.b.${pick(['es', 'el'])}[0:1] = [E{C}, E{A}]`,
   (pick) => `.b.${pick(['es', 'el'])}.splice(0, 1, ${pick(['E{A}', 'E{C}'])}, E{B})`,
-  // What a client sent, stored and then changed by the name that it came under, and the other way round.
+  // A value that a client sent, stored and then changed by the name that it came under, and the other way round.
   (pick) =>
     half(
       pick,

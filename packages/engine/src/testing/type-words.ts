@@ -1,4 +1,4 @@
-/** What statements on types, instances and enums are made of: the collection that they begin with, values, places, definitions. */
+/** Parts of statements on types, instances and enums: the collection that they begin with, values, places, definitions. */
 import { Float } from '../value/scalars.js';
 import type { Plain } from './harness.js';
 

@@ -13,7 +13,7 @@ export interface World {
   readonly node: FakeNode;
 }
 
-/** What `CHANGING_CALLS` find. */
+/** The world that `CHANGING_CALLS` run in. */
 export function worldBefore(): World {
   const node = new FakeNode();
   const db = new Harness({ node, evicts: false });

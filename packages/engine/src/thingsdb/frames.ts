@@ -8,7 +8,7 @@ import type { CollectionBuilder } from './builder.js';
 import type { DataInput } from './input.js';
 import { messageOf } from './texts.js';
 
-/** What waits for the values inside it. */
+/** A container that waits for the values inside it. */
 export interface Frame {
   /** Values that are still to come. */
   left: number;

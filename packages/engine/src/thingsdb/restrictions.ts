@@ -1,5 +1,5 @@
 /**
- * What the values of a thing are restricted to, as a number: the id of a type, 0x6000 and the id of an enum, or one of a table from
+ * Restrictions of the values of a thing, as ThingsDB writes them, a number: the id of a type, 0x6000 and the id of an enum, or one of a table from
  * 0x4000 on; 0x8000 is added where nil may be, too.
  */
 import type { Catalog } from '../schema/catalog.js';
@@ -38,7 +38,7 @@ const NAMES: readonly (PlainName | 'list' | 'set')[] = [
   'enum',
 ];
 
-/** What a code means: null for nothing that there is. */
+/** The restriction that a code stands for; null for a code that there is not. */
 export function restrictionOf(code: number, schema: Catalog): Item | 'any' | null {
   const nillable = (code & NILLABLE) !== 0;
   const plain = code & ~NILLABLE;

@@ -228,7 +228,7 @@ class StoreReader {
   private relations(file: StoreFile): void {
     const { input, schema } = file;
     if (file.parts < 3) return;
-    // What was removed, and the types, each with the label behind it.
+    // Names that were removed, and the types, each with the label behind it.
     for (let left = 4; left > 0; left--) input.skip();
     this.rows(file, () => {
       const { offset } = input;

@@ -30,7 +30,7 @@ export function regexOf(text: string, input: DataInput, offset: number): RegexVa
   }
 }
 
-/** What an error says; errors of the language are none of JavaScript's. */
+/** The message of an error; errors of the language are none of JavaScript's. */
 export function messageOf(error: unknown): string {
   const isTold = typeof error === 'object' && error !== null && 'message' in error;
   return String(isTold ? error.message : error);

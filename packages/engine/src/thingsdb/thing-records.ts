@@ -15,7 +15,7 @@ import { messageOf } from './texts.js';
 import type { ValueReader } from './values.js';
 
 export class ThingRecords {
-  /** What each record does to a thing. */
+  /** The reader of each kind of record, by its number: it changes the thing. */
   readonly rows: ReadonlyMap<number, (thing: Thing) => void> = new Map([
     [0, (thing) => this.eachPair((key) => this.set(thing, key))],
     [1, (thing) => this.remove(thing, this.key())],

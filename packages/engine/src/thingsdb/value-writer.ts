@@ -20,7 +20,7 @@ import { restrictionCode } from './restrictions.js';
 type Steps = Iterator<Value, void, undefined>;
 
 export class ValueWriter {
-  /** What ThingsDB can't hold, a line each: nil stands in its place, or what it will refuse. */
+  /** Values that ThingsDB can't hold, a line each: nil stands in their place, or a text that it will refuse. */
   readonly problems: string[] = [];
   private readonly written = new Set<number>();
   /** The thing that is being written, for what is said of it. */

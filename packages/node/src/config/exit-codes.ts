@@ -1,5 +1,5 @@
 /**
- * How the process ends: what restart policies and people can tell "restart me" from "do not" by.
+ * Exit codes of the process: by them restart policies and people tell "restart me" from "do not".
  */
 export const ExitCode = {
   /** Drained and closed, or the command did what it was asked for. */

@@ -3,7 +3,7 @@ import type { GroupId } from '../between/protocol.js';
 import { type Listener, Push } from './listener.js';
 
 export interface HubOptions {
-  /** Which start of which node this is: by that a connection of it is told from those of others. */
+  /** The node and its start: by them its connections are told from those of others. */
   readonly nodeId: number;
   readonly incarnation: number;
   /** The present name of a collection; undefined for one that is gone. */

@@ -194,7 +194,7 @@ function isWanted({ change, type }: LabelledChange, { types, ids }: FeedFilter):
       return ids === null || ids.has(change.id);
     default:
       if (ids !== null && !ids.has(change.id)) return false;
-      // Who can't tell says it: what is gone meanwhile is told to be gone soon.
+      // An unknown type counts as wanted: a thing that is gone meanwhile is told to be gone soon.
       return types === null || type === undefined || (type !== null && types.has(type));
   }
 }

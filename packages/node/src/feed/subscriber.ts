@@ -4,7 +4,7 @@ import { type FeedPosition, positionText } from './position.js';
 
 /** The end of a feed for one follower. */
 export type FeedEnd =
-  /** What follows its position is not to be had, and never will be. `oldest` is where the log begins now. */
+  /** Changes behind its position are not to be had, and never will be. `oldest` is where the log begins now. */
   | { readonly kind: 'lost'; readonly oldest: FeedPosition }
   /** It may not read the collection any more, or there is no such collection. */
   | { readonly kind: 'forbidden' }

@@ -105,7 +105,7 @@ export class LogTexts implements Outlet {
 export interface Terms {
   /** Whether an answer from the state of this node will do, which may lag behind. */
   readonly stale: boolean;
-  /** That it runs over a snapshot of what the disk has, and how new that must be; null or nothing for all others. */
+  /** Terms of a read over a snapshot of the disk, with the age that it may have; null or nothing for all others. */
   readonly snapshot?: SnapshotTerms | null;
   /** Index that the state must hold at least. */
   readonly minIndex: number;

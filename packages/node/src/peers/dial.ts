@@ -78,7 +78,7 @@ export function dial(request: DialRequest, done: (outcome: DialOutcome) => void)
 }
 
 /**
- * How a connection is made: with certificates; encrypted with the secret where that has to be; encrypted with
+ * Ways to make a connection: with certificates; encrypted with the secret where that has to be; encrypted with
  * it; in plain; in plain, with a node that knows nothing better.
  */
 type Way = 'certificates' | 'secret' | 'encrypted' | 'plain' | 'old';

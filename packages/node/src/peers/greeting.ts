@@ -1,5 +1,5 @@
 /**
- * How two nodes prove to each other that they know the secret of the cluster, without sending it: a challenge
+ * Two nodes prove to each other that they know the secret of the cluster, without sending it: a challenge
  * and an answer in both directions (HMAC-SHA256 over fresh random numbers of both sides, who they are, and,
  * with TLS, what is unique to the connection, so that nobody can pass the messages on from one connection to
  * another).

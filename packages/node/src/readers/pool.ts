@@ -252,7 +252,7 @@ export class Pool implements SnapshotReaders {
     }
     place.writing = place.writing.then(async () => {
       const begun = clock.now();
-      // Who is gone is noticed by the next look.
+      // An asker who is gone is noticed by the next look.
       await asker.lines?.write(bytes).catch(() => {});
       // The time that a client takes does not count.
       place.since += clock.now() - begun;
@@ -341,7 +341,7 @@ function replyIn(answer: Uint8Array, { asker }: Job): Reply {
   return decoded.reply;
 }
 
-/** What can be handed to another thread: of a part of a larger buffer all would be copied. */
+/** The same program without views of larger buffers: another thread would get a copy of the whole buffer. */
 function portable(body: ProgramBody): ProgramBody {
   if (body.type === 'query') return { ...body, vars: portableValues(body.vars) };
   return { ...body, args: portableValues(body.args) };

@@ -336,7 +336,7 @@ export class Checkpointer {
   }
 
   /**
-   * How the work of a checkpoint that begins now takes turns with all other. The longer it takes, and the more memory waits for it, the
+   * The turns that the work of a checkpoint which begins now takes with all other. The longer it takes, and the more memory waits for it, the
    * longer its slices get: so it slows those down who change more than can be written, and comes to its end.
    */
   private pace(session: GroupSession, sink: CheckpointSink): Pace {

@@ -1,5 +1,5 @@
 /**
- * How a thread of the process does: the delay of its event loop, its heap, its pauses for garbage collection.
+ * Figures of a thread of the process: the delay of its event loop, its heap, its pauses for garbage collection.
  */
 import { constants, createHistogram, PerformanceObserver } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';

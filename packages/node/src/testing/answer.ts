@@ -42,7 +42,7 @@ export interface ErrorBody {
   readonly code: number;
   readonly name: string;
   readonly message: string;
-  /** What became of the changes. */
+  /** The outcome of the changes. */
   readonly outcome: ChangeOutcome;
 }
 

@@ -6,7 +6,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { Secrets } from './secrets.js';
 
-/** What runs a node of this build. */
+/** The command that runs a node of this build. */
 export const SERVE: readonly string[] = [
   process.execPath,
   fileURLToPath(new URL('../../../cli/bin/althing.js', import.meta.url)),
@@ -102,7 +102,7 @@ export class Launched {
     return this.how;
   }
 
-  /** What it printed, as far as it is kept. */
+  /** Its output, as far as it is kept. */
   get output(): string {
     return this.kept;
   }

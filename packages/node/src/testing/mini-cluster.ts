@@ -8,7 +8,7 @@ import { State } from '../groups/state.js';
 import { MiniLog } from './mini-log.js';
 import { MiniNode } from './mini-node.js';
 
-/** What a test may do to a message between nodes. */
+/** Ways in which a test may treat a message between nodes. */
 export type Fate = 'deliver' | 'lose' | 'hold';
 
 export interface Message {
@@ -21,13 +21,13 @@ export interface Message {
 export interface MiniOptions {
   /** How long a request may wait at a node, in milliseconds. */
   readonly waitMs?: (node: NodeId) => number;
-  /** Told when code calls `log`. */
+  /** Called when code calls `log`. */
   readonly logged?: (node: NodeId) => void;
   /** Takes requests to modules; none by default. */
   readonly asked?: (node: NodeId, ask: ModuleAsk, answer: (answer: ModuleAnswer) => void) => void;
   /** How far the wall clock of a node is ahead, in milliseconds. */
   readonly clockAheadMs?: (node: NodeId) => number;
-  /** What the engine sides do later, on an event loop that the test turns; by default as soon as everything else is done. */
+  /** An event loop that the test turns, for later work of the engine sides; by default it is done as soon as everything else is. */
   readonly loop?: Pick<EngineClock, 'after' | 'soon'>;
 }
 
@@ -142,7 +142,7 @@ export class MiniCluster {
     this.later(() => this.node(to).tell({ kind: 'called', from, id: 1_000_000, payload }));
   }
 
-  /** What one node last asked another one. */
+  /** The last call of one node to another one. */
   lastCall(from: NodeId, to: NodeId): Uint8Array | undefined {
     return this.lastCalls.get(`${from} ${to}`)?.payload;
   }

@@ -30,7 +30,7 @@ export class MiniNode {
   lags = false;
   /** Those of the root scope alone wait while this holds. */
   lagsInRoot = false;
-  /** What its requests took. */
+  /** Time and steps that its requests took. */
   readonly runs: RequestFigures;
   private readonly cluster: MiniCluster;
   private readonly members: readonly NodeId[];

@@ -108,7 +108,7 @@ export class RawConnection {
     this.socket.destroy();
   }
 
-  /** What came and was not read as a response yet, in one piece. */
+  /** Bytes that came and were not read as a response yet, in one piece. */
   private get received(): Buffer {
     const whole = Buffer.concat(this.parts);
     this.parts = [whole];

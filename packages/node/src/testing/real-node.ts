@@ -19,7 +19,7 @@ import { until, within } from './until.js';
 
 export type TestSettings = Partial<Record<SettingKey, string | number>>;
 
-/** What goes with a request, besides its path and body. */
+/** Parts of a request besides its path and body. */
 export interface RequestOptions {
   readonly method?: string;
   /** The Authorization header; null for none. The default is a token of `admin`. */
@@ -35,7 +35,7 @@ const SMALL: TestSettings = {
   log_segment_mb: 1,
   disk_reserve_mb: 0,
   node_name: 'test',
-  // What raw requests of tests say, whatever the name of their node.
+  // The host that raw requests of tests name, whatever the name of their node.
   http_allowed_hosts: 'test',
 };
 
@@ -131,7 +131,7 @@ export class RealNode {
       storage_path: join(folder, 'data'),
       ...settings,
     };
-    // Which ports are free is known only here.
+    // Free ports are known only here.
     if (settings.listen_client_port === FREE_PORT) all.listen_client_port = nativePort;
     if (settings.ws_port === FREE_PORT) all.ws_port = wsPort;
     const [program = '', ...args] = SERVE;
@@ -204,7 +204,7 @@ export class RealNode {
     const answer = await this.query(scope, code, vars);
     if (answer.status !== 200) {
       const message = `${code.slice(0, 200)}: ${answer.statusLine} ${answer.text}`;
-      // What took too long may be for want of a leader.
+      // A query that took too long may have had no leader.
       throw answer.status === 504 ? await this.diagnosed(message) : this.explained(message);
     }
     return answer.json;

@@ -44,7 +44,7 @@ const NOBODY: Network = {
   close: () => Promise.resolve(),
 };
 
-/** What of a query is there so far. */
+/** A query, and the parts of its answer that are there so far. */
 export interface Asked {
   reply: Reply | null;
 }
@@ -58,9 +58,9 @@ export class TestBench {
   timesFull = 0;
   /** Room on the disk for opening the state again. */
   freeBytes = 0;
-  /** What the engine side sent and the consensus side did not get yet. */
+  /** Commands that the engine side sent and the consensus side did not get yet. */
   readonly commands: Command[] = [];
-  /** What the consensus side told and the engine side did not get yet. */
+  /** Events that the consensus side told and the engine side did not get yet. */
   readonly events: Event[] = [];
   private sides: {
     readonly engine: EngineSide;

@@ -1,6 +1,6 @@
 /**
- * What an engine side of a test works on where nothing happens by itself: a disk in memory that always has room, random
- * numbers that are none, and nobody who is told. A test puts in place of it what it is about.
+ * Ports of an engine side for tests, where nothing happens by itself: a disk in memory that always has room, random
+ * numbers that are none, and nobody who is told. A test replaces those that it is about.
  */
 import type { EngineOptions } from '@althing/engine';
 import { DEFAULT_LIMITS } from '@althing/engine';

@@ -1,5 +1,5 @@
 /**
- * What somebody who asks something quick every 20 ms waits at most while others send what takes long, all at once: no longer than for one
+ * Somebody who asks something quick every 20 ms waits, while others send what takes long, all at once, no longer than for one
  * query.
  */
 import { setTimeout as pause } from 'node:timers/promises';

@@ -1,5 +1,5 @@
 /**
- * What the client library costs: processor time of this process for small calls, in turns with bare `node:http` that sends and takes the same
+ * The cost of the client library: processor time of this process for small calls, in turns with bare `node:http` that sends and takes the same
  * bytes. The other side is the bare echo, so that neither a node nor the language is measured.
  */
 import { Agent, request } from 'node:http';
@@ -72,7 +72,7 @@ function smallCall({ stuff }: Database<{ stuff: unknown }>): Promise<unknown> {
   return stuff.query('x + 1;', { x: 2 });
 }
 
-/** What a program would write by hand: the same body and headers, and the answer as bytes. */
+/** A call as a program would write it by hand: the same body and headers, and the answer as bytes. */
 function bareCall(port: number, agent: Agent): Promise<Buffer> {
   const body = encodeMessagePack(wireMap({ type: 'query', code: 'x + 1;', vars: wireMap({ x: 2n }) }));
   return new Promise((resolve, reject) => {

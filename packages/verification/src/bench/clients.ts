@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type ConnectOptions, connect, type Database } from '@althing/client';
 import type { Credentials } from '../harness/node-client.js';
 
-/** What is asked, and where. */
+/** A question, and the place where it is asked. */
 export interface Question {
   /** As figures name it. */
   readonly name: string;
@@ -52,7 +52,7 @@ export class Clients {
     this.#work = Promise.all(questions.map((question, at) => this.#pace(question, at / questions.length)));
   }
 
-  /** What was asked since the last call, once all that was due has its answer. */
+  /** The questions since the last call, once all that was due has its answer. */
   async take(): Promise<readonly Asked[]> {
     await Promise.all(this.#underWay);
     const asked = this.#asked;

@@ -9,7 +9,7 @@ import { type Interval, intervalText, median, medianInterval, table, timeText } 
 export interface Contender<Case> {
   readonly name: string;
   /**
-   * What is sent in a round, and to whom; null where it has no part in a case.
+   * The load of a round, and its target; null where it has no part in a case.
    *
    * @param count of requests at least, where none may come twice
    */

@@ -1,5 +1,5 @@
 /**
- * What storing things one by one costs in JavaScript at the least: the loop of a stored push, written by hand for nothing else. It
+ * The least cost of storing things one by one in JavaScript: the loop of a stored push, written by hand for nothing else. It
  * does what an engine with a log can't leave out: a thing with an id that a table finds, whose references are counted and that
  * the next checkpoint must write; the effect in bytes; the way back; and what the query has left to spend.
  *
@@ -33,7 +33,7 @@ const STEPS_PER_CHECK = 10_000;
 /** Items of one effect at most, as in the engine. */
 const RUN_ITEMS = 127;
 
-/** What effects are written to, which stays for the next query. */
+/** The buffer that effects are written to; it stays for the next query. */
 const buffer = Buffer.allocUnsafeSlow(1 << 23);
 
 /** One collection with one list. */

@@ -1,5 +1,5 @@
 /**
- * What `npm run bench -- lang` measures: programs of the language beside what a JavaScript programmer would write for the
+ * Programs that `npm run bench -- lang` measures: those of the language beside what a JavaScript programmer would write for the
  * same task. Both give the same result.
  */
 import { BareStore } from './lang-bare.js';
@@ -12,7 +12,7 @@ export interface LangProgram {
   /** Whether each round begins with an empty collection, on which `setup` is run. */
   readonly fresh?: boolean;
   readonly plain: () => unknown;
-  /** What has to be done in JavaScript at the least where the state is durable, written by hand: see `lang-bare.ts`. */
+  /** The least that has to be done in JavaScript where the state is durable, written by hand: see `lang-bare.ts`. */
   readonly bare?: () => unknown;
   /** At most this many times what plain JavaScript takes. */
   readonly target: number;

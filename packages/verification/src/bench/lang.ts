@@ -102,7 +102,7 @@ function benchProgram(program: LangProgram, rounds: number, withBare: boolean): 
   };
 }
 
-/** What is measured: a program, and what makes everything as it was before it. */
+/** One side of a comparison: a program, and what makes everything as it was before it. */
 interface Side {
   readonly run: () => unknown;
   readonly renew: (() => void) | null;

@@ -14,7 +14,7 @@ export interface LoadOptions {
   readonly connections: number;
 }
 
-/** What was measured between two moments. */
+/** Figures between two moments. */
 export interface LoadResult {
   /** Answers with status 200. */
   readonly answers: number;
@@ -23,7 +23,7 @@ export interface LoadResult {
   readonly elapsedMs: number;
   /** Times of answers with status 200. */
   readonly latency: Histogram;
-  /** What the last error was. */
+  /** The last error. */
   readonly lastError: string | undefined;
 }
 
@@ -56,7 +56,7 @@ export class Load {
     this.#since = performance.now();
   }
 
-  /** What was counted since the last `reset`. */
+  /** Figures since the last `reset`. */
   result(): LoadResult {
     return {
       answers: this.#answers,

@@ -212,7 +212,7 @@ async function requests(values: Values, defaults: Defaults, isPlain: boolean): P
     {
       ...load,
       warmupMs: isPlain ? WARMUP_MS : REQUESTS_WARMUP_MS,
-      // What runs before it counts: code gets its last form in it.
+      // Time before the figures count: code gets its last form in it.
       heatMs: 2 * load.durationMs,
       against: isPlain ? undefined : load.against,
       echoes: isPlain ? ['echo'] : values.echo ? ['checking echo'] : [],

@@ -12,7 +12,7 @@ export type TextKind = 'names' | 'literals' | 'structure';
 
 export const TEXT_KINDS: readonly TextKind[] = ['names', 'literals', 'structure'];
 
-/** What the collection has to hold; texts read it, and change nothing. */
+/** The collection that texts read; they change nothing. */
 export const TEXTS_SETUP =
   ".users = range(10).map(|i| {key: i, name: `user {i}`, age: 20 + i, tags: ['a', 'b']}); .total = 10; nil;";
 
@@ -45,7 +45,7 @@ class Words {
   constructor(kind: TextKind, number: number) {
     this.kind = kind;
     this.number = number;
-    // What stays the same in a kind is drawn from the same stream each time.
+    // The parts that stay the same in a kind are drawn from the same stream each time.
     this.draw = new Draw(kind === 'structure' ? number : 1, 'texts');
     this.tail = number.toString(36);
   }
@@ -67,7 +67,7 @@ class Words {
     return this.kind === 'names' ? `'${word}'` : `'${word} ${this.tail}'`;
   }
 
-  /** Which of several forms comes next: the first ones in turn, unless structures differ. */
+  /** The next of several forms: the first ones in turn, unless structures differ. */
   choose(count: number, n: number): number {
     return this.kind === 'structure' ? this.draw.int(0, count - 1) : n % count;
   }

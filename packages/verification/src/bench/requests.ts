@@ -58,7 +58,7 @@ export async function benchRequests(
   }
 }
 
-/** What to run as a node of a built checkout. */
+/** The command that runs a node of a built checkout. */
 export function commandOf(folder: string): NonNullable<NodeProcessOptions['command']> {
   return [process.execPath, join(resolve(folder), 'packages/cli/bin/althing.js'), 'serve'];
 }

@@ -1,5 +1,5 @@
 /**
- * What is measured: a new scenario is one entry in the table.
+ * Scenarios that are measured: a new one is one entry in the table.
  */
 
 import { encodeMessagePack, stringifyJson, type WireValue, wireMap } from '@althing/client';

@@ -1,5 +1,5 @@
 /**
- * How fast the shell is for somebody at a terminal: a real one of `script` (util-linux), with a real node. Times are by the clock on the wall,
+ * The speed of the shell for somebody at a terminal: a real one of `script` (util-linux), with a real node. Times are by the clock on the wall,
  * so they are those of an idle machine or of none; the processor time of a key is there beside, which others do not change.
  */
 import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from 'node:child_process';

@@ -15,7 +15,7 @@ export interface TextsOrder {
 /** Microseconds of processor time for each text; or why there is none. */
 export type TextsMessage = { readonly us: number } | { readonly problem: string };
 
-/** What is used of the package `language`. */
+/** The parts of the package `language` that are used. */
 interface Language {
   parse(text: string): object;
   analyse(program: object, rules: object): object;

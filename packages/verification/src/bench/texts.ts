@@ -1,5 +1,5 @@
 /**
- * What a query text costs that was never seen before: processor time of the process, its helpers and collector included, by
+ * The cost of a query text that was never seen before: processor time of the process, its helpers and collector included, by
  * stages: of this build, or of two builds in turns.
  */
 import { join, resolve } from 'node:path';

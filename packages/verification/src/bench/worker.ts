@@ -14,7 +14,7 @@ export interface Order {
 
 export type Message = { readonly kind: 'begin' } | ({ readonly kind: 'end' } & Measured);
 
-/** What a worker measured. */
+/** Figures that a worker measured. */
 export interface Measured {
   readonly answers: number;
   readonly errors: number;

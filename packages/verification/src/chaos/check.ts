@@ -4,9 +4,9 @@ import { Anomaly, type Operation } from '../simulation/history.js';
 import type { Final, Record } from './record.js';
 
 export interface CheckResult {
-  /** What is wrong. */
+  /** Violations that were found. */
   readonly problems: readonly string[];
-  /** What was too much to be searched through. */
+  /** Checks that were too much to be searched through. */
   readonly undecided: readonly string[];
 }
 

@@ -135,7 +135,7 @@ export class Clients {
     { outcome, isMade, value, index, error, flaw }: Response,
     attempt: number,
   ): void {
-    // What an earlier attempt did is not undone by a later one that was refused.
+    // A change that an earlier attempt made is not undone by a later one that was refused.
     const certain = outcome === 'failed' && attempt > 1 ? 'unknown' : outcome;
     const end = certain === 'unknown' ? Infinity : performance.now();
     const { recorder, asksOldNodes } = this.options;

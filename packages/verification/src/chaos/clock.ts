@@ -56,7 +56,7 @@ export class Clocks {
     this.offsets = Array.from({ length: nodes }, (_, at) => new SharedCells(join(folder, `clock${at}`), 1));
   }
 
-  /** What the node at a place has to load. */
+  /** The library that the node at a place has to load. */
   preload(place: number): Preload {
     return { library: this.library, variables: { CHAOS_CLOCK: this.offsetOf(place).path } };
   }

@@ -1,4 +1,4 @@
-/** What is done to disks, besides filling them. */
+/** Faults of disks, besides full ones. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ChaosNode } from './chaos-node.js';
 import type { DiskFault } from './disk-faults.js';

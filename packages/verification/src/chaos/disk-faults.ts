@@ -19,7 +19,7 @@ const SOURCE = `#define _GNU_SOURCE
 #include <time.h>
 #include <unistd.h>
 
-/* What the file holds. */
+/* The content of the file. */
 struct faults { int64_t write_fails, sync_fails, sync_takes_ms, state_full, log_full; };
 
 static const volatile struct faults *faults;
@@ -46,7 +46,7 @@ static int is_in(int file, const char *name) {
   return strncmp(path, folder, own) == 0 && strncmp(path + own, name, strlen(name)) == 0;
 }
 
-/* What is written over what is there takes no room. */
+/* Overwritten bytes take no room. */
 static int is_overwritten(int file) {
   return is_in(file, "/log/mark");
 }
@@ -114,7 +114,7 @@ int fflush_unlocked(FILE *file) {
 }
 `;
 
-/** What a node's disk does. */
+/** Faults of a node's disk. */
 export interface DiskFault {
   /** Writes fail with EIO. */
   readonly writeFails?: boolean;
@@ -140,7 +140,7 @@ export class DiskFaults {
     this.faults = Array.from({ length: nodes }, (_, at) => new SharedCells(join(folder, `disk${at}`), 5));
   }
 
-  /** What the node at a place has to load. */
+  /** The library that the node at a place has to load. */
   preload(place: number): Preload {
     return { library: this.library, variables: { CHAOS_DISK: this.faultsOf(place).path } };
   }

@@ -1,4 +1,4 @@
-/** What a fault is, and what most of them need. */
+/** Kinds of faults, and the parts that most of them need. */
 import type { Draw } from '../simulation/random.js';
 import type { ChaosNode } from './chaos-node.js';
 import type { Fleet } from './fleet.js';
@@ -33,7 +33,7 @@ export interface FaultKind {
 
 export const possible = (): null => null;
 
-/** What is said of a fault that a node alone can't have. */
+/** The reason why a node alone can't have a fault. */
 export const ALONE = 'it takes other nodes';
 
 /** Of faults between nodes, or that others must outlive. */

@@ -1,5 +1,5 @@
 /**
- * What is done to a cluster. A fault begins, gives a text that tells what it did, and what ends it; what has to be whole
+ * Faults of a cluster. A fault begins, gives a text that tells what it did, and what ends it; what has to be whole
  * before it can be undone waits for that itself.
  */
 import { setTimeout as pause } from 'node:timers/promises';

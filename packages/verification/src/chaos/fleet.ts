@@ -91,7 +91,7 @@ export class Fleet {
     return member;
   }
 
-  /** Which node leads a collection, as far as nodes that are up know, of those but for one. */
+  /** The node that leads a collection, as far as nodes that are up know, of those but for one. */
   async leaderOf(collection: string, except?: ChaosNode): Promise<ChaosNode | undefined> {
     const at = this.nodes.findIndex((node) => node.isUp && node !== except);
     if (at === -1) return undefined;

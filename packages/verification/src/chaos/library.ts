@@ -92,7 +92,7 @@ interface NodeProxies {
   readonly native: CutProxy;
 }
 
-/** What became of the calls of one part of a run. */
+/** Outcomes of the calls of one part of a run. */
 class Outcomes {
   made = 0;
   failed = 0;
@@ -178,7 +178,7 @@ class Load {
     return outcomes;
   }
 
-  /** What the list says of all that was ever told; closes the client. */
+  /** Compares the list with all that was ever told; closes the client. */
   async check(): Promise<string[]> {
     await this.#fleet.settle(false);
     const numbers = await this.#db.stuff.query<number[]>`.get(${this.#list});`;

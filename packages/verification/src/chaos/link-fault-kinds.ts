@@ -1,4 +1,4 @@
-/** What is done to connections between nodes, besides cutting what they go through. */
+/** Faults of connections between nodes, besides cutting what they go through. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { ALONE, amongOthers, anyNode, type FaultKind, leader, type Target } from './fault-kind.js';
 import { ELECTION_TIMEOUT_MS } from './fleet.js';

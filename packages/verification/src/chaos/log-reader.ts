@@ -1,5 +1,5 @@
 /**
- * Who reads the log of a node: a process of its own behind a pipe, as a container engine has it, which writes it to a file
+ * The reader of a node's log: a process of its own behind a pipe, as a container engine has it, which writes it to a file
  * and can be made to stop.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
@@ -7,7 +7,7 @@ import { closeSync, openSync, readFileSync, rmSync } from 'node:fs';
 
 export class LogReader {
   private readonly file: string;
-  /** What nodes write to. Kept open, so that the reader goes on when a node ends. */
+  /** The pipe that nodes write to. Kept open, so that the reader goes on when a node ends. */
   private readonly pipe: number;
   private readonly reader: ChildProcess;
 
@@ -31,7 +31,7 @@ export class LogReader {
     return this.pipe;
   }
 
-  /** What was read. */
+  /** The text that was read. */
   get text(): string {
     return readFileSync(this.file, 'utf8');
   }

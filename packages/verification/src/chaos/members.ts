@@ -103,7 +103,7 @@ export async function readFinals(
   for (const collection of collections) {
     const scope = `//${collection}`;
     for (const [at, member] of members.entries()) {
-      // What a client gave up may be carried out until this read is.
+      // A request that a client gave up may be carried out until this read is.
       if (at === 0) await answerOf(member, scope, READ_ALL);
       const stale = { Consistency: 'stale' };
       const data = await answerOf(member, scope, READ_ALL, stale);
@@ -113,7 +113,7 @@ export async function readFinals(
   }
 }
 
-/** What a node knows of its cluster. */
+/** A query for all that a node knows of its cluster. */
 export const INFO = '{nodes: nodes_info().map(|n| n.load()), groups: groups_info().map(|g| g.load())};';
 
 export interface Info {

@@ -9,11 +9,11 @@ export interface NetworkPlace {
   /** Host of its ports for clients, as clients reach them. */
   readonly apiHost: string;
   readonly apiPort: number;
-  /** That of the native protocol. */
+  /** The port of the native protocol. */
   readonly clientPort: number;
   readonly statusPort: number;
   readonly nodePort: number;
-  /** What stands before the command that starts it. */
+  /** The words before the command that starts it. */
   readonly prefix: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** What is done to what a process has from its system: the reader of its log, file descriptors. */
+/** Faults of what a process has from its system: the reader of its log, file descriptors. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';

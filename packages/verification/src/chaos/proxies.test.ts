@@ -8,7 +8,7 @@ let proxies: Proxies;
 let servers: Server[];
 const sockets = new Set<Socket>();
 
-/** What stands for the nodes: they answer each message with `+` before it. */
+/** Servers in the place of the nodes: they answer each message with `+` before it. */
 beforeEach(async () => {
   proxies = await Proxies.open(3);
   servers = proxies.places.map(({ bindNodeAddress, nodePort }) => {

@@ -33,7 +33,7 @@ function append(id: number, value: string, rest: Partial<Operation> = {}): Opera
   };
 }
 
-/** What a collection holds when only `l0` and the counter were changed. */
+/** The data of a collection when only `l0` and the counter were changed. */
 function dataOf(list: readonly string[], counter = 0): unknown {
   return [[list, [], [], []], counter, [100, 100, 100, 100]];
 }

@@ -28,7 +28,7 @@ export function report(record: Record, { problems, undecided }: CheckResult, wha
   return lines.join('\n');
 }
 
-/** What was done how often, and how long no answer to any request came meanwhile. */
+/** The number of faults of each kind, and the longest time without an answer to any request meanwhile. */
 function faultLines({ faults, operations }: Record, what: string): string[] {
   const ends = operations
     .filter(({ outcome }) => outcome === 'ok')

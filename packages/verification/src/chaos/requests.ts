@@ -27,9 +27,9 @@ export interface Response {
   readonly status: number;
   /** The node that answered; empty when it is not told. */
   readonly node: string;
-  /** What went wrong, with the status; empty when nothing did. */
+  /** The error, with the status; empty when there was none. */
   readonly error: string;
-  /** What the answer may not say, whatever happened: nothing is there when it is in order. */
+  /** A statement of the answer that it may not make, whatever happened; undefined when it is in order. */
   readonly flaw?: string;
 }
 
@@ -100,7 +100,7 @@ function responseOf({ statusCode: status = 0, headers }: IncomingMessage, text: 
 }
 
 /**
- * What is known after an answer that is no value. What was made without an answer is as what nobody knows of: it took effect at
+ * The outcome after an answer that is no value. A change that was made without an answer counts as unknown: it took effect at
  * some time. Where a balancer answers and says nothing of it, the status tells.
  */
 function outcomeOf(status: number, told: string | undefined): Outcome {
@@ -109,7 +109,7 @@ function outcomeOf(status: number, told: string | undefined): Outcome {
   return status === 504 || status === 502 || status === 0 ? 'unknown' : 'failed';
 }
 
-/** What is wrong with an answer as such; null when nothing is. */
+/** The flaw of an answer as such; null when there is none. */
 function flawOf(
   status: number,
   told: string | undefined,

@@ -23,7 +23,7 @@ export interface RoomListenersOptions {
   readonly token: () => string;
   /** The collection in use; empty for none. */
   readonly collection: () => string;
-  /** Told of what is wrong. */
+  /** Called for each thing that is wrong. */
   readonly finding: (text: string) => void;
 }
 
@@ -35,7 +35,7 @@ const ANSWER_MS = 5000;
 /** How long the last event may be on its way to a client when all nodes have it. */
 const LAST_MS = 15_000;
 
-/** What one connection heard of the room of one collection. */
+/** Events that one connection heard of the room of one collection. */
 export class Hearing {
   readonly collection: string;
   /** The number that was heard last; null before the first. */
@@ -55,10 +55,10 @@ export class Hearing {
     return `a client in the room of ${collection} at ${node} heard ${number} behind ${last}`;
   }
 
-  /** What is wrong when the counter stands so in the end; null for nothing. */
+  /** The error when the counter stands so in the end; null for none. */
   problemWith(counter: number): string | null {
     const { last, node, collection } = this;
-    // Who heard nothing joined behind the last one.
+    // A listener that heard nothing joined behind the last one.
     if (last === null || last === counter) return null;
     return `a client in the room of ${collection} at ${node} heard ${last} last, and the counter stands at ${counter}`;
   }
@@ -77,7 +77,7 @@ export class RoomListeners {
     this.options = options;
   }
 
-  /** What they did, in words. */
+  /** Their acts, in words. */
   get summary(): string {
     return `${this.joined} connections were in rooms, and heard ${this.events} events`;
   }

@@ -9,7 +9,7 @@ import { READ_ALL, SET_UP } from '../simulation/workload.js';
 import { check } from './check.js';
 import { SocketClients, type SocketPlace } from './socket-clients.js';
 
-/** What is recorded of a run, and clients that take part in it. */
+/** The record of a run, and clients that take part in it. */
 class Run {
   readonly operations: Operation[] = [];
   readonly findings: string[] = [];

@@ -97,7 +97,7 @@ export class SocketClients {
     this.options = options;
   }
 
-  /** What they did, in words. */
+  /** Their acts, in words. */
   get summary(): string {
     const drained = this.sessions.filter(({ isTold }) => isTold).length;
     return (
@@ -305,7 +305,7 @@ export class SocketClients {
       if (known.outcome === 'unknown' && options.key !== undefined && request.attempts < ATTEMPTS_MAX) {
         open.push(request);
       } else {
-        // What an earlier attempt did is not undone by a later one that was refused.
+        // A change that an earlier attempt made is not undone by a later one that was refused.
         const isCertain = known.outcome === 'failed' && request.attempts === 1;
         this.end(operation, { ...known, outcome: isCertain ? 'failed' : 'unknown' });
       }
@@ -335,7 +335,7 @@ export class SocketClients {
     if (!toPeers) this.demandHeard(session, hearing, tag, begin);
   }
 
-  /** What a session heard of is in the state of its node. */
+  /** Checks that the state of its node has all that a session heard of. */
   private async look({ socket, who, hearings }: Session, collection: string): Promise<void> {
     const scope = roomOf(collection);
     const heard = hearings.get(scope)?.lastNumber ?? 0;
@@ -397,7 +397,7 @@ export class SocketClients {
 /** The code of WARN for what the node has to say of the connection. */
 const WARN_CONNECTION = 1n;
 
-/** What is known of a request that came to an error. One that says nothing of the outcome refuses what was not looked at. */
+/** The outcome of a request that came to an error. An error that says nothing of it refuses a request that nobody looked at. */
 function knownAfter(error: unknown): Pick<Operation, 'outcome' | 'error'> & { readonly isMade?: boolean } {
   if (!(error instanceof SocketError)) return { outcome: 'unknown', error: String(error) };
   const { code, message, outcome } = error;

@@ -1,4 +1,4 @@
-/** What is loaded into the processes of the nodes: their clocks and disks can be disturbed. */
+/** Libraries that are loaded into the processes of the nodes, to disturb their clocks and disks. */
 import { Clocks } from './clock.js';
 import { DiskFaults } from './disk-faults.js';
 import { PRELOAD_PROBLEM, preloadEnvironment } from './preload.js';

@@ -108,7 +108,7 @@ describe('the packed client', () => {
     const compiled = await run(process.execPath, [tsc, '-p', folder]).catch((error) => ({
       stdout: String(error.stdout),
     }));
-    // What its own dependencies declare is not its affair.
+    // Declarations of its own dependencies are not its affair.
     expect(compiled.stdout.split('\n').filter((line) => !line.includes('node_modules/msgpackr'))).toEqual([
       '',
     ]);

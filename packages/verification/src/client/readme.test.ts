@@ -27,7 +27,7 @@ function blocks(language: string, page: string): string[] {
   );
 }
 
-/** What an example says that it prints. */
+/** The output that an example promises. */
 function promised(example: string): string[] {
   return [...example.matchAll(/(?:\/\/|#) → (.*)$/gm)].map((match) => match[1] ?? '');
 }

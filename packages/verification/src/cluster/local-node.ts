@@ -56,7 +56,7 @@ export class LocalNode {
   }
 }
 
-/** What is used of the answer of `/status`. */
+/** The parts of the answer of `/status` that are used. */
 interface StatusSummary {
   readonly status: string;
   readonly groups: number;

@@ -22,7 +22,7 @@ export interface Case {
   readonly steps: readonly Step[];
 }
 
-/** What to do; nobody can do `other`. */
+/** An act of a step; nobody can do `other`. */
 export type Action =
   | {
       readonly kind: 'code';
@@ -34,7 +34,7 @@ export type Action =
   | { readonly kind: 'socket'; readonly action: SocketAction; readonly values: WireValue }
   | { readonly kind: 'other'; readonly what: string };
 
-/** What has to come out. */
+/** The expected outcome. */
 export type Expectation =
   | { readonly kind: 'value'; readonly value: WireValue; readonly unordered: boolean }
   | {

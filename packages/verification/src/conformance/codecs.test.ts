@@ -12,7 +12,7 @@ import { unpack } from 'msgpackr';
 const NESTING_MAX = 100;
 const OPTIONS = { deep: NESTING_MAX, ids: false, store: null, sizeMax: 1e7, nestingMax: NESTING_MAX };
 
-/** What the engine writes when it reads these bytes. */
+/** The bytes that the engine writes when it reads these. */
 function throughEngine(bytes: Uint8Array): Buffer {
   const sink = new MsgpackWriter();
   pack(new MsgpackReader(bytes, new ShapeTree(), NESTING_MAX).value(), sink, OPTIONS);

@@ -3,7 +3,7 @@
  */
 import { isWireBytes, isWireList, showValue, type WireValue } from '@althing/client';
 
-/** Which recorded id stands for which of the node's; it holds for a whole case. */
+/** Pairs of recorded ids and ids of the node; they hold for a whole case. */
 export class IdPairs {
   readonly #theirs = new Map<bigint, bigint>();
   readonly #ours = new Map<bigint, bigint>();

@@ -146,7 +146,7 @@ export class GivenNodeLane implements Lane {
   }
 }
 
-/** What a node that broke a connection said when it ended; its end may be noticed a little later than that. */
+/** The last words of a node that broke a connection; its end may be noticed a little later than that. */
 async function lastWords(node: ThrowawayNode): Promise<string> {
   await Promise.race([node.ended, sleep(500)]);
   return node.isRunning ? '' : `; the node ended: ${node.output.trim()}`;

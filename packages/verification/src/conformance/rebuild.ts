@@ -21,7 +21,7 @@ import type { Lane } from './lanes.js';
 import { LocalClient } from './local-client.js';
 import { type CaseResult, prepareFresh, prepareShared, runCase } from './run-case.js';
 
-/** What happened, in order. */
+/** An entry of the history, in its order. */
 interface Entry {
   readonly group: number;
   readonly effects: Uint8Array;
@@ -78,7 +78,7 @@ export class RebuildLane implements Lane {
   async close(): Promise<undefined> {}
 }
 
-/** What is different after rebuilding; undefined when nothing is. */
+/** The difference after rebuilding; undefined when there is none. */
 async function compareStates(
   live: LocalEngine,
   log: readonly Entry[],

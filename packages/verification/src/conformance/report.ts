@@ -1,5 +1,5 @@
 /**
- * What a run of the cases tells.
+ * The report of a run of the cases.
  */
 import type { Case, CaseFile } from './cases.js';
 import { type KnownFailures, reasonFor } from './known.js';

@@ -17,7 +17,7 @@ export type CaseResult =
 
 export interface Failure {
   readonly kind: 'failed';
-  /** Which step, for people. */
+  /** The step, for people. */
   readonly step: string;
   readonly expected: string;
   readonly actual: string;
@@ -167,7 +167,7 @@ function credentialsOf(step: Step, saved: ReadonlyMap<string, WireValue>): Crede
   return { token: typeof token === 'string' ? token : showValue(token) };
 }
 
-/** What came out, when that is not what was expected. */
+/** The outcome, when it is not the expected one. */
 function mismatch(expectation: Expectation, outcome: Outcome, ids: IdPairs): string | undefined {
   if (outcome.kind === 'broken') return `no answer: ${outcome.why}`;
   if (expectation.kind === 'error') {

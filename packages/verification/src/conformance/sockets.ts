@@ -16,7 +16,7 @@ import {
 } from '@althing/client';
 import type { Credentials, Outcome } from '../harness/node-client.js';
 
-/** What a step does on a connection, besides queries and runs. */
+/** Acts of a step on a connection, besides queries and runs. */
 export type SocketAction = 'join' | 'leave' | 'emit' | 'emit_peers' | 'events';
 
 /** The request of a step. */

@@ -7,7 +7,7 @@ import { browserLack, NARROW, OpenedConsole, startBrowser, WIDE, type Window } f
 const testInBrowser = testThatNeeds('browsers', browserLack);
 const ADMIN = { user: 'admin', password: 'pass' };
 
-/** What a collection may hold to deceive whoever looks at it. */
+/** Values by which a collection may try to deceive whoever looks at it. */
 const HOSTILE = [
   '<img src=x onerror=alert(1)>',
   '"><script>alert(1)</script>',
@@ -335,7 +335,7 @@ describe('by keyboard alone', () => {
   );
 });
 
-/** What can be used with the mouse on a page, and is not reached by Tab. */
+/** Elements that can be used with the mouse on a page, and are not reached by Tab. */
 async function withoutFocus({ page }: OpenedConsole): Promise<string[]> {
   await page.evaluate(`(() => {
     const usable = 'a[href], button:not([disabled]), input:not([disabled]), select:not([disabled]), textarea, summary, [role=option]';

@@ -12,7 +12,7 @@ export const browserLack: string | null = existsSync(CHROMIUM) ? null : 'chromiu
 /** A text in the place of the problems that a page reports by itself. */
 const REPORTED = 'althing-test:';
 
-/** What came is drawn by then, and what that asks for is asked. */
+/** Two frames: answers are drawn by then, and the requests that they lead to are sent. */
 const TWO_FRAMES = 'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))';
 
 /** @param args for the browser, besides what it needs to run as root */
@@ -29,7 +29,7 @@ export const WIDE: Window = { width: 1280, height: 800 };
 export const NARROW: Window = { width: 360, height: 740 };
 
 export class OpenedConsole {
-  /** What must not happen on any page: errors, violations of the policy, requests to others. */
+  /** Problems that no page may have: errors, violations of the policy, requests to others. */
   readonly problems: string[] = [];
   readonly page: Page;
   /** Requests that are not answered. */

@@ -27,7 +27,7 @@ export class BusyThread extends Thread {
     return this.scheduler.now < this.busyUntil ? this.scheduler.now - this.busySince : 0;
   }
 
-  /** What happens now takes some milliseconds more. */
+  /** Adds some milliseconds to the work that is being done. */
   spend(ms: number): void {
     if (this.busyUntil <= this.scheduler.now) this.busySince = this.scheduler.now;
     this.busyUntil = this.now + ms;

@@ -91,7 +91,7 @@ export interface Asker {
   /** Milliseconds until it comes. */
   readonly at: number;
   readonly user: number;
-  /** Which of the nodes it asks, from 0 on. */
+  /** The node that it asks, from 0 on. */
   readonly node: number;
   readonly kind: Kind;
   readonly program: number;
@@ -147,7 +147,7 @@ export const NEW_USERS: Sent = [
   `range(${USERS + 1}).map(|i| { u = 'u' + str(i); new_user(u); grant('@:stuff', u, FULL); grant('@thingsdb', u, FULL); new_token(u); });`,
 ];
 
-/** What is made before the crowd comes, in the collection that every new cluster has. */
+/** Statements that run before the crowd comes, in the collection that every new cluster has. */
 export const SET_UP: readonly Sent[] = [
   query(
     "set_type('Q', {n: 'int'}); .all = range(300).map(|i| Q{n: i}); .n0 = 0; .n1 = 0; .set('room', room()); .room.set_name('room'); nil;",

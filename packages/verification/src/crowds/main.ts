@@ -78,7 +78,7 @@ async function showOne(seed: number, nodes: number): Promise<number> {
   return 1;
 }
 
-/** What goes wrong with a crowd, null for nothing, and what came of it. */
+/** The error of a crowd, null for none, and its result. */
 async function tried(
   seed: number,
   nodes: number,

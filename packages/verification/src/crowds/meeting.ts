@@ -28,7 +28,7 @@ const CROWD_MS = 6000;
 const LATE_MS = 20_000;
 const ASK_MS = 20;
 
-/** What the bystander asks. */
+/** Questions of the bystander. */
 const QUESTIONS = [
   { name: 'nothing', code: '1;', isChange: false },
   { name: 'a read', code: '.n0;', isChange: false },
@@ -44,7 +44,7 @@ export interface Wait {
   readonly maxMs: number;
 }
 
-/** What came of a crowd: the longest waits by question, relative to what each may be. */
+/** The result of a crowd: the longest waits by question, relative to what each may be. */
 export interface Met {
   readonly longest: readonly Wait[];
   /** Answers to the bystander and to the crowd. */

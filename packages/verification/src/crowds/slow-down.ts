@@ -10,11 +10,11 @@ import { BusyThread } from './busy-thread.js';
 const LOOK_STEPS = 1000;
 const LOOK_MS = 1;
 
-/** What a request takes besides, and a character of its text. */
+/** Time that a request takes besides, and a character of its text. */
 const REQUEST_MS = 0.05;
 const CHARACTER_MS = 2e-4;
 
-/** What it takes to look through a byte of a body, and for how many bytes one stands here, so that large ones come quickly. */
+/** Time to look through a byte of a body, and the number of bytes for which one stands here, so that large ones come quickly. */
 const BYTE_MS = 8e-6;
 const BODY_SCALE = 16;
 

@@ -16,7 +16,7 @@ import { Workload } from './workload.js';
 
 const SETTINGS: TestSettings = { checkpoint_interval_ms: 100, checkpoint_size_mb: 1 };
 
-/** What is done to a file of a node that was stopped. */
+/** Ways to damage a file of a node that was stopped. */
 const DAMAGES: Readonly<Record<string, (path: string) => void>> = {
   'is missing': (path) => rmSync(path),
   'lost its second half': (path) => truncateSync(path, statSync(path).size >>> 1),
@@ -130,7 +130,7 @@ describe.each(ENDS)('the folder of a node that was %s', (end) => {
   }
 });
 
-/** What must be noticed. */
+/** Files whose damage must be noticed. */
 const NEEDED: Readonly<Record<string, readonly RegExp[]>> = {
   'is missing': [/log\/segment-/, /\.ldb$/, /MANIFEST/, /CURRENT/],
   'lost its second half': [/\.ldb$/, /MANIFEST/],

@@ -1,4 +1,4 @@
-/** What must be found later, from what was sent and what was acknowledged. */
+/** A model of all that must be found later, from what was sent and what was acknowledged. */
 
 /** Something that has one value at a time. A write without an answer leaves two values possible. */
 export class Register<T> {

@@ -16,7 +16,7 @@ interface Recorded {
   readonly killed: readonly Answered[];
 }
 
-/** What a node was asked, and the value it answered, or the name of the error. */
+/** A question to a node, and the value that it answered, or the name of the error. */
 interface Answered {
   readonly scope: string;
   readonly code: string;

@@ -65,7 +65,7 @@ export class PowerDisk {
     run('sync', ['-f', this.handle]);
   }
 
-  /** What was not synced is gone, and every access fails until the power is back. */
+  /** Writes that were not synced are gone, and every access fails until the power is back. */
   cutPower(): void {
     run('perl', ['-e', SHUTDOWN, this.handle]);
   }

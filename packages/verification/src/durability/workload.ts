@@ -20,11 +20,11 @@ export interface WorkloadOptions {
   readonly onRefusal?: (answer: Answer) => Fate;
 }
 
-/** What an error means for a change: it never happens, or may have happened or still happen. */
+/** The meaning of an error for a change: it never happens, or may have happened or still happen. */
 export type Fate = 'refused' | 'unknown';
 
 /**
- * What a client over HTTP may take an answer for, by its status and its `outcome` alone.
+ * The meaning of an answer for a client over HTTP, by its status and its `outcome` alone.
  *
  * @throws Error for any other answer than those that a node gives that has no room, or that stops
  */
@@ -296,7 +296,7 @@ class Client {
   readonly blob = new Register<number>(0);
   readonly procedure = new Register<boolean>(false);
   readonly user = new Register<boolean>(false);
-  /** What the client's own collection holds; null while there is none. */
+  /** The value in the client's own collection; null while there is none. */
   readonly collection = new Register<number | null>(null);
 
   constructor(index: number) {
@@ -328,7 +328,7 @@ function changeOf<T>(register: Register<T>, value: T): Change {
   return { sent: () => register.sent(value), acknowledged: () => register.acknowledged() };
 }
 
-/** Which transfer belongs to a transaction: everybody can compute it from the number. */
+/** The transfer that belongs to a transaction: everybody can compute it from the number. */
 function transferOf(
   client: number,
   n: number,

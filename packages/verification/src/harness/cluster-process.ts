@@ -95,7 +95,7 @@ export class ClusterProcess {
     }
   }
 
-  /** Which node leads a scope's group; undefined while none is known at a node that runs. */
+  /** The node that leads a scope's group; undefined while none is known at a node that runs. */
   async leaderOf(scope: string): Promise<number | undefined> {
     const asked = this.#nodes.findIndex(({ isRunning }) => isRunning);
     const code = '[nodes_info().map(|n| n.load()), groups_info().map(|g| g.load())];';

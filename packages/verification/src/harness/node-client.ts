@@ -20,7 +20,7 @@ export type Credentials =
   | { readonly token: string }
   | { readonly basic: readonly [user: string, password: string] };
 
-/** What came of a request. */
+/** The outcome of a request. */
 export type Outcome =
   | { readonly kind: 'value'; readonly value: WireValue }
   | { readonly kind: 'error'; readonly code: number; readonly message: string }

@@ -8,12 +8,12 @@ import { fileURLToPath } from 'node:url';
 import { variablesOf } from '@althing/node/testing';
 import { type NodeProcessOptions, newPlace, settingsOf } from './node-process.js';
 
-/** What the process is told to do. */
+/** An order to the process. */
 export type Order =
   | { readonly start: number; readonly environment: Readonly<Record<string, string>> }
   | { readonly discard: number };
 
-/** What it says of that. */
+/** The answer of the process to an order. */
 export type Answer =
   | { readonly ready: number }
   | { readonly failed: number; readonly message: string }

@@ -12,9 +12,9 @@ export interface NodeProcessOptions {
   readonly settings?: Readonly<Record<string, string>>;
   /** Folder in which the node's folder is made; default: that of temporary files. */
   readonly storage?: string;
-  /** What to run, as program and arguments, `serve` and the like included; default: `althing serve` of this project. */
+  /** The command to run, as program and arguments, `serve` and the like included; default: `althing serve` of this project. */
   readonly command?: readonly [program: string, ...args: string[]];
-  /** What the names of its environment variables begin with; default: `SERVICE`. */
+  /** The prefix of its environment variables; default: `SERVICE`. */
   readonly variables?: 'SERVICE' | 'THINGSDB';
   /** Ports and folder that it must have, as a member of a cluster or as a node that comes again; default: free and new ones. */
   readonly place?: NodePlace;

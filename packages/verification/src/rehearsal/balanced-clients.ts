@@ -9,7 +9,7 @@ import type { Stack } from './stack.js';
 const TOLD_MAX = 5;
 /** Of the clients, one of so many sends no idempotency keys. */
 const CARELESS = 4;
-/** What the workload fails with by itself. */
+/** The error that the workload raises by itself. */
 const ON_PURPOSE = 'on purpose';
 
 /**

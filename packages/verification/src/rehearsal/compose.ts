@@ -1,4 +1,4 @@
-/** What the Dockerfile and docker-compose.yml say, as far as a plain process can do it. */
+/** The Dockerfile and docker-compose.yml, as far as a plain process can do what they say. */
 import { parse } from 'yaml';
 
 export interface Image {
@@ -15,7 +15,7 @@ export interface Service {
   readonly hostname: string | null;
   readonly entrypoint: readonly string[];
   readonly command: readonly string[];
-  /** That of the image, and what the service sets. */
+  /** The environment of the image, with the settings of the service. */
   readonly environment: Readonly<Record<string, string>>;
   /** Whether a container that ends is started again. */
   readonly restarts: boolean;
@@ -86,7 +86,7 @@ export function readService(compose: string, name: string, image: Image): Servic
   };
 }
 
-/** What a service says of the time between its health checks, in milliseconds. */
+/** The time between the health checks of a service, in milliseconds. */
 function healthOf(service: Readonly<Record<string, unknown>>, name: string): number | undefined {
   const { interval } = recordOf(service.healthcheck ?? {}, `healthcheck of ${name}`);
   return interval === undefined ? undefined : secondsOf(String(interval)) * 1000;

@@ -23,7 +23,7 @@ export interface GoalOptions {
   readonly seed: number;
   /** How often a leader is killed. */
   readonly kills: number;
-  /** What the cluster holds besides, in MB. */
+  /** Other data of the cluster, in MB. */
   readonly dataMb: number;
   readonly tell: (text: string) => void;
 }

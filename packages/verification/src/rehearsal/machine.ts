@@ -1,5 +1,5 @@
 /**
- * What Docker gives to containers, without Docker: an address for each of them, on the loopback interface, so that all may
+ * The network of containers, without Docker: an address for each of them, on the loopback interface, so that all may
  * use the ports that they use in their containers; names for the addresses; and a host name for each process.
  *
  * With names, each process has a mount and a UTS namespace of its own, in which /etc/hosts is ours. Where that is not
@@ -24,7 +24,7 @@ export class Machine {
   private readonly hostsFile: string;
   /** `unshare` with options; null: there are no names. */
   private readonly unshare: readonly string[] | null;
-  /** What runs, by name of a host or of a service. */
+  /** The addresses of all that runs, by name of a host or of a service. */
   private readonly addresses = new Map<string, readonly string[]>();
   /** By host name; also of what does not run. */
   private readonly given = new Map<string, string>();
@@ -103,7 +103,7 @@ export class Machine {
     return text.replace(/[\w-]+/g, (word) => this.given.get(word) ?? (word === 'lb' ? this.front : word));
   }
 
-  /** What stands before the command of a process. */
+  /** The words before the command of a process. */
   prefix(hostname: string): string[] {
     if (this.unshare === null) return [];
     return [...this.unshare, 'sh', '-c', ENTER, 'sh', this.hostsFile, hostname];

@@ -1,4 +1,4 @@
-/** What happens to the cluster in a rehearsal, one scene after the other. */
+/** Scenes of a rehearsal: events of the cluster, one after the other. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { until } from '@althing/node/testing';
 import { INFO, type Info, infoOf } from '../chaos/members.js';
@@ -6,7 +6,7 @@ import type { Draw } from '../simulation/random.js';
 import type { Container } from './container.js';
 import type { Stack } from './stack.js';
 
-/** Which requests may fail in a scene: none; those without a key that a node had when it died; any. */
+/** Requests that may fail in a scene: none; those without a key that a node had when it died; any. */
 export type Allowance = 'none' | 'lost' | 'any';
 
 export interface Scene {
@@ -196,7 +196,7 @@ export const downAndUp: Scene = {
   },
 };
 
-/** What makes a cluster this one: what its nodes say that it is, who its members are, and its secrets. */
+/** The identity of a cluster: what its nodes say that it is, who its members are, and its secrets. */
 async function clusterOf(stack: Stack): Promise<readonly unknown[]> {
   const { nodes } = await infoFrom(stack);
   const members = nodes.map(({ node_id, node_name }) => `${node_id} ${node_name}`);

@@ -69,7 +69,7 @@ export class Stack {
     if (how !== 'code 0') throw new DeploymentError(`the service "secrets" ended with ${how}: ${output}`);
   }
 
-  /** What the service "secrets" made. */
+  /** Secrets that the service "secrets" made. */
   get secrets(): readonly string[] {
     return SECRETS.map((name) => readFileSync(join(this.options.folder, 'secrets', name), 'utf8'));
   }

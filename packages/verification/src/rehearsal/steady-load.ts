@@ -24,7 +24,7 @@ const WAITING_MAX = 500;
  * something was lost or done twice.
  */
 export class SteadyLoad {
-  /** What went wrong with requests that failed. */
+  /** Errors of requests that failed. */
   readonly failures: string[] = [];
   reads = 0;
   /** Requests that were due and not sent, since too many waited for their answers. */
@@ -81,7 +81,7 @@ export class SteadyLoad {
     return Math.max(...all.slice(1).map((end, at) => end - (all[at] as number)));
   }
 
-  /** What is wrong with the counter: changes that were lost, or done twice; null when nothing is. */
+  /** The error of the counter: changes that were lost, or done twice; null when there is none. */
   async problem(): Promise<string | null> {
     const { outcome, value, error } = await this.ask(this.scope, '.n;');
     if (outcome !== 'ok') return `the counter can not be read: ${error}`;

@@ -2,7 +2,7 @@
 import { Anomaly, type Operation } from './history.js';
 
 /**
- * What never expires is there, and so is what was given more time in the end.
+ * Checks that things which never expire are there, and those that were given more time in the end.
  *
  * @param spared the values of things that are to live on, when all others should be gone
  * @throws Anomaly

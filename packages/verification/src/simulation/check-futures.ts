@@ -27,7 +27,7 @@ export function checkFutures(operations: readonly Operation[], final: readonly s
   if (known !== final.length) throw new Anomaly('futures', 'there are values that nobody appended');
 }
 
-/** What a query with a future appends, and what its future does. */
+/** The value that a query with a future appends, and the one that its future appends. */
 export function stepsOf(value: string): readonly [string, string] {
   return [`${value} query`, `${value} future`];
 }

@@ -90,7 +90,7 @@ export function checkList(list: string, operations: readonly Operation[], final:
   checkRealTime(name, points);
 }
 
-/** What an operation saw of a list is the beginning of what it is in the end. */
+/** Checks that an operation saw the beginning of the list as it is in the end. */
 function checkSeen(name: string, { id }: Operation, seen: readonly string[], final: readonly string[]): void {
   const wrong = seen.findIndex((value, at) => final[at] !== value);
   if (wrong < 0) return;

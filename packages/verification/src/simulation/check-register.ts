@@ -92,7 +92,7 @@ function nextOf(
   return next;
 }
 
-/** What the register holds after a step; null if the step can't be now. */
+/** The value of the register after a step; null if the step can't be now. */
 function effectOf({ kind, expected, value, swapped }: RegisterStep, before: number): number | null {
   if (kind === 'get') return before === value ? before : null;
   const does = before === expected;

@@ -60,7 +60,7 @@ export class Clients {
   private readonly numbers = new Map<string | null, Sequences>();
   private readonly world: World;
   private readonly draw: Draw;
-  /** Which node is asked: what is asked does not depend on it. */
+  /** Draws the node that is asked: the questions do not depend on it. */
   private readonly nodeDraw: Draw;
   /** The parts that clients of the library share. */
   private readonly library: LibraryProgram;
@@ -310,7 +310,7 @@ export class Clients {
         return;
       }
       if (question.name !== null) this.numbersOf(question.collection).release(0, question.name.sequence);
-      // What an earlier attempt did is not undone by a later one that was refused.
+      // A change that an earlier attempt made is not undone by a later one that was refused.
       const certain = outcome === 'failed' && attempt > 1 ? 'unknown' : outcome;
       operation.index = index;
       this.conclude(operation, { outcome: certain, answer, error });

@@ -14,7 +14,7 @@ import {
 import { isCutInTime, type LinkQuality, SendingLine } from './sending-line.js';
 import type { Thread } from './thread.js';
 
-/** What travels between nodes. */
+/** A message between nodes. */
 export interface Frame {
   readonly kind: number;
   readonly payload: Uint8Array;

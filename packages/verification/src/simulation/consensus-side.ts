@@ -57,7 +57,7 @@ export async function openConsensus(options: SimulatedConsensusOptions): Promise
   });
   checkDurable(machine, log);
   let isCalm = (): boolean => false;
-  // That of a real node's consensus thread, on the simulated one.
+  // The clock of a real node's consensus thread, on the simulated one.
   const clock = joinedClock(
     { now, after: (ms, work) => thread.after(ms, work), every: (ms, work) => thread.every(ms, work) },
     { isCalm: () => isCalm(), ms: 2 * swarm.tickMs },
@@ -131,7 +131,7 @@ export function voteIn(view: LogView | undefined): string {
 }
 
 /**
- * What was durable when the last process ended is there, or the log refuses to be opened. Where a disk lied, entries may
+ * Checks that all that was durable when the last process ended is there, or the log refuses to be opened. Where a disk lied, entries may
  * be gone.
  */
 function checkDurable({ name, durable, hasLied }: Machine, log: LogStore): void {

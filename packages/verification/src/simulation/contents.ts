@@ -138,7 +138,7 @@ export class Contents {
   }
 }
 
-/** What the entries of a group make. */
+/** The state that the entries of a group make. */
 class Shadow {
   private readonly id: GroupId;
   private readonly entries: ReadonlyMap<number, Uint8Array | undefined>;

@@ -1,10 +1,10 @@
 /**
- * What is left out of a run, so that it is smaller than its seed makes it. All else stays as the seed has it. Its text is
+ * Parts that are left out of a run, so that it is smaller than its seed makes it. All else stays as the seed has it. Its text is
  * part of the command that replays the run.
  */
 import type { Swarm } from './swarm.js';
 
-/** What can be left out besides kinds of faults. */
+/** Parts of a run that can be left out besides kinds of faults. */
 export const EXTRAS = [
   'loss',
   'doubles',
@@ -79,7 +79,7 @@ export function cutSwarm(swarm: Swarm, cut: Cut): Swarm {
   };
 }
 
-/** Which of the things that could be done are done. */
+/** Decides which of the things that could be done are done. */
 export class Decisions {
   private readonly without: ReadonlySet<string>;
   private readonly keep: ReadonlySet<string> | null;

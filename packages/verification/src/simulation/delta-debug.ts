@@ -1,6 +1,6 @@
-/** What is left of some elements, when one of several attempts to leave some out was good. */
+/** The elements that are left when one of several attempts to leave some out was good. */
 export interface Attempt<Element> {
-  /** Which of the attempts it was, from 0 on. */
+  /** The number of the attempt, from 0 on. */
   readonly at: number;
   /** The elements of that attempt, or fewer, in the same order. */
   readonly left: readonly Element[];

@@ -1,4 +1,4 @@
-/** What can happen to machines and links, each fault with the time after which it ends. */
+/** Faults of machines and links, each with the time after which it ends. */
 import { type GroupId, ROOT_GROUP } from '@althing/node/parts';
 import type { Machine } from './machine.js';
 import type { Process } from './process.js';
@@ -156,7 +156,7 @@ export class Faults {
     );
   }
 
-  /** What is damaged is noticed, now or much later, and then lost: so this may happen to one that the others can spare. */
+  /** Damage is noticed, now or much later, and the data are lost then: so this may happen to a machine that the others can spare. */
   damage(machine: Machine): void {
     const { world, draw } = this;
     if (world.present.length < 3 || !this.isSound) return;

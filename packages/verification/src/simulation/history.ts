@@ -1,4 +1,4 @@
-/** What clients did and what they were told, for the checkers. */
+/** Acts of clients and the answers to them, for the checkers. */
 
 export type Outcome =
   /** It was carried out, with this answer. */
@@ -61,7 +61,7 @@ export type Action =
   | { readonly kind: 'forbid' }
   /** Lets that user into the rooms of a collection, and takes that back. */
   | { readonly kind: 'admit' | 'expel'; readonly collection: string }
-  /** What that user does. */
+  /** Acts of the user that logs in and out. */
   | { readonly kind: 'visit' }
   /** Begins a session of the administrator, renews or ends it. */
   | { readonly kind: 'session'; readonly act: SessionAct; readonly session: number }

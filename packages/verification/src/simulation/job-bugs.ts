@@ -53,7 +53,7 @@ export const REMOVED_BY = 'gone';
 /** The property of the same type that the closures of its other jobs raise by one, and nothing else. */
 const COUNTED_BY = 'turns';
 
-/** What jobs did wrong with an instance: it is there, and should not be, or had not one turn in each job that got to it. */
+/** Errors of jobs with an instance: it is there, and should not be, or had not one turn in each job that got to it. */
 export function brokenJobs(group: CollectionGroup): string[] {
   return [...forgottenByJobs(group), ...miscountedByJobs(group), ...misconvertedByJobs(group)];
 }

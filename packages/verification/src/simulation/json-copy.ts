@@ -142,7 +142,7 @@ export class JsonCopy {
 /** Properties under which the workload keeps members of enums, whose values change without being told. */
 const HOLDS_MEMBERS = /^(?:e\d+|m)$/;
 
-/** What is known of tasks and rooms besides their ids is not in the feed. */
+/** Tasks and rooms have nothing in the feed but their ids. */
 const NAMED = /^<?(task|room):[^>]*>?$/;
 
 function jsonOf(value: Value): Json {

@@ -63,7 +63,7 @@ export class Listeners {
    */
   check(counterOf: (process: Process, collection: string) => number): void {
     for (const { process, collection, last, isJoined } of this.all) {
-      // Who heard nothing joined behind the last one.
+      // A listener that heard nothing joined behind the last one.
       if (!process.alive || !isJoined || last === null) continue;
       const counter = counterOf(process, collection);
       if (last !== counter) {

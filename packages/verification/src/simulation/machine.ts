@@ -23,7 +23,7 @@ export interface MachineOptions {
   readonly quality: DiskQuality;
 }
 
-/** What a disk has reported as durable of the log of a group. */
+/** The part of the log of a group that a disk has reported as durable. */
 export interface DurableLog {
   /** The last entry. */
   readonly index: number;
@@ -38,14 +38,14 @@ export const NODE_PORT = 9220;
 /** A log knows of more that it lacks than a few of its last writes, and refuses to be opened. */
 const LIE_BYTES_MAX = 500;
 
-/** What outlives the processes of a node: its disks, who it is, and its clock. */
+/** The parts of a node that outlive its processes: its disks, its identity, and its clock. */
 export class Machine {
   readonly logDisk: MemoryDisk;
   readonly stateDisk: MemoryDisk;
   readonly stateStore: MemoryStore;
   /** 16 bytes that tell the log of this machine from others. */
   readonly logId: Uint8Array;
-  /** What the wall clock is ahead of virtual time, in milliseconds. */
+  /** Milliseconds that the wall clock is ahead of virtual time. */
   clockOffsetMs = 0;
   /** Starts so far. */
   starts = 0;
@@ -58,7 +58,7 @@ export class Machine {
   hasLied = false;
   /** Whether it may not be started: the others do not have yet what its disk has lost. */
   isHeldBack = false;
-  /** What of each group was durable when the last process ended. */
+  /** The durable part of each group's log when the last process ended. */
   durable: ReadonlyMap<GroupId, DurableLog> = new Map();
   /** Whether its process is being stopped in order. */
   isStopping = false;

@@ -99,7 +99,7 @@ function valuesOf(args: readonly string[]) {
   }).values;
 }
 
-/** What of the run of one seed is left out. */
+/** The parts of the run of one seed that are left out. */
 function cutOf({ nodes, clients, storm, faults = storm, without, keep }: Values): Cut {
   const kinds = (without?.split(',') ?? []).map((kind) => (kind === 'strikes' ? 'leader_faults' : kind));
   checkNames('kind of fault', kinds, [...EXTRAS, ...drawSwarm(1).faults.map(([kind]) => kind)]);

@@ -12,7 +12,7 @@ export const MODULES: ModulesView = {
 /** In MessagePack. */
 const NIL = Uint8Array.of(0xc0);
 
-/** What takes the requests of a node to its module. */
+/** Takes the requests of a node to its module, and answers them. */
 export function moduleOn(thread: Thread, draw: Draw) {
   return (_ask: unknown, answer: (answer: ModuleAnswer) => void): void => {
     thread.after(draw.exponential(draw.pick([1, 50, 400])), () => answer({ ok: true, data: NIL }));

@@ -15,7 +15,7 @@ import { isMutant, MUTANT_NAMES, type Mutant, Planter, type RaftNodeClass } from
 import { CLIENT_MUTANTS, type ClientMutant, isClientMutant } from './library/planted.js';
 import { isNodeMutant, NODE_MUTANTS, type NodeMutant } from './node-mutant-names.js';
 
-/** Which bugs are on. */
+/** The bugs that are on. */
 export interface Planted {
   /** The core with its bugs. */
   readonly raft: RaftNodeClass;
@@ -32,7 +32,7 @@ export const NOTHING_PLANTED: Planted = {
   client: new Set(),
 };
 
-/** What loads cores and stores with planted bugs. Kept by who makes many runs, so that each is loaded once. */
+/** Loads cores and stores with planted bugs. Kept by whoever makes many runs, so that each is loaded once. */
 export class Planters {
   readonly raft = new Planter();
   readonly storage = new StoragePlanter();

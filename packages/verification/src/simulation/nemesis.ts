@@ -1,4 +1,4 @@
-/** Which fault happens when: at random times, and at the moments that known bugs need. */
+/** The choice of faults: at random times, and at the moments that known bugs need. */
 
 import type { Event, GroupId } from '@althing/node/parts';
 import type { TraceEvent } from 'raft-ts';
@@ -46,7 +46,7 @@ export type FaultKind =
   | 'burdened_leaders'
   /** The power fails while a checkpoint is being written. */
   | 'cut_short'
-  // What the plans are made for stands beside them.
+  // The bugs that the plans are made for stand beside them.
   | 'churn'
   | 'shrink'
   | 'oust'

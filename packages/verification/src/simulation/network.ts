@@ -20,7 +20,7 @@ export class Network {
   private readonly draws = new Map<string, Draw>();
   quality: NetworkQuality;
   private readonly cutLinks = new Set<string>();
-  /** What is added to the time on a link, in milliseconds. */
+  /** The delay of each slow link, in milliseconds. */
   private readonly slowLinks = new Map<string, number>();
   private readonly lastArrival = new Map<string, number>();
 
@@ -87,7 +87,7 @@ export class Network {
     });
   }
 
-  /** What befalls one link does not depend on what others carry. */
+  /** Draws for one link, so that its fate does not depend on what others carry. */
   private drawOf(link: string): Draw {
     let draw = this.draws.get(link);
     if (draw === undefined) {

@@ -15,7 +15,7 @@ const HOPS_MAX = 4;
 /** How long an answer to an invitation may take. */
 const ANSWER_MS = 2000;
 
-/** What is put before the name of a machine for another address of it. */
+/** The prefix of a machine's name that makes another address of it. */
 const ALIAS = 'alias-of-';
 
 /** Any secret is that of the cluster: who proves it is not what is simulated. */

@@ -72,7 +72,7 @@ export class NodeBugs {
     this.tell = tell;
   }
 
-  /** What the consensus side gets of a command. */
+  /** The commands that reach the consensus side in the place of one. */
   commands(command: Command): Command[] {
     const { on } = this;
     if (on.size === 0) return [command];
@@ -115,7 +115,7 @@ export class NodeBugs {
     else if (event.kind === 'following') this.epochs.delete(event.group);
   }
 
-  /** What the engine side gets of an event, null for nothing. */
+  /** The event that reaches the engine side in the place of one, null for none. */
   event(event: Event, send: (command: Command) => void): Event | null {
     const { on } = this;
     if (on.size === 0) return event;
@@ -345,7 +345,7 @@ function hasMore(reply: Reply): boolean {
 
 type Found = ReturnType<SessionTable['find']>;
 
-/** What is known of a request, but for those that failed behind a change. */
+/** The same, except that a request that failed behind a change is not known. */
 function withoutFailure(found: Found): Found {
   return found.kind === 'reply' && found.reply.kind === 'failure' ? { kind: 'new' } : found;
 }

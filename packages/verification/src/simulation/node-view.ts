@@ -2,7 +2,7 @@ import type { NodeView } from '@althing/engine';
 import type { EngineSide } from '@althing/node/parts';
 import { MODULES } from './modules.js';
 
-/** What the simulated clients ask of a node: to remove others, and to call them in. */
+/** The view of a node for the simulated clients: they ask it to remove others, and to call them in. */
 export function nodeViewOf(side: () => EngineSide | null): NodeView {
   const unused = (): never => {
     throw new Error('no simulated client asks for this');

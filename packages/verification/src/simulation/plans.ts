@@ -146,7 +146,7 @@ export class Plans {
     }
   }
 
-  /** What a leader's engine thread proposes is under way while the leadership goes away and comes back. */
+  /** Proposals of a leader's engine thread are under way while the leadership goes away and comes back. */
   lateCommands(machine: Machine): void {
     const { world, draw, faults } = this;
     const { swarm, scheduler, clients } = world;

@@ -56,7 +56,7 @@ export class Process {
   side: EngineSide | null = null;
   state: State | null = null;
   alive = true;
-  /** What is added to the time of a command on its way to the consensus thread, in milliseconds. */
+  /** The delay of a command on its way to the consensus thread, in milliseconds. */
   lateMs = 0;
   /** Whether everything is open. */
   isOpen = false;
@@ -172,7 +172,7 @@ export class Process {
     return this.ownDoors;
   }
 
-  /** What is durable of the log of a group. */
+  /** The durable part of the log of a group. */
   view(group: GroupId): LogView | undefined {
     return this.consensus?.log.view(group);
   }
@@ -313,7 +313,7 @@ export class Process {
     );
   }
 
-  /** That of the engine thread. */
+  /** The clock of the engine thread. */
   get clock(): EngineClock {
     const { engineThread } = this;
     const { swarm } = this.world;

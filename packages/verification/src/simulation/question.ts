@@ -1,4 +1,4 @@
-/** What clients ask a node for, past all listeners, and what they are told. */
+/** Questions of clients to a node, past all listeners, and the answers. */
 import {
   type FailedReply,
   ORDINARY_TERMS,
@@ -21,7 +21,7 @@ export interface Question {
   readonly key: Key | null;
   /** A name by numbers; not beside a key. */
   readonly name: Terms['name'];
-  /** What it is for: a dry run, or a request about a session in the place of the code. */
+  /** Its purpose: a dry run, or a request about a session in the place of the code. */
   readonly action?: Action;
   /** The user that asks; the administrator by default. */
   readonly user?: string;
@@ -41,7 +41,7 @@ export function keyOf(id: number): Key {
 }
 
 /**
- * What a client over HTTP knows of a change that was not answered with a value. Where it was made, and only its answer is
+ * The outcome of a change for a client over HTTP when the answer is no value. Where it was made, and only its answer is
  * gone, that is as with one that was never answered: it has taken effect at some time.
  */
 function outcomeOf(reply: FailedReply): Operation['outcome'] {

@@ -1,6 +1,6 @@
 import { type RandomSource, seededRandom } from 'raft-ts';
 
-/** What tells the time, in milliseconds. */
+/** Tells the time, in milliseconds. */
 export interface Clock {
   readonly now: number;
 }

@@ -79,7 +79,7 @@ export class Reached {
   }
 }
 
-/** What must have been reached and was not, sorted. */
+/** Places that must have been reached and were not, sorted. */
 export function missingPlaces(runs: ReadonlyMap<string, number>): string[] {
   return PLACES.filter((place) => !runs.has(place)).sort();
 }

@@ -6,7 +6,7 @@ import { shrink } from './shrink.js';
 import { simulate } from './simulate.js';
 import { type Happening, LEGEND, tableOf } from './table.js';
 
-/** What a run is made of: a seed, with planted bugs, without what is left out. */
+/** A run: a seed, with planted bugs, without the parts that are left out. */
 export interface Run {
   readonly seed: number;
   readonly mutants: readonly string[];
@@ -88,7 +88,7 @@ export async function repeat(pool: Pool, workers: number, run: Run, times: numbe
   return counts.size === 1 ? 0 : 1;
 }
 
-/** What the code is; a mark tells that it has changes that are not committed. */
+/** The commit of the code; a mark tells that it has changes that are not committed. */
 export function commit(): string {
   try {
     return execFileSync('git', ['describe', '--always', '--dirty', '--abbrev=12'], {

@@ -1,5 +1,5 @@
 /**
- * What sessions hear of rooms, put together: all hear the same events in the same order, each once, none that did not happen, and from
+ * Events that sessions hear of rooms, put together: all hear the same in the same order, each once, none that did not happen, and from
  * the answer to their join on none is missing until they leave, the room is deleted, or their connection ends.
  */
 
@@ -11,7 +11,7 @@ export interface HeardEvent {
   readonly number: number | null;
 }
 
-/** What one session hears of one room, from its join on. */
+/** Events that one session hears of one room, from its join on. */
 export class Hearing {
   readonly room: string;
   /** The session, in words. */
@@ -44,7 +44,7 @@ interface Acknowledged {
 }
 
 class Room {
-  /** What may be heard, and what may not. */
+  /** Events that may be heard, and those that may not. */
   readonly sent = new Set<string>();
   readonly refused = new Set<string>();
   readonly acknowledged: Acknowledged[] = [];
@@ -170,7 +170,7 @@ export class RoomWitness {
       const other = room.byNumber.get(number);
       if (other !== undefined && other !== tag) return `which is ${number}, as ${other} is`;
     }
-    // Who does not get all of them knows nothing of what follows what.
+    // A listener that does not get all of them knows nothing of their order.
     if (last === null || own.size > 0) return null;
     const next = room.next.get(last);
     if (next !== undefined && next !== tag) return `behind ${last}, behind which others heard ${next}`;

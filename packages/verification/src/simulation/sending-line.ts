@@ -1,5 +1,5 @@
 /**
- * What waits at a simulated node to be sent to another, as in an outbox: frames of Raft that yield leave one after the
+ * Frames that wait at a simulated node to be sent to another, as in an outbox: frames of Raft that yield leave one after the
  * other, as fast as the line takes them, and only so much may wait.
  */
 

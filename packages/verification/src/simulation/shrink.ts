@@ -7,7 +7,7 @@ import type { Assignment, Result } from './work.js';
 export interface ShrinkOptions {
   readonly seed: number;
   readonly mutants: readonly string[];
-  /** What is left out to begin with. */
+  /** The parts that are left out to begin with. */
   readonly cut: Cut;
   readonly live: (assignment: Assignment) => Promise<Result>;
   /** Runs that are made at once. */
@@ -69,7 +69,7 @@ class Shrinker {
     await this.dropDecisions();
     await this.dropActors();
     await this.shorten();
-    // Which faults come is told by the decisions that are left.
+    // The decisions that are left tell which faults come.
     this.cut = { ...this.cut, without: extras.filter((extra) => this.cut.without.includes(extra)) };
     await this.dropKinds(extras.filter((extra) => !this.cut.without.includes(extra)));
     await this.dropDecisions();
@@ -111,7 +111,7 @@ class Shrinker {
   private async dropDecisions(): Promise<void> {
     await deltaDebug(this.cut.keep ?? [], async (attempts) => {
       const at = await this.first(mapped(attempts, (keep) => ({ ...this.cut, keep })));
-      // What the run did not come to is not needed either.
+      // Decisions that the run did not come to are not needed either.
       return at === null ? null : { at, left: this.cut.keep ?? [] };
     });
     this.tell('fewer decisions');

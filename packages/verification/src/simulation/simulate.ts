@@ -105,7 +105,7 @@ async function live(world: World): Promise<void> {
   }
 }
 
-/** What is to expire goes in time. */
+/** Checks that instances expire in time. */
 async function expires(world: World): Promise<void> {
   const { clients, processes, scheduler } = world;
   const isOver = (): boolean =>
@@ -164,7 +164,7 @@ function isSettled(world: World): boolean {
   return unsettled(world) === null;
 }
 
-/** What is not as it should be; null when all is well. */
+/** The first thing that is not settled; null when all is well. */
 export function unsettled(world: World): string | null {
   const processes = world.present.map(({ process }) => process);
   const groups = new Set<number>([ROOT_GROUP]);
@@ -235,7 +235,7 @@ async function checkEverything(world: World): Promise<void> {
     try {
       isCompared = await compareStates(world);
     } catch (error) {
-      // What a client gave up may take effect late; then the comparison was not of one moment.
+      // A request that a client gave up may take effect late; then the comparison was not of one moment.
       if (attempt === ATTEMPTS_MAX || marksOf(world) === before) throw error;
     }
     await world.run(() => isQuiet(world), HEAL_MS);
@@ -278,7 +278,7 @@ function checkCollection(world: World, collection: string): void {
   checkHistory(operations, JSON.parse(finals[0] ?? '[]'));
 }
 
-/** What a node holds by itself. */
+/** The answer of a node by its own state, whether that lags behind or not. */
 function readLocally({ engine, machine }: Process, collection: string, code = READ_ALL): unknown {
   if (engine === null) throw new Violation('I16', `${machine.name} is not open`);
   const id = engine.root.collectionsByName.get(collection)?.id;

@@ -9,7 +9,7 @@ import type { Scheduler } from './scheduler.js';
 import type { Swarm } from './swarm.js';
 import type { Thread } from './thread.js';
 
-/** What a process has to do with the world around it. */
+/** The world around a process. */
 export interface Surroundings {
   readonly scheduler: Scheduler;
   readonly swarm: Swarm;

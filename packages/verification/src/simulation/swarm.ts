@@ -17,7 +17,7 @@ export interface Swarm {
   readonly logCacheBytes: number;
   readonly checkpointMs: number;
   readonly checkpointBytes: number;
-  /** What it takes to encode a thing for a checkpoint, in milliseconds. */
+  /** Time that the encoding of a thing for a checkpoint takes, in milliseconds. */
   readonly thingMs: number;
   readonly chunkBytes: number;
   readonly slabBytes: number;

@@ -1,4 +1,4 @@
-/** What happened in a run, as a table: the time, what each node is, and what happened where. */
+/** The events of a run as a table: the time, the role of each node, and what happened where. */
 import type { Machine } from './machine.js';
 
 export interface Happening {
@@ -26,7 +26,7 @@ const LETTERS: Readonly<Record<string, string>> = {
   preCandidate: 'c',
 };
 
-/** What each machine is now, by its name. */
+/** The present role of each machine, by its name. */
 export function rolesOf(machines: readonly Machine[]): Map<string, string> {
   return new Map(machines.filter(({ isGone }) => !isGone).map((machine) => [machine.name, roleOf(machine)]));
 }

@@ -29,7 +29,7 @@ interface Committed {
 /** Entries beyond the limit: those that Raft appends by itself. */
 const EXTRA_ENTRIES = 3;
 
-/** What a leader appended in its term. */
+/** The entries that a leader appended in its term. */
 interface Epoch {
   readonly term: number;
   /** Index of its first entry; 0 while there is none. */
@@ -158,7 +158,7 @@ export class Watcher {
       check(status.role !== 'leader' || mayLead, 'I11', `${nodeId} leads group ${group} and is no voter`);
       const isKnown = status.role !== 'leader' || before.led?.term === term;
       const led = isKnown ? before.led : { term, from: lastIndex };
-      // What was there before is no proposal of its own: after a restart nothing counts as applied but what is stored.
+      // Entries from before are no proposals of its own: after a restart nothing counts as applied but what is stored.
       const pending = led?.term === term ? lastIndex - Math.max(appliedIndex, led.from) : 0;
       check(pending <= this.pendingMax + EXTRA_ENTRIES, 'I17', `${pending} entries are pending at ${nodeId}`);
       groups.set(group, { term, commit: commitIndex, applied: appliedIndex, led });

@@ -1,4 +1,4 @@
-/** What a child process of the pool does: runs, one after the other. */
+/** A child process of the pool: it makes runs, one after the other. */
 import { inspect } from 'node:util';
 import type { Cut } from './cut.js';
 import { Anomaly } from './history.js';
@@ -7,7 +7,7 @@ import { simulate } from './simulate.js';
 import { TooLong } from './too-long.js';
 import { Violation } from './watcher.js';
 
-/** What the parent asks for. */
+/** The run that the parent asks for. */
 export interface Assignment {
   readonly seed: number;
   readonly mutants: readonly string[];
@@ -16,11 +16,11 @@ export interface Assignment {
   readonly turnsMax?: number;
 }
 
-/** What came of it; `error` is null when all was well. */
+/** The result of a run; `error` is null when all was well. */
 export interface Result {
   readonly seed: number;
   readonly error: string | null;
-  /** What was broken: equal for two runs that fail for the same reason. Empty when all was well. */
+  /** The property that was broken: equal for two runs that fail for the same reason. Empty when all was well. */
   readonly broken: string;
   /** Faults that came, and what clients did, in that order, by their names. */
   readonly decisions: readonly string[];
@@ -84,7 +84,7 @@ export async function live(assignment: Assignment, planters = new Planters()): P
 
 function brokenBy(error: unknown): string {
   if (error instanceof Violation) return error.invariant;
-  // Which list or register it was does not matter.
+  // The list or register of an anomaly does not matter.
   if (error instanceof Anomaly) return error.check.split(' ')[0] ?? '';
   return error instanceof Error ? error.name : 'unknown';
 }

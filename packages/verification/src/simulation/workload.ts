@@ -1,4 +1,4 @@
-/** What clients ask for, and the query code of it. */
+/** Acts of clients, and the query code of each. */
 import type { SessionAsk } from '@althing/engine';
 import { stepsOf } from './check-futures.js';
 import type { Action } from './history.js';
@@ -13,7 +13,7 @@ const TILES = 60;
 const TILE_TEXT = 'x'.repeat(400);
 /** Name of the room of each collection in which its counter is told. */
 export const ROOM = 'counter';
-/** What the witness of rooms calls that of a collection: its scope, as events name it. */
+/** The name of the room of a collection for the witness: its scope, as events name it. */
 export function roomOf(collection: string): string {
   return `@collection:${collection}`;
 }
@@ -236,7 +236,7 @@ export function drawSession(draw: Draw, begun: number): Action {
   return { kind: 'session', act, session };
 }
 
-/** What a node is asked for, to do something with a session. */
+/** The request to a node for an act on a session. */
 export function sessionAskOf(
   { act, session }: Extract<Action, { readonly kind: 'session' }>,
   proof: Uint8Array,
@@ -272,7 +272,7 @@ const FILL_JOBS = [
 
 /** Changes that may fail, since others were faster, or that always do in their middle: they are undone as a whole then. */
 const ATTEMPTS: readonly ((number: number) => string)[] = [
-  // What a change that fails has made of a type and its instances is undone; the next change of the type is another one.
+  // Changes of a type and its instances that fail are undone; the next change of the type is another one.
   (n) =>
     `mod_type('T${n % 3}', 'add', 'f${n % 4}', '${['int', 'str', '[int]', 'thing'][n % 4]}'); .t${n}.each(|t| t.a += 1); raise('on purpose');`,
   (n) =>

@@ -4,12 +4,12 @@ import type { Swarm } from './swarm.js';
 import type { Happening } from './table.js';
 import type { Thread } from './thread.js';
 
-/** What a simulated world begins with. */
+/** The options that a simulated world begins with. */
 export interface WorldOptions {
   readonly seed: number;
   /** Names of planted bugs. */
   readonly mutants?: ReadonlySet<string>;
-  /** What is left out. */
+  /** The parts that are left out. */
   readonly cut?: Cut;
   /** In place of what the seed makes of it. */
   readonly swarm?: Swarm;

@@ -52,7 +52,7 @@ const TURNS_MAX = 1_000_000;
 /** Events between two looks at what nodes show. */
 const LOOK_TURNS = 20;
 
-/** What an event may still do after something broke in it. */
+/** The number of looks that an event may still take after something broke in it. */
 const LOOKS_AFTER_VIOLATION_MAX = 10_000;
 
 export class World {
@@ -67,7 +67,7 @@ export class World {
   readonly planted: Planted;
   readonly clients: Clients;
   readonly sockets: SocketClients;
-  /** What is heard in rooms. */
+  /** Events that are heard in rooms. */
   readonly witness = new RoomWitness();
   readonly nemesis: Nemesis;
   readonly listeners: Listeners;
@@ -427,7 +427,7 @@ export class World {
     this.violate(new Violation('node failed', `${process.machine.name}: ${what}`, error));
   }
 
-  /** What is broken ends the run after the event in which it happens; at once, if that event goes on for ever. */
+  /** A violation ends the run after the event in which it happens; at once, if that event goes on for ever. */
   private guard(look: () => void): void {
     if (this.violation !== null && ++this.looksAfterViolation > LOOKS_AFTER_VIOLATION_MAX)
       throw this.violation;

@@ -7,7 +7,7 @@ import type { ValuePages } from './value-pages.js';
 /** The number of the first page of properties. */
 export const PROPERTY_NUMBER_FIRST = 2 ** 22;
 
-/** That of large values, and behind the last one: `large-record.ts` can count no further. */
+/** The first number of large values, and the end of their numbers: `large-record.ts` can count no further. */
 const VALUE_NUMBER_FIRST = 2 ** 23;
 const NUMBER_END = 2 ** 24;
 

@@ -148,7 +148,7 @@ export class Rooms implements GroupPart {
     this.heard.length = 0;
   }
 
-  /** What is there is referred to by things, which are in the way then. */
+  /** Rooms alone are not in the way of a restore: things that refer to them are. */
   contents(): string | null {
     return null;
   }

@@ -15,7 +15,7 @@ export interface FuzzReport {
 export interface Finding {
   readonly wrong: string;
   readonly options: WorldOptions;
-  /** What leads to it: the programs in order, the last of which goes wrong. */
+  /** The programs that lead to it, in order; the last one goes wrong. */
   readonly programs: readonly FuzzProgram[];
 }
 
@@ -117,7 +117,7 @@ export function shrunk(finding: Finding, budgetMs = 20_000): Finding {
   return { ...finding, programs, wrong };
 }
 
-/** What is wrong after some programs, and after how many of them; null when nothing is. */
+/** The first failure when some programs run, and after how many of them; null when there is none. */
 export function replay(
   options: WorldOptions,
   programs: readonly FuzzProgram[],

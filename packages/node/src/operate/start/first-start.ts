@@ -14,7 +14,7 @@ import { setAside } from './set-aside.js';
 import { withExitCode } from './start-errors.js';
 
 /**
- * How a node begins whose data folder is empty: `init` makes a cluster, and a secret for it where the settings
+ * The first start of a node whose data folder is empty: `init` makes a cluster, and a secret for it where the settings
  * have none; `wait` waits for `new_node()` with this one-time secret. Where there are data it counts for nothing.
  */
 export type FirstStart = { readonly kind: 'init' } | { readonly kind: 'wait'; readonly secret: string };

@@ -83,7 +83,7 @@ const ENGINE_SLACK_MS = 10_000;
 const CERTIFICATE_MS = 14 * 86_400_000;
 
 /**
- * How the node is, as its status port tells it. Nothing of this asks the engine thread, which may be busy.
+ * The status of the node, as its status port tells it. Nothing of this asks the engine thread, which may be busy.
  */
 export class NodeStatus implements StatusView {
   private readonly options: NodeStatusOptions;

@@ -1,5 +1,5 @@
 /**
- * How an empty node that was started with a one-time secret comes to have the secret of a cluster. It listens
+ * An empty node that was started with a one-time secret gets the secret of a cluster. It listens
  * on its node port with a key made of the one-time secret; a member that knows it, from `new_node()`, proves so,
  * as nodes do (greeting.ts), and hands over the secret of the cluster. From then on the node talks with that
  * one only, and is invited as any other.

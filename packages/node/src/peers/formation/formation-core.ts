@@ -1,5 +1,5 @@
 /**
- * How nodes come to belong to exactly one cluster, as a state machine without time, disk and network of its
+ * Nodes come to belong to exactly one cluster, as a state machine without time, disk and network of its
  * own.
  *
  * A node that belongs to none asks all that `cluster` names. Is one of them a member of a cluster, it asks to

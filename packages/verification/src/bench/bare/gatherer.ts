@@ -1,4 +1,4 @@
-/** What comes in one turn of the event loop goes on as one. */
+/** Gathers all that comes in one turn of the event loop: it goes on as one. */
 import type { Done } from './replica.js';
 
 /** Entries that were given together. */

@@ -1,5 +1,5 @@
 /**
- * What a name costs at the least that makes a request take effect once: it is read from its header, the body is hashed, 60 bytes more go
+ * The least cost of a name that makes a request take effect once: it is read from its header, the body is hashed, 60 bytes more go
  * into the log's entry, and its answer is kept until a later request says that it arrived. Without a server, a log or limits.
  */
 import { hash } from 'node:crypto';

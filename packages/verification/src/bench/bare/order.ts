@@ -1,4 +1,4 @@
-/** What a node of the bare path is told to be. */
+/** The order that tells a node of the bare path its role. */
 import { Follower } from './follower.js';
 import { Leader } from './leader.js';
 import { BareLog } from './log.js';
@@ -19,7 +19,7 @@ export interface NodeOrder extends ReplicaOrder {
   readonly shape: Shape;
 }
 
-/** What the node says when it can be asked. */
+/** The report of a node once it can be asked. */
 export interface NodeReport {
   /** Of its door. */
   readonly port: number;

@@ -1,4 +1,4 @@
-/** What a door of the bare path asks of what is behind it. */
+/** The replica behind a door of the bare path. */
 export interface Replica {
   /**
    * Replicates entries; what is given first is committed first.

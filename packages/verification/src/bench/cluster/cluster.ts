@@ -58,7 +58,7 @@ export async function benchCluster(options: ClusterBenchOptions): Promise<Cluste
         contenders.push(bareContender(await started(BareCluster.start(shape, storage))));
     }
     const rates = await measureRates(contenders, options, (row) => progress(rowsText([row])));
-    // What is left has the machine to itself.
+    // The last cluster has the machine to itself.
     for (const other of running.splice(1)) await other.discard();
     return { rates, failovers: await measureFailovers(cluster, kills, progress) };
   } finally {

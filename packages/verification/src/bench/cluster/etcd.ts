@@ -61,7 +61,7 @@ export class EtcdCluster {
     return cluster;
   }
 
-  /** Which of the targets leads. */
+  /** The number of the target that leads. */
   async leader(): Promise<number> {
     const statuses = await Promise.all(this.targets.map(({ port }) => statusOf(port)));
     const at = statuses.findIndex(({ header, leader }) => header.member_id === leader);
@@ -111,7 +111,7 @@ function requestOf(path: string, body: string): Buffer {
   return Buffer.from(head.join('\r\n') + body);
 }
 
-/** What is used of the answer about a node's status. */
+/** The parts of the answer about a node's status that are used. */
 interface Status {
   readonly header: { readonly member_id: string };
   readonly leader: string;

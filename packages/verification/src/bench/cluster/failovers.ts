@@ -1,4 +1,4 @@
-/** What clients notice when a leader is killed, and when it hands over as planned. */
+/** Waits of clients when a leader is killed, and when it hands over as planned. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ClusterProcess } from '../../harness/cluster-process.js';
 import { type Asked, Clients, quantile } from '../clients.js';

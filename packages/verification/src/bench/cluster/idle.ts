@@ -1,5 +1,5 @@
 /**
- * What a cluster costs while nobody asks it anything: processor time and wakes of its three nodes, beside those of another build
+ * The cost of a cluster while nobody asks it anything: processor time and wakes of its three nodes, beside those of another build
  * and of etcd. All of them are watched in the same windows, so that whatever else the machine does hits them alike.
  */
 import { setTimeout as pause } from 'node:timers/promises';

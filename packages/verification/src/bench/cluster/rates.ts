@@ -7,7 +7,7 @@ import { Generator, type Target } from '../measure.js';
 import { requestOf } from '../scenarios.js';
 import { type EtcdCluster, putRequest, rangeRequest } from './etcd.js';
 
-/** What is measured: through the leader, a node that leads nothing of it, or all of them evenly. */
+/** A way to a collection: through the leader, a node that leads nothing of it, or all of them evenly. */
 export interface Way {
   readonly kind: 'write' | 'read';
   readonly through: 'leader' | 'follower' | 'all';

@@ -3,7 +3,7 @@ import { NodeProcess } from '../../harness/node-process.js';
 import { table } from '../table.js';
 import { Asker } from './asker.js';
 
-/** What one of two users does: so many loops at once, each of queries of so many milliseconds or so. */
+/** The load of one of two users: so many loops at once, each of queries of so many milliseconds or so. */
 interface Side {
   readonly loops: number;
   readonly ms: number;

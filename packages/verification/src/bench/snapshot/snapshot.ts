@@ -35,7 +35,7 @@ export interface SnapshotBenchOptions {
 export interface SnapshotFigures {
   readonly megabytes: number;
   readonly fillMs: number;
-  /** What the clients noticed while no state was sent. */
+  /** Waits of the clients while no state was sent. */
   readonly calm: readonly Asked[];
   /** The first one while there were no clients. */
   readonly transfers: readonly Transfer[];
@@ -53,7 +53,7 @@ export interface Transfer {
   readonly cpuMs: readonly number[];
   /** Most memory of leader and follower so far. */
   readonly peakMb: readonly [leader: number, follower: number];
-  /** What clients noticed meanwhile; empty when there were none. */
+  /** Waits of the clients meanwhile; empty when there were none. */
   readonly noticed: readonly Asked[];
 }
 

@@ -7,7 +7,7 @@ import { decode, encode, type Value } from './messagepack.js';
 
 type Fields = { readonly [key: string]: Value };
 
-/** Who sends requests, by the value of the header. */
+/** The users who send requests, by the value of the header. */
 const users: ReadonlyMap<string, string> = new Map(process.argv.slice(2).map((header) => [header, 'admin']));
 
 const greetings = ['Hello', 'Hi', 'Hey', 'Salut', 'Ciao', 'Moin', 'Hoi', 'Hej'];
@@ -15,7 +15,7 @@ const list = Array.from({ length: 50 }, (_, i) => ({ '#': i + 1, n: i, s: 'text'
 const visits: Value[] = [];
 let counter = 0;
 
-/** What queries give, by their text; any other one gives nil. */
+/** The answers to queries, by their text; any other one gives nil. */
 const queries = new Map<Value | undefined, (vars: Fields) => Value>([
   ['1 + 1;', () => 1 + 1],
   ['.greetings.choice();', () => greetings[Math.floor(Math.random() * greetings.length)] ?? null],

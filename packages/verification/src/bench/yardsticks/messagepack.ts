@@ -3,7 +3,7 @@
  * to plain values. It trusts what it reads.
  */
 
-/** What a body holds: nil, booleans, numbers, text, arrays and maps. */
+/** The values of a body: nil, booleans, numbers, text, arrays and maps. */
 export type Value = null | boolean | number | string | readonly Value[] | { readonly [key: string]: Value };
 
 /** Reads one value. */

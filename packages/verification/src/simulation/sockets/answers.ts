@@ -1,9 +1,9 @@
-/** What a client knows after an answer. */
+/** Knowledge of a client after an answer. */
 import type { WireValue } from '@althing/client';
 import type { Operation } from '../history.js';
 import type { Answer } from './session.js';
 
-/** What a client knows after an answer, or without one. An error that says nothing of the outcome refuses what was not looked at. */
+/** The outcome that a client knows after an answer, or without one. An error that says nothing of it refuses a request that nobody looked at. */
 export function judged(answer: Answer | null): {
   readonly outcome: Operation['outcome'];
   readonly value: unknown;

@@ -51,7 +51,7 @@ export class Doors {
       return user === null ? null : { user, readOnly: false };
     };
     this.listener = new NativeListener({
-      // Who logs in is believed: passwords and tokens are not what is simulated.
+      // Clients are believed when they log in: passwords and tokens are not simulated.
       authenticator: {
         known: this.principalOf,
         login: (_authorization, _address, { done }) => done({ kind: 'refused' }),
@@ -83,7 +83,7 @@ export class Doors {
   accept({ nodeEnd }: Pipe): void {
     if (this.planted.has('event_lost_when_slow')) loseEvents(nodeEnd);
     if (this.planted.has('answers_overtake')) overtake(nodeEnd, (work) => this.process.clock.after(5, work));
-    // What the listener uses of a socket is there.
+    // The parts of a socket that the listener uses are there.
     const socket = nodeEnd as unknown as Socket;
     if (this.listener.admit(socket)) this.listener.open(socket);
   }

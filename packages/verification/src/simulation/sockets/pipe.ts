@@ -12,7 +12,7 @@ export type PipeEnd = 'end' | 'reset';
 
 export interface PipeOptions {
   readonly scheduler: Scheduler;
-  /** That of the node which reads. */
+  /** The thread of the node which reads. */
   readonly thread: Thread;
   readonly draw: Draw;
   /** Mean time of a piece on its way, in milliseconds. */
@@ -27,7 +27,7 @@ export interface PipeOptions {
 /** Of a hundred pieces that are sent, how many are cut. */
 const CUT_PERCENT = 40;
 
-/** What travels: bytes, or the end. */
+/** A piece of what travels: bytes, or the end. */
 type Piece = Uint8Array | PipeEnd;
 
 /** Pieces on their way in one direction: none overtakes another. */
@@ -74,7 +74,7 @@ class Track {
     });
   }
 
-  /** What is on its way is lost, and what comes behind it. */
+  /** Loses all that is on its way, and what comes behind it. */
   cut(): void {
     this.isCut = true;
     this.pieces = [];
@@ -82,12 +82,12 @@ class Track {
 }
 
 export class Pipe {
-  /** What the node has of it. */
+  /** The end at the node. */
   readonly nodeEnd: NodeEnd;
   private readonly options: PipeOptions;
   private readonly toNode: Track;
   private readonly toClient: Track;
-  /** What came while the client did not read. */
+  /** Bytes that came while the client did not read. */
   private unread: Uint8Array[] = [];
   /** Bytes that left the node and were not read by the client. */
   private unreadBytes = 0;
@@ -194,7 +194,7 @@ export class Pipe {
 
   private end(how: PipeEnd): void {
     if (this.hasEnded) return;
-    // What came before is read before the end is noticed.
+    // Bytes that came before are read before the end is noticed.
     this.flow();
     if (this.hasEnded) return;
     this.hasEnded = true;

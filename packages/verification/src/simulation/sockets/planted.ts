@@ -46,7 +46,7 @@ export function loseEvents(end: NodeEnd): void {
   }) as NodeEnd['write'];
 }
 
-/** What is long is sent behind what comes after it. */
+/** Sends long messages behind those that come after them. */
 export function overtake(end: NodeEnd, later: (work: () => void) => void): void {
   const write = end.write.bind(end) as (chunk: Uint8Array) => boolean;
   end.write = ((chunk: Uint8Array): boolean => {

@@ -21,7 +21,7 @@ export type Answer =
   | { readonly ok: true; readonly value: WireValue }
   | { readonly ok: false; readonly code: number; readonly message: string; readonly outcome: string | null };
 
-/** What became of a request; null when the session ended before its answer came. */
+/** Takes the answer to a request; null when the session ended before it came. */
 export type Answered = (answer: Answer | null) => void;
 
 interface Waiting {
@@ -49,7 +49,7 @@ const PINGS_FROM = 40_000;
 
 export class Session {
   readonly who: string;
-  /** What it hears, by the scope of the room: one of each is named in this protocol's events. */
+  /** Events that it hears, by the scope of the room: one of each is named in this protocol's events. */
   readonly hearings = new Map<string, Hearing>();
   /** The tags of events that it sent to all others. */
   readonly own = new Set<string>();
@@ -57,7 +57,7 @@ export class Session {
   isLeaving = false;
   /** Whether it is over. */
   isOver = false;
-  /** What carries it; to be set before anything is sent. */
+  /** The pipe that carries it; to be set before anything is sent. */
   pipe: Pipe | null = null;
   private readonly options: SessionOptions;
   private readonly decoder = new PackageDecoder();
@@ -110,7 +110,7 @@ export class Session {
   /** The connection has ended. */
   ended(how: PipeEnd): void {
     if (this.isOver) return;
-    // Who is not logged in is told nothing.
+    // A client that is not logged in is told nothing.
     const isTold = this.isLeaving || this.isWarned || !this.isLoggedIn;
     this.over();
     if (how === 'end' && !isTold) this.options.onProblem(`${this.who} was ended without a word`);

@@ -92,7 +92,7 @@ export class SocketClient {
     const { session, world, draw } = this;
     const mustGo = session === null || session.isOver || (session.isLeaving && !this.stays);
     if (mustGo) return this.connect(() => this.next());
-    // Who goes nowhere is there until the node ends its session.
+    // A client that goes nowhere is there until the node ends its session.
     if (session.isLeaving) return this.next();
     const [collection] = COLLECTIONS;
     const isReady = this.clients.collections.includes(collection);
@@ -222,7 +222,7 @@ export class SocketClient {
     });
   }
 
-  /** What a session heard of is in the state of its node. */
+  /** Checks that the state of its node has all that a session heard of. */
   private look(session: Session, collection: string, done: () => void): void {
     const heard = this.hearing(session, collection)?.lastNumber ?? 0;
     const options = new Map<string, WireValue>([['consistency', 'stale']]);
@@ -344,7 +344,7 @@ export class SocketClient {
       }
       if (action.kind === 'append_and_fail' && outcome === 'ok')
         this.world.violate(new Error(`operation ${operation.id} should have failed`));
-      // What an earlier attempt did is not undone by a later one that was refused.
+      // A change that an earlier attempt made is not undone by a later one that was refused.
       const certain = outcome === 'failed' && attempt > 1 ? 'unknown' : outcome;
       if (certain === 'ok' && action.kind === 'increment' && attempt === 1)
         this.demandHeard(session, hearing, action.tag, sentAt);
@@ -398,7 +398,7 @@ export class SocketClient {
     });
   }
 
-  /** What a session hears of the room of a collection; null when it is not there. */
+  /** Events that a session hears of the room of a collection; null when it is not there. */
   private hearing(session: Session, collection: string): Hearing | null {
     const hearing = session.hearings.get(roomOf(collection));
     return hearing === undefined || hearing.isOver ? null : hearing;
