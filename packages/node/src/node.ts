@@ -139,9 +139,9 @@ export class Node implements RunningNode {
       ranTold: (place, isOk, ranMs) => this.figures.ranProcedure(place, isOk, ranMs),
     });
     this.history = new History(parts.metrics, Math.floor(Date.now() / 1000));
-    this.sizes = new CollectionSizes(state, (error) => this.side.noteDefect(error));
-    this.local = this.makeLocalNode();
     const onDefect = (error: unknown): void => this.side.noteDefect(error);
+    this.sizes = new CollectionSizes(state, () => this.side.engine, consensus.bridge, onDefect);
+    this.local = this.makeLocalNode();
     const watch = new RunWatch(status);
     this.operators = new OperatorReports(
       () => this.side.engine.root,

@@ -156,8 +156,17 @@ export type Command =
     }
   /** Says whose tokens may end what runs, in the place of those that it said before. */
   | { readonly kind: 'operators'; readonly tokens: readonly OperatorToken[] }
+  /** Says how large the groups are, in the place of what it said before. */
+  | { readonly kind: 'sizes'; readonly sizes: readonly GroupSize[] }
   /** Stops: what was proposed is finished, then `stopped` follows. */
   | { readonly kind: 'stop' };
+
+/** Bytes of a group on the disk of this node, about, and of what it has in memory. */
+export interface GroupSize {
+  readonly group: GroupId;
+  readonly diskBytes: number;
+  readonly memoryBytes: number;
+}
 
 /** A token of a user who may end requests of others. */
 export interface OperatorToken {

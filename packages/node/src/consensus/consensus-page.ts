@@ -3,10 +3,11 @@
  */
 import { statfs } from 'node:fs/promises';
 import { delayed } from '../base/timers.js';
+import type { GroupSize } from '../between/protocol.js';
 import type { Metrics } from '../telemetry/metrics.js';
 import { label, Page } from '../telemetry/page.js';
 import { addProcess } from '../telemetry/process-figures.js';
-import type { GroupFigures, GroupNow } from './group-figures.js';
+import { type GroupFigures, type GroupNow, SEPARATE_MAX } from './group-figures.js';
 
 /** Another member. */
 export interface PeerFigures {
@@ -31,6 +32,7 @@ export interface PageOptions {
   /** A folder on the disk whose room is told. */
   readonly folder: string;
   readonly groups: () => readonly GroupNow[];
+  readonly sizes: () => readonly GroupSize[];
   readonly peers: () => readonly PeerFigures[];
   readonly logBytes: () => number;
   readonly isReady: () => boolean;
@@ -45,11 +47,24 @@ export async function metricsPage(options: PageOptions): Promise<string> {
   page.single('gauge', 'althing_ready', '1 while /ready answers 200', Number(options.isReady()));
   page.addMetrics(metrics, options.procedures);
   figures.addTo(page, options.groups());
+  addSizes(page, options.sizes());
   addPeers(page, options.peers());
   page.single('gauge', 'althing_log_bytes', 'Size of the log on disk', options.logBytes());
   await addDisk(page, options.folder);
   addProcess(page, startedAt);
   return page.text;
+}
+
+function addSizes(page: Page, sizes: readonly GroupSize[]): void {
+  const told = [...sizes].sort((a, b) => a.group - b.group).slice(0, SEPARATE_MAX);
+  page.family(
+    { name: 'althing_state_bytes', type: 'gauge', help: 'Bytes of a group on disk, about' },
+    told.map(({ group, diskBytes }) => [label('group', String(group)), diskBytes]),
+  );
+  page.family(
+    { name: 'althing_state_memory_bytes', type: 'gauge', help: 'Memory of loaded things of a collection' },
+    told.map(({ group, memoryBytes }) => [label('group', String(group)), memoryBytes]),
+  );
 }
 
 function addPeers(page: Page, peers: readonly PeerFigures[]): void {

@@ -190,6 +190,7 @@ export class ConsensusSide<Net extends Network = Network> {
         this.invite(command);
         return;
       case 'operators':
+      case 'sizes':
         // Those are of the status port alone.
         return;
       case 'renew_tls':

@@ -8,7 +8,7 @@ import { label, type Page } from '../telemetry/page.js';
 import type { GroupWatch } from './watches/group-watch.js';
 
 /** Groups with series of their own: those with the lowest numbers. */
-const SEPARATE_MAX = 100;
+export const SEPARATE_MAX = 100;
 
 /** Proposals whose time is remembered, for each group; those beyond are not measured. */
 const TIMED_MAX = 10_000;

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import type { Command } from '../between/protocol.js';
 import { CollectionSizes } from './collection-sizes.js';
 
 test('sizes are asked for at the start and each half a minute, and known until the next look', async () => {
@@ -11,7 +12,13 @@ test('sizes are asked for at the start and each half a minute, and known until t
       return bytes + group;
     },
   };
-  const sizes = new CollectionSizes({ use: (work) => work(store) }, (error) => failures.push(error));
+  const told: Command[] = [];
+  const sizes = new CollectionSizes(
+    { use: (work) => work(store) },
+    () => ({ scope: () => undefined }),
+    { send: (command) => told.push(command) },
+    (error) => failures.push(error),
+  );
   let look = (): void => {};
   expect(sizes.of(4)).toBeNull();
 
@@ -23,6 +30,15 @@ test('sizes are asked for at the start and each half a minute, and known until t
   });
   await new Promise(setImmediate);
   expect([sizes.of(0), sizes.of(4), sizes.of(7)]).toEqual([1000, 1004, null]);
+  expect(told).toEqual([
+    {
+      kind: 'sizes',
+      sizes: [
+        { group: 0, diskBytes: 1000, memoryBytes: 0 },
+        { group: 4, diskBytes: 1004, memoryBytes: 0 },
+      ],
+    },
+  ]);
 
   bytes = 2000;
   look();

@@ -1,6 +1,7 @@
+import type { Engine } from '@althing/engine';
 import type { StateStore } from '@althing/storage';
 import type { Clock } from '../base/clock.js';
-import type { GroupId } from '../between/protocol.js';
+import type { Consensus, GroupId } from '../between/protocol.js';
 
 /** Time between two looks, in milliseconds. */
 const LOOK_MS = 30_000;
@@ -17,7 +18,16 @@ export class CollectionSizes {
   private bytes: ReadonlyMap<GroupId, number> = new Map();
   private isLooking = false;
 
-  constructor(state: SizedState, onFailure: (error: unknown) => void) {
+  /**
+   * @param engine knows what a group has in memory
+   * @param line to the consensus thread, which serves the figures, and is told of what a look has found
+   */
+  constructor(
+    state: SizedState,
+    private readonly engine: () => Pick<Engine, 'scope'>,
+    private readonly line: Pick<Consensus, 'send'>,
+    onFailure: (error: unknown) => void,
+  ) {
     this.state = state;
     this.onFailure = onFailure;
   }
@@ -42,6 +52,12 @@ export class CollectionSizes {
         for (const group of store.groups()) bytes.set(group, await store.approximateBytes(group));
         this.bytes = bytes;
       });
+      const engine = this.engine();
+      const sizes = [...this.bytes].map(([group, diskBytes]) => {
+        const memoryBytes = engine.scope(group)?.store?.bytes ?? 0;
+        return { group, diskBytes, memoryBytes };
+      });
+      this.line.send({ kind: 'sizes', sizes });
     } catch (error) {
       this.onFailure(error);
     } finally {

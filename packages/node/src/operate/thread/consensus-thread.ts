@@ -12,7 +12,7 @@ import { type JoinedClock, joinedClock } from '../../base/joined-clock.js';
 import { ClusterFile } from '../../between/cluster-record.js';
 import { EventSender } from '../../between/event-sender.js';
 import type { Parcel } from '../../between/parcel.js';
-import { type Command, type OperatorToken, ROOT_GROUP } from '../../between/protocol.js';
+import { type Command, type GroupSize, type OperatorToken, ROOT_GROUP } from '../../between/protocol.js';
 import { Phase, SharedStatus } from '../../between/shared-status.js';
 import { ExitCode } from '../../config/exit-codes.js';
 import { portInUse } from '../../config/problem.js';
@@ -152,6 +152,7 @@ export class ConsensusThread {
   private readonly storage = new StorageBeat(now);
   private readonly clock: JoinedClock;
   private operators: readonly OperatorToken[] = [];
+  private sizes: readonly GroupSize[] = [];
   /** Whether there is nothing to do for which ticks have to come in time. */
   private isCalm = (): boolean => false;
 
@@ -261,6 +262,7 @@ export class ConsensusThread {
   private take(parcel: Parcel<Command>, running: Running): void {
     this.toEngine.receive(parcel, (command) => {
       if (command.kind === 'operators') this.operators = command.tokens;
+      if (command.kind === 'sizes') this.sizes = command.sizes;
       if (command.kind === 'renew_tls') running.server.renewTls(command);
       running.side.handle(command);
       if (command.kind === 'stop') this.stop(running);
@@ -313,6 +315,7 @@ export class ConsensusThread {
           startedAt,
           folder: logPath,
           groups: () => host.groupsNow,
+          sizes: () => this.sizes,
           peers: () => peerFigures(side),
           logBytes: () => log.stats().bytes,
           isReady: () => isReady,
