@@ -62,7 +62,11 @@ export class UserBudgets {
   /** Charges the time that went into a request. */
   spend({ request: { user }, ranMs }: Spent): void {
     const { all } = this.limits;
-    if (all.size === 0) this.buckets.clear();
+    if (all.size === 0) {
+      // A Map that is cleared gets another table, even if there was nothing in it.
+      if (this.buckets.size > 0) this.buckets.clear();
+      return;
+    }
     const limit = all.get(user.id);
     if (limit !== undefined && limit.share !== null) this.filled(user.id, limit).ms -= ranMs;
   }
