@@ -33,6 +33,7 @@ import {
   type TableCapture,
 } from '@althing/node/parts';
 import { plantInExpiry } from './expiry-bugs.js';
+import { plantInFeeds } from './feed-bugs.js';
 import { plantInIndexes } from './index-bugs.js';
 import { plantCursorInMemory, plantInJobs } from './job-bugs.js';
 import type { NodeMutant } from './node-mutant-names.js';
@@ -151,8 +152,9 @@ export class NodeBugs {
   }
 
   /** Changes what a node tells its clients, before it is used. */
-  side({ rooms }: EngineSide): void {
+  side({ rooms, feeds }: EngineSide): void {
     if (this.on.has('gap_not_told')) rooms.replaced = () => {};
+    plantInFeeds(feeds, this.on);
   }
 
   /** Changes a session, and what it holds, before it is used. */
