@@ -4,6 +4,7 @@
 import { expect, test } from '@jest/globals';
 import { Draw } from '../simulation/random.js';
 import { ALL_KINDS, type Asker, DOORS, drawCrowd } from './crowd.js';
+import { meetInHeap } from './heap.js';
 import { isFair, meet } from './meeting.js';
 
 test('requests of all kinds are carried out at all doors', async () => {
@@ -33,3 +34,10 @@ test.each([
   },
   600_000,
 );
+
+test('a node with a heap of 400 MB lives through large bodies, answers and values, and answers what is small', async () => {
+  const seed = Number(process.env.ALTHING_TEST_SEED);
+  const { statuses, answers } = await meetInHeap(new Draw(seed, 'crowd'), 1000, 6);
+  expect(answers).toBeGreaterThan(0);
+  for (const status of statuses.keys()) expect([0, 200, 413, 422, 429, 500, 503, 504]).toContain(status);
+}, 120_000);

@@ -4,6 +4,7 @@ import { durationOf, isWrongUsage, USAGE_EXIT_CODE, wholeIn } from '../harness/u
 import { deltaDebug } from '../simulation/delta-debug.js';
 import { Draw } from '../simulation/random.js';
 import { type Asker, drawCrowd } from './crowd.js';
+import { meetInHeap } from './heap.js';
 import { isFair, type Met, meet, type Wait } from './meeting.js';
 
 const HELP = `Crowds of requests of all kinds come to all doors of a simulated cluster, in which queries take time. Whoever asks something quick
@@ -14,6 +15,7 @@ meanwhile may wait for one query of somebody else and a tenth of a second; for a
   npm run crowds -- --nodes 3       a cluster of three (default: one node)
   npm run crowds -- --seed 42       one crowd; when it keeps somebody waiting, it is made small
   npm run crowds -- --from 1000     the first seed (default: 1)
+  npm run crowds -- --heap          large bodies, answers and values at a real node with a heap of 400 MB, which has to live
 `;
 
 const CROWDS = 100;
@@ -30,6 +32,7 @@ async function main(args: readonly string[]): Promise<number> {
       nodes: { type: 'string', default: '1' },
       seed: { type: 'string' },
       from: { type: 'string', default: '1' },
+      heap: { type: 'boolean', default: false },
     },
   });
   if (values.help) {
@@ -40,6 +43,7 @@ async function main(args: readonly string[]): Promise<number> {
   if (values.seed !== undefined) return await showOne(wholeIn('--seed', values.seed, 1, 2 ** 31), nodes);
   const from = wholeIn('--from', values.from, 1, 2 ** 31);
   const until = values.for === undefined ? null : performance.now() + durationOf('--for', values.for);
+  if (values.heap) return await inHeap(from, until);
   let failed = 0;
   let longest: Wait | null = null;
   let seed = from;
@@ -53,6 +57,23 @@ async function main(args: readonly string[]): Promise<number> {
   console.log(`the longest wait: ${longest === null ? 'none' : textOf(longest)}`);
   console.log(`${seed - from - failed} passed, ${failed} failed`);
   return failed === 0 ? 0 : 1;
+}
+
+/** One crowd at a real node, or as many as there is time for. */
+async function inHeap(from: number, until: number | null): Promise<number> {
+  for (let seed = from; seed === from || (until !== null && performance.now() < until); seed++) {
+    try {
+      const { statuses, answers, longestMs } = await meetInHeap(new Draw(seed, 'crowd'));
+      const told = [...statuses].map(([status, count]) => `${count} x ${status}`).join(', ');
+      console.log(
+        `seed ${seed}: ${told}; ${answers} changes beside them, the longest ${longestMs.toFixed(0)} ms`,
+      );
+    } catch (error) {
+      console.log(`seed ${seed}: ${error instanceof Error ? error.message : String(error)}`);
+      return 1;
+    }
+  }
+  return 0;
 }
 
 /** Shows what a crowd does, and which part of it does the same. */

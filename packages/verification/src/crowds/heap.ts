@@ -1,0 +1,134 @@
+/**
+ * A crowd whose requests take memory, at a real node with a heap of 400 MB: bodies and answers as large as they may be, values that are stored,
+ * and clients that read nothing. The node has to live, and who asks something small is answered.
+ */
+import { connect } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { RealNode } from '@althing/node/testing';
+import type { Draw } from '../simulation/random.js';
+
+const HEAP_MB = 400;
+const MiB = 1024 * 1024;
+
+/** Clients at once, of so many users, and how long they come, in milliseconds. */
+const CLIENTS = 16;
+const USERS = 4;
+const CROWD_MS = 10_000;
+const ASK_MS = 20;
+/** Longest wait for an answer, in milliseconds. */
+const LATE_MS = 60_000;
+
+/** Bodies of queries: `part` of the largest, in (0, 1]. */
+const KINDS: Readonly<Record<string, (part: number, at: number) => string>> = {
+  'a long text': (part) => query('x.len();', `"${'x'.repeat(part * 14 * MiB)}"`),
+  'many empty things': (part) => query('x.len();', `[${'{},'.repeat(part * 4 * MiB)}1]`),
+  'lists in lists': (part) => query('x.len();', `[${'[[[[1]]]],'.repeat(part * MiB)}1]`),
+  'a text that is stored': (part, at) => query(`.x${at} = x; nil;`, `"${'x'.repeat(part * 4 * MiB)}"`),
+  'things that are stored': (part, at) =>
+    query(`.x${at} = x.map(|n| {n:, name: 'number ' + str(n)}); nil;`, `[${'1,'.repeat(part * 20_000)}1]`),
+  'a long answer': (part) => query(`range(${Math.ceil(part * 20)}).map(|| range(50000));`),
+  'a long text as answer': (part) =>
+    query(`s = 'x'; for (i in range(${Math.ceil(16 + 8 * part)})) { s = s + s; }; s;`),
+  'much that is kept meanwhile': (part) =>
+    query(
+      `l = []; for (i in range(${Math.ceil(part * 1000)})) { l.push(range(20000).map(|i| str(i))); }; nil;`,
+    ),
+};
+
+/** What came of a crowd. */
+export interface HeapMet {
+  /** Answers to the crowd by their statuses; 0 for connections that the node ended. */
+  readonly statuses: ReadonlyMap<number, number>;
+  readonly answers: number;
+  /** The longest wait of who asked something small, in milliseconds: the machine may have other things to do. */
+  readonly longestMs: number;
+}
+
+/** @throws Error when the node dies, or leaves something small without its answer */
+export async function meetInHeap(draw: Draw, crowdMs = CROWD_MS, clients = CLIENTS): Promise<HeapMet> {
+  const node = await RealNode.start(
+    { request_size_limit: 16 * MiB, request_memory_limit_mb: 64, query_duration_limit_ms: 1000 },
+    undefined,
+    undefined,
+    [`--max-old-space-size=${HEAP_MB}`],
+  );
+  try {
+    const end = performance.now() + crowdMs;
+    const statuses = new Map<number, number>();
+    await node.value('//stuff', '.n = 0;');
+    const tokens = await node.value(
+      '/t',
+      `range(${USERS}).map(|i| { u = 'u' + str(i); new_user(u); grant('//stuff', u, FULL); new_token(u); });`,
+    );
+    if (!Array.isArray(tokens)) throw new Error('there are no users');
+    const users = tokens.map((token) => `Bearer ${token}`);
+    const crowd = Array.from({ length: clients }, async () => {
+      while (performance.now() < end) {
+        const status = await ask(node, draw, draw.pick(users));
+        if (status !== null) statuses.set(status, (statuses.get(status) ?? 0) + 1);
+      }
+    });
+    const { answers, longestMs } = await bystander(node, end);
+    await Promise.all(crowd);
+    if (!node.running) throw new Error(`the node has ended: ${node.log.slice(-2000)}`);
+    // A change whose connection ended was asked for again.
+    if (Number(await node.value('//stuff', '.n;')) < answers) throw new Error('the node lost a change');
+    if (/internal_error|FATAL/.test(node.log)) throw new Error(node.log.slice(-2000));
+    return { statuses, answers, longestMs };
+  } finally {
+    await node.stop();
+  }
+}
+
+/** A request of the crowd; its status, null for one that nobody reads. */
+async function ask(node: RealNode, draw: Draw, authorization: string): Promise<number | null> {
+  const kind = draw.pick(Object.values(KINDS));
+  const body = kind(draw.pick([0.01, 0.3, 1]), draw.int(0, 9));
+  if (draw.chance(0.2)) {
+    const socket = connect(node.port).pause();
+    socket.on('error', () => {});
+    socket.write(node.text('//stuff', body, { authorization }));
+    await pause(draw.int(1, 1000));
+    socket.destroy();
+    return null;
+  }
+  return await post(node, body, authorization);
+}
+
+/** The status of a request that has a connection for itself while it lasts; 0 where the node ended that. */
+async function post(node: RealNode, body: string, authorization: string): Promise<number> {
+  const headers = { Authorization: authorization, 'Content-Type': 'application/json' };
+  try {
+    const answer = await fetch(`${node.url}//stuff`, { method: 'POST', headers, body });
+    await answer.arrayBuffer();
+    return answer.status;
+  } catch {
+    return 0;
+  }
+}
+
+/** Asks something small again and again; the node may refuse it for the moment, and says so. */
+async function bystander(
+  node: RealNode,
+  end: number,
+): Promise<{ readonly answers: number; readonly longestMs: number }> {
+  let answers = 0;
+  let longestMs = 0;
+  while (performance.now() < end) {
+    const begun = performance.now();
+    for (let status = 0; status !== 200; ) {
+      status = await post(node, query('.n += 1;'), node.authorization);
+      if (status !== 200 && status !== 503)
+        throw new Error(`something small got ${status}: ${node.log.slice(-2000)}`);
+      if (performance.now() > begun + LATE_MS) throw new Error('something small got no answer');
+    }
+    answers += 1;
+    longestMs = Math.max(longestMs, performance.now() - begun);
+    await pause(ASK_MS);
+  }
+  return { answers, longestMs };
+}
+
+function query(code: string, x = 'null'): string {
+  return `{"type":"query","code":${JSON.stringify(code)},"vars":{"x":${x}}}`;
+}
