@@ -308,7 +308,7 @@ export class Runtime extends Meter {
     this.futureDepth = 0;
     this.signal = Signal.NONE;
     this.returned = null;
-    this.saved = [];
+    if (this.saved.length > 0) this.saved = [];
     this.depth = 0;
     this.statementDepth = -1;
     this.statementEffects = -1;
@@ -352,7 +352,7 @@ export class Runtime extends Meter {
     this.profile?.end();
     this.profile = null;
     this.returned = null;
-    this.saved = [];
+    if (this.saved.length > 0) this.saved = [];
     this.pending = NOTHING_PENDING;
     this.store = null;
     this.schema = this.noSchema;
