@@ -68,6 +68,9 @@ const LINT_MS = 200;
 /** How often the page is told of what is typed, in milliseconds: to draw it anew takes longer than a key may. */
 const TELL_MS = 100;
 
+/** Completions that are drawn at a time, around the chosen one; ten are to be seen. */
+const OPTIONS_MAX = 25;
+
 export function makeEditor(options: EditorOptions): Editor {
   const { parent, text, changed, run } = options;
   const root = parent.shadowRoot ?? parent.attachShadow({ mode: 'open' });
@@ -116,7 +119,11 @@ export function makeEditor(options: EditorOptions): Editor {
         highlightActiveLine(),
         highlightSelectionMatches(),
         placeholder('.guests.filter(|g| g.age >= 18)'),
-        autocompletion({ override: [(context) => completions(context, options.scope())], icons: false }),
+        autocompletion({
+          override: [(context) => completions(context, options.scope())],
+          icons: false,
+          maxRenderedOptions: OPTIONS_MAX,
+        }),
         linter(mistakesIn, { delay: LINT_MS }),
         // Tab is not among them: it leaves the editor.
         keymap.of([
