@@ -62,7 +62,6 @@ export const NODE_MUTANTS = {
   job_value_not_stored: 'a value that a job makes for a new definition is not a part of the next checkpoint',
   job_slice_not_undone: 'a slice of a job that is taken back counts as done',
   feed_skips_entry: 'what is read of the log for a feed lacks its first entry, unless that is the only one',
-  feed_asks_in_vain: 'a node that is asked for a part of its log reads it from the beginning',
   feed_skips_at_switch: 'the first change behind what a follower missed is not told to it',
   feed_drops_for_slow: 'of lines that wait for a follower together, those behind the second are dropped',
   feed_uncommitted: 'a feed tells of all that the log holds, committed or not',

@@ -1,6 +1,5 @@
 /** Planted bugs of the node, put between its parts: nothing of them is in the code that runs in production. */
 import {
-  ByteReader,
   ByteWriter,
   CollectionGroup,
   type Engine,
@@ -126,9 +125,6 @@ export class NodeBugs {
     if (event.kind === 'log_read' && event.part !== null && on.has('feed_skips_entry')) {
       const { entries } = event.part;
       return { ...event, part: { ...event.part, entries: entries.length > 1 ? entries.slice(1) : entries } };
-    }
-    if (event.kind === 'called' && event.payload[0] === CallKind.ReadLog && on.has('feed_asks_in_vain')) {
-      return { ...event, payload: readFromBeginning(event.payload) };
     }
     if (event.kind === 'invited' && on.has('invitation_stays')) {
       const { node: _member, ...rest } = event;
@@ -425,16 +421,4 @@ function inOrder(capture: TableCapture, order: ReadonlySet<NodeId>): TableCaptur
           sink.put(kind, id, part, kind === SessionRecord.TABLE ? Buffer.concat([value, text]) : value),
       }),
   };
-}
-
-/** A call for a part of a log that asks for another one. */
-function readFromBeginning(call: Uint8Array): Uint8Array {
-  const input = new ByteReader(call);
-  const out = new ByteWriter();
-  out.u8(input.u8());
-  out.varint(input.varint());
-  input.varint();
-  out.varint(0);
-  out.varint(input.varint());
-  return out.take();
 }
