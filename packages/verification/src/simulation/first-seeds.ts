@@ -22,6 +22,7 @@ export const SEEDS_TRIED_FIRST: ReadonlyMap<string, readonly number[]> = new Map
   ['node:index_captured_late', [1, 2, 4]],
   ['node:index_of_before', [1]],
   ['node:job_cursor_in_memory', [42, 60]],
+  ['node:job_rewritten_forgotten', [6017]],
   ['node:join_before_watched', [10, 11, 16]],
   ['node:no_undo', [11, 12, 14]],
   ['node:prepared_answer_before_commit', [31, 53, 60]],

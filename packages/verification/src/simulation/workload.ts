@@ -266,7 +266,7 @@ const INDEXING: readonly ((number: number) => string)[] = [
 /** A type with instances for jobs, whose work is checked (`job-bugs.ts`), unless they are there. Some change each time, perhaps behind their turn. */
 const FILL_JOBS = [
   "if (!has_type('J')) { set_type('J', {n: 'int', gone: 'bool', turns: 'int', m: 'int', w: 'int'}); .set('jobs', set()); .set('held', range(9).map(|i| {i:})); };",
-  'if (.jobs.len() < 90) range(40).each(|i| .jobs.add(J{n: i, gone: i % 3 == 0}));',
+  'if (.jobs.len() < 200) range(100).each(|i| .jobs.add(J{n: i, gone: i % 3 == 0}));',
   '.jobs.each(|j| if (j.n < 9) { j.m += 1; j.w = is_str(j.w) ? str(j.m) : j.m; });',
 ].join(' ');
 
