@@ -224,7 +224,7 @@ describe('what can not be', () => {
           expect(lines(db.collection)).toEqual(before);
         },
       ),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   });
 });

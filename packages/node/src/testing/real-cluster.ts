@@ -56,6 +56,8 @@ export class RealCluster {
       listen_node_port: port,
       cluster,
       cluster_secret: secret,
+      // No balancer sends them requests.
+      drain_delay_ms: 0,
       ...settings,
     }));
     const nodes = all.map((own) => RealNode.launch(own, undefined, nodeArgs));

@@ -43,7 +43,7 @@ const SMALL: TestSettings = {
 export const FREE_PORT = 'free';
 
 const START_TIMEOUT_MS = 60_000;
-const STOP_TIMEOUT_MS = 20_000;
+const STOP_TIMEOUT_MS = 60_000;
 
 /** How long an error waits for the status of a node, in milliseconds, and how many characters of the logs of other nodes it shows. */
 const STATUS_MS = 2000;

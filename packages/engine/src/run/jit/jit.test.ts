@@ -15,7 +15,7 @@ function bothTiers(): { readonly first: Harness; readonly second: Harness } {
 }
 
 const seed = Number(process.env.ALTHING_TEST_SEED);
-const runs = 1500 * Number(process.env.ALTHING_TEST_RUNS_FACTOR);
+const runs = 700 * Number(process.env.ALTHING_TEST_RUNS_FACTOR);
 
 test(`both tiers do the same with random programs (seed ${seed})`, () => {
   const entries = builtIns().filter(({ name }) => !FICKLE.has(name));

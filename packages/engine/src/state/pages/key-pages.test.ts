@@ -133,7 +133,7 @@ test('a tree has what a sorted array has, through checkpoints, evictions and res
         world.check();
       }
     }),
-    { numRuns: 40 },
+    { numRuns: 25 },
   );
 });
 

@@ -348,7 +348,7 @@ describe('a checkpoint of a large list that is encoded in steps', () => {
           list instanceof List && list.backing instanceof ListPages ? list.backing.recordNumbers.length : 0;
         expect(fixture.records.size).toBe(1 + pages);
       }),
-      { numRuns: 150 },
+      { numRuns: 70 },
     );
   });
 });

@@ -3,7 +3,7 @@ import { fuzz, replay, shrunk } from './fuzz.js';
 import type { FuzzProgram } from './world.js';
 
 const seed = Number(process.env.ALTHING_TEST_SEED);
-const runs = 600 * Number(process.env.ALTHING_TEST_RUNS_FACTOR);
+const runs = 300 * Number(process.env.ALTHING_TEST_RUNS_FACTOR);
 
 test(`random programs leave leader and follower equal (seed ${seed})`, () => {
   const { finding, changes } = fuzz(seed, (programs) => programs < runs);
