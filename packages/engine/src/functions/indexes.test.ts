@@ -323,6 +323,21 @@ describe('an index of odd values', () => {
     expect(brokenRules(db.collection)).toEqual([]);
   });
 
+  test('has surrogate pairs in the order of sort; halves of them are no texts', () => {
+    const texts = ['\ue000', '\u{10000}', '\uffff', 'x\u{1f600}', '\u{10ffff}', '', '\ud7ff'];
+    db.run("set_type('T', {s: 'str'}); .ts = texts.map(|s| T{s: s}); new_index('T', 's');", {
+      vars: { texts },
+    });
+    expect(db.run("all_by('T', 's').map(|t| t.s) == .ts.map(|t| t.s).sort();")).toBe(true);
+    expect(db.run(".ts.every(|t| one_by('T', 's', t.s) == t);")).toBe(true);
+    for (const half of ['\ud800', 'x\udc00']) {
+      const sent = { format: 'json', data: JSON.stringify({ half }) } as const;
+      expect(db.error("one_by('T', 's', half);", { sent })).toBe('bad_data_err');
+      expect(db.error(`one_by('T', 's', '${half}');`)).toBe('bad_data_err');
+    }
+    expect(brokenRules(db.collection)).toEqual([]);
+  });
+
   test('refuses whatever is made of a cursor', () => {
     db.run("new_index('User', 'name');");
     const cursor = String(db.run("page_by('User', 'name', nil, {limit: 1}).next"));
