@@ -370,6 +370,8 @@ async function lookAt(size: string, window: Window, found: Record<string, string
   const opened = await OpenedConsole.open(browser, node.url, window);
   const look = async (name: string): Promise<void> => {
     const barriers = await opened.barriers();
+    const beyond = Number(await opened.page.evaluate('document.documentElement.scrollWidth - innerWidth'));
+    if (beyond > 0) barriers.push(`the page is ${beyond} px wider than the window`);
     if (barriers.length > 0) found[`${size} ${name}`] = barriers;
   };
   await opened.visit();
