@@ -219,7 +219,8 @@ describe('what is read', () => {
   test('is told from memory and from disk', () => {
     db = new Harness({ evicts: true });
     db.run('.list = range(50).map(|i| {n: i}); nil;');
-    const code = 'things = .list; for (t in things) t.n; for (t in things) t.n;';
+    // Code that only reads would have each thing leave between two turns.
+    const code = 'things = .list; for (t in things) t.n; for (t in things) t.n; .read = true;';
     const loops = statements(code).filter((each) => each['code'] === 't.n');
     expect(loops.map((each) => [each['column'], each['from_disk'], each['from_memory']]).sort()).toEqual([
       [35, 50, 0],
