@@ -364,6 +364,9 @@ describe('without barriers', () => {
   });
 });
 
+/** Words that stand upright. */
+const BROKEN_BUTTONS = `[...document.querySelectorAll('main button.link')].filter((each) => each.offsetHeight > 2 * each.offsetWidth).length`;
+
 /** Looks for barriers on all pages of a window. */
 async function lookAt(size: string, window: Window, found: Record<string, string[]>): Promise<void> {
   if (browser === null) return;
@@ -371,6 +374,8 @@ async function lookAt(size: string, window: Window, found: Record<string, string
   const look = async (name: string): Promise<void> => {
     const barriers = await opened.barriers();
     const beyond = Number(await opened.page.evaluate('document.documentElement.scrollWidth - innerWidth'));
+    const broken = Number(await opened.page.evaluate(BROKEN_BUTTONS));
+    if (broken > 0) barriers.push(`${broken} buttons are broken into letters`);
     if (beyond > 0) barriers.push(`the page is ${beyond} px wider than the window`);
     if (barriers.length > 0) found[`${size} ${name}`] = barriers;
   };
