@@ -204,7 +204,7 @@ describe('what fails', () => {
     const io = new FakeIo();
     answer = { status: 400, body: '<html>Bad request\n</html>' };
     expect(await query(io, '@t', '1;', '--url', url, ...user)).toBe(1);
-    expect(io.errors).toBe(`${url} answered with HTTP status 400, and no error of a node\n`);
+    expect(io.errors).toBe(`${url} answered with status 400, and no error\n`);
   });
 
   test.each([

@@ -454,7 +454,7 @@ describe('giving up', () => {
     expect(errors[2]).toBeInstanceOf(QueueFullError);
     expect(errors[1]).toMatchObject({
       outcome: 'none',
-      message: expect.stringContaining('the time was over'),
+      message: expect.stringContaining('there was no time to send'),
     });
   });
 });

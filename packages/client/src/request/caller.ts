@@ -152,7 +152,6 @@ export class Caller {
       const isFresh = state.stays !== null;
       const failure = state.failures === 0 ? null : this.#failureText(state);
       state.begin(node);
-      const info = { attempt: state.attempts, node: state.where, bytes: body.length, failure };
       const attempt: Attempt = {
         node,
         scope,
@@ -166,16 +165,22 @@ export class Caller {
         dryRun,
         minIndex: consistency === 'stale' ? this.#seen.of(scope.text) : 0,
         timeoutMs: Math.min(options.attemptTimeoutMs ?? ATTEMPT_TIMEOUT_MS, leftMs),
-        headers: { ...requestHeaders, ...hooks.attempt?.(hookCall, info) },
+        headers: {
+          ...requestHeaders,
+          ...hooks.attempt?.(hookCall, {
+            attempt: state.attempts,
+            node: state.where,
+            bytes: body.length,
+            failure,
+          }),
+        },
         isFresh,
       };
       const end = await endOf(transport.send(attempt), interruption);
       state.tried.add(node);
       this.#note(scope, node, end);
       if (end.kind === 'too_large')
-        throw new ProtocolError(
-          `${state.where} answered with more than ${end.bytesMax} bytes (limits.answerBytes)`,
-        );
+        throw new ProtocolError(`the answer has more than ${end.bytesMax} bytes (limits.answerBytes)`);
       const verdict = verdictOf(
         end,
         {
@@ -229,7 +234,7 @@ export class Caller {
   /** @throws {AlthingError} for an answer that is an error, or none */
   #valueOf<T>(reply: Reply, state: CallState, read: (body: Uint8Array) => T): T {
     const { failure, status } = reply;
-    state.answer = reply;
+    state.lastReply = reply;
     if (failure === null) {
       try {
         return read(reply.body);
@@ -241,17 +246,14 @@ export class Caller {
     }
     if (failure === 'malformed') {
       const outcome = status >= 500 || state.isInDoubt ? 'unknown' : 'none';
-      throw new ProtocolError(
-        `${state.where} answered with HTTP status ${status}, and no error of a node`,
-        outcome,
-      );
+      throw new ProtocolError(this.#failureText(state), outcome);
     }
     throw this.#errorOf(reply, failure, state);
   }
 
   /** The error that a node answered. */
   #errorOf({ status, node, requestId }: Reply, failure: Failure, state: CallState): AlthingError {
-    const message = this.#options.login.redacted(failure.message);
+    const message = this.#failureText(state);
     if (failure.outcome === 'made' && status === 500) return new AnswerLostError(message, failure.code);
     // An earlier attempt may still come to a node, and succeed there.
     const outcome = state.isInDoubt && failure.outcome === 'none' ? 'unknown' : failure.outcome;
@@ -266,54 +268,46 @@ export class Caller {
       return new AbortError('the call was aborted', outcome, interrupted.reason);
     if (interrupted?.kind === 'closed') return new AbortError('the client was closed', outcome);
     const { lastReply, lastError } = state;
-    const name = state.name?.text ?? state.key;
+    const text = this.#failureText(state);
     if (state.isInDoubt) {
-      const said = lastReply === null ? this.#whyOf(state) : `: status ${lastReply.status}`;
       return new OutcomeUnknownError(
-        `nobody knows whether the request took effect${said}`,
-        name,
+        `the request may have taken effect: ${text}`,
+        state.name?.text ?? state.key,
         lastError ?? undefined,
       );
     }
     const failure = lastReply?.failure ?? 'malformed';
     if (lastReply !== null && failure !== 'malformed') return this.#errorOf(lastReply, failure, state);
-    if (state.attempts === 0)
-      return new ConnectionError('the time was over before the request could be sent');
-    return new ConnectionError(this.#noAnswerText(state), lastError ?? undefined);
-  }
-
-  /** For an attempt that came to no answer of a node. */
-  #noAnswerText(state: CallState): string {
-    const { lastReply, where } = state;
-    return lastReply === null
-      ? `${where} can't be reached${this.#whyOf(state)}`
-      : `${where} answered with status ${lastReply.status}`;
-  }
-
-  #whyOf({ lastError }: CallState): string {
-    return lastError === null ? '' : `: ${this.#options.login.redacted(messageOf(lastError))}`;
+    return new ConnectionError(
+      state.attempts === 0 ? 'there was no time to send the request' : text,
+      lastError ?? undefined,
+    );
   }
 
   /** Why the last attempt came to nothing. */
-  #failureText(state: CallState): string {
-    const failure = state.lastReply?.failure ?? 'malformed';
-    return failure === 'malformed'
-      ? this.#noAnswerText(state)
-      : this.#options.login.redacted(failure.message);
+  #failureText({ lastReply, lastError, where }: CallState): string {
+    const failure = lastReply?.failure ?? 'malformed';
+    return this.#options.login.redacted(
+      failure !== 'malformed'
+        ? failure.message
+        : lastReply === null
+          ? `${where} can't be reached: ${lastError === null ? 'no answer' : messageOf(lastError)}`
+          : `${where} answered with status ${lastReply.status}, and no error`,
+    );
   }
 
   #tell(call: HookCall, state: CallState, error: unknown): void {
     const { answer } = this.#options.hooks;
     if (answer === undefined) return;
-    const { clock } = this.#options.surroundings;
+    const { lastReply, begunAt, attempts, node, where } = state;
     try {
       answer(call, {
-        durationMs: clock.now() - state.begunAt,
-        attempts: state.attempts,
-        node: state.node === null ? null : state.where,
-        bytes: state.answer?.body.length ?? 0,
-        index: state.answer?.index ?? 0,
-        timing: state.answer?.timing ?? null,
+        durationMs: this.#options.surroundings.clock.now() - begunAt,
+        attempts,
+        node: node === null ? null : where,
+        bytes: lastReply?.body.length ?? 0,
+        index: lastReply?.index ?? 0,
+        timing: lastReply?.timing ?? null,
         outcome: error === null ? 'ok' : error instanceof AlthingError ? error.outcome : 'none',
         error: error === null ? null : error instanceof Error ? error.name : 'Error',
       });
@@ -355,8 +349,6 @@ class CallState {
   hasRenewed = false;
   lastError: unknown = null;
   lastReply: Reply | null = null;
-  /** The answer that stands. */
-  answer: Reply | null = null;
 
   constructor(begunAt: number) {
     this.begunAt = begunAt;

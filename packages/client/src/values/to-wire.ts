@@ -35,9 +35,7 @@ export function writableOf(value: unknown, nestingMax: number, depth = 0): Writa
     case 'object':
       return value === null ? null : compoundOf(value, nestingMax, depth);
     default:
-      throw new TypeError(
-        `${typeof value === 'undefined' ? 'undefined' : `a ${typeof value}`} can't be sent`,
-      );
+      throw new TypeError(`a value of type ${typeof value} can't be sent`);
   }
 }
 

@@ -52,7 +52,7 @@ export class LogReads {
     // Its end is not there yet.
     if (after >= own.oldest.index) return null;
     const voters = this.options.voters(group);
-    let lacking = 1;
+    let lacking = voters.includes(this.options.nodeId) ? 1 : 0;
     let { oldest } = own;
     for (const node of this.othersFirst(voters)) {
       const part = await this.readAt(node, group, after, upTo);
