@@ -2,7 +2,7 @@
 import { ErrorCode } from '@althing/engine';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { TestBench } from '../testing/session-bench.js';
-import { LostError } from './feeds.js';
+import { Feeds, LostError } from './feeds.js';
 import { ALL_CHANGES, filterOf } from './parcel.js';
 import { parsePosition } from './position.js';
 import type { FeedEnd, FeedLine, FeedSink } from './subscriber.js';
@@ -87,6 +87,43 @@ async function follow(since: string | null = null, filter = ALL, user = 'admin')
 }
 
 describe('a follower', () => {
+  test.each([
+    [3, 'the place behind what was acknowledged'],
+    [Number.POSITIVE_INFINITY, 'node_err after some seconds'],
+  ])('of a group that has no leader for %s looks gets %s', async (looks) => {
+    const real = bench.session(stuff);
+    let asked = 0;
+    const session: typeof real = Object.create(real, {
+      readIndex: { value: (done: (isKnown: boolean) => void) => done(++asked > looks) },
+    });
+    let waitedMs = 0;
+    const feeds = new Feeds({
+      engine: bench.engine,
+      session: () => session,
+      reads: { read: () => Promise.resolve(null) },
+      clock: {
+        after: (ms, work) => {
+          waitedMs += ms;
+          queueMicrotask(work);
+          return () => {};
+        },
+        every: () => () => {},
+      },
+      onDefect: (error) => bench.failures.push(error as Error),
+    });
+    const user = bench.engine.root.usersByName.get('admin');
+    if (user === undefined) throw new Error('no user admin');
+    const follower = new Follower();
+    const following = feeds.follow({ user, collection: 'stuff', since: null, filter: ALL }, follower);
+    const end = following.then(
+      () => feeds.counts.all,
+      (error) => error.code,
+    );
+    await bench.travel();
+    if (looks < 10) expect([await end, waitedMs]).toEqual([1, 300]);
+    else expect([await end, waitedMs]).toEqual([ErrorCode.NODE, 5000]);
+  });
+
   test('is told of each change once it is committed, and by whom it is wanted', async () => {
     await bench.value(stuff, "set_type('A', {n: 'int'}); set_type('B', {n: 'int'});");
     const all = await follow();

@@ -2,7 +2,7 @@ import { type Engine, ErrorCode, missingPrivilege, Privilege, QueryError, type U
 import type { Clock } from '../base/clock.js';
 import type { GroupId } from '../between/protocol.js';
 import type { GroupSession } from '../groups/group-session.js';
-import type { FEED_ENDS } from '../telemetry/families.js';
+import type { FeedFigures } from '../telemetry/engine-metrics.js';
 import { CollectionFeed, follows } from './collection-feed.js';
 import type { LogReads } from './log-reads.js';
 import type { FeedFilter } from './parcel.js';
@@ -15,21 +15,16 @@ export const FOLLOWERS_MAX = 1000;
 /** How often followers are told where they stand, in milliseconds. */
 export const BEAT_MS = 5000;
 
+/** A group that has no leader soon has one: how often that is looked for, and how many times, before a follower is refused. */
+const PRESENT_EVERY_MS = 100;
+const PRESENT_TRIES = 50;
+
 export interface FeedsOptions {
   readonly engine: Pick<Engine, 'root'>;
   readonly session: (group: GroupId) => GroupSession | undefined;
   readonly reads: Pick<LogReads, 'read'>;
-  readonly clock: Pick<Clock, 'every'>;
+  readonly clock: Pick<Clock, 'after' | 'every'>;
   readonly onDefect: (error: unknown) => void;
-}
-
-export interface FeedFigures {
-  readonly all: number;
-  readonly behind: number;
-  readonly lines: number;
-  readonly characters: number;
-  readonly lag: number;
-  readonly ended: Readonly<Record<(typeof FEED_ENDS)[number], number>>;
 }
 
 export interface FollowRequest {
@@ -79,7 +74,7 @@ export class Feeds {
   async follow({ user, collection, since, filter }: FollowRequest, sink: FeedSink): Promise<() => void> {
     const session = this.sessionOf(user, collection);
     if (this.counts.all >= FOLLOWERS_MAX) throw TOO_MANY;
-    const start = since ?? (await presentOf(session));
+    const start = since ?? (await this.presentOf(session));
     if (since !== null) await this.assertHeld(session, since);
     const feed = this.feedOf(session);
     const subscriber: Subscriber = new Subscriber(user.id, filter, start, sink, {
@@ -117,12 +112,22 @@ export class Feeds {
   private async assertHeld(session: GroupSession, since: FeedPosition): Promise<void> {
     // A position that this node lacks is in no history that goes on, unless the node is behind.
     if (since.index > session.appliedIndex) {
-      const present = await presentOf(session);
+      const present = await this.presentOf(session);
       if (since.index > present.index) throw new LostError(present);
     }
     const part = await this.options.reads.read(session.id, since.index, since.index);
     if (part === null) throw NOT_READY;
     if (!follows(part, since)) throw new LostError(part.oldest);
+  }
+
+  /** The place behind all that was acknowledged before. */
+  private async presentOf(session: GroupSession): Promise<FeedPosition> {
+    for (let tries = 1; tries <= PRESENT_TRIES; tries++) {
+      const position = await newPresentOf(session);
+      if (position !== null) return position;
+      await new Promise<void>((resolve) => this.options.clock.after(PRESENT_EVERY_MS, resolve));
+    }
+    throw NOT_READY;
   }
 
   private sessionOf(user: User, name: string): GroupSession {
@@ -183,15 +188,15 @@ export function endingOf(end: FeedEnd): FeedEnding {
   return end.kind === 'lost' ? { lost: true, oldest: positionText(end.oldest) } : { ended: end.kind };
 }
 
-/** The place behind all that was acknowledged before. */
-function presentOf(session: GroupSession): Promise<FeedPosition> {
-  return new Promise((resolve, reject) => {
+/** The place behind all that was acknowledged before; null where nobody can tell now. */
+function newPresentOf(session: GroupSession): Promise<FeedPosition | null> {
+  return new Promise((resolve) => {
     session.readIndex((isKnown) => {
-      if (!isKnown) reject(NOT_READY);
+      if (!isKnown) resolve(null);
       else
         session.mark(
           ({ index, hash }) => resolve({ index, hash }),
-          () => reject(NOT_READY),
+          () => resolve(null),
         );
     });
   });

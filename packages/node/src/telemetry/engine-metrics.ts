@@ -1,6 +1,5 @@
 /** The figures of the engine thread. A request is counted when it ends; the rest is set every second. */
 import { type EngineFigures, ErrorCode, type QueryError, type ScopeName } from '@althing/engine';
-import type { FeedFigures } from '../feed/feeds.js';
 import {
   CERTIFICATES,
   CHECKS,
@@ -40,6 +39,18 @@ export interface NativeFigures {
   readonly bytes: Readonly<Record<(typeof NATIVE_DIRECTIONS)[number], number>>;
   readonly events: Readonly<Record<(typeof NATIVE_EVENTS)[number], number>>;
   readonly ended: Readonly<Record<(typeof NATIVE_ENDS)[number], number>>;
+}
+
+/** Who follows changes: how many now, and what they were sent from the start on. */
+export interface FeedFigures {
+  readonly all: number;
+  /** Those that read the log by themselves. */
+  readonly behind: number;
+  /** Entries of the log that the farthest behind was not told of. */
+  readonly lag: number;
+  readonly lines: number;
+  readonly characters: number;
+  readonly ended: Readonly<Record<(typeof FEED_ENDS)[number], number>>;
 }
 
 /** Values that are sampled now and then. */
