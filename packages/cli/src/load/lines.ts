@@ -33,7 +33,7 @@ export class Lines {
    * @throws CutDumpError where some are missing
    */
   async *pieces(): AsyncGenerator<Buffer, void, undefined> {
-    // What came of the last whole line on, which may be the end: in parts, since a line may have many.
+    // The text behind the last whole line, in parts: a long line comes in many.
     let open: Uint8Array[] = [];
     for await (const bytes of this.source) {
       open.push(bytes);

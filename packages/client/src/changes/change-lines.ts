@@ -15,7 +15,7 @@ export interface ChangeLine {
   readonly isAlive: boolean;
 }
 
-/** What follows a position is not to be had any more, and no retry helps: begin anew with the present state. */
+/** The changes behind a position are not to be had any more, and no retry helps: begin anew with the present state. */
 export class LostError extends Error {
   constructor(
     /** The position from which the log can be followed; null where it is not known. */

@@ -143,5 +143,5 @@ export interface Answered {
   readonly defect: string | null;
 }
 
-/** What comes from the worker: answers, and meanwhile why a run still waits. */
+/** Messages of the worker: answers, and meanwhile why a run still waits. */
 export type Told = Answered | { readonly waiting: Waiting };

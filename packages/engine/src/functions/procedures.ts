@@ -177,7 +177,7 @@ function docOf(procedure: Procedure): string {
   return closureDoc(parseClosure(procedure.closure.source));
 }
 
-/** What `help` gives for a procedure: its call, its doc, and the way to call it where a built-in function has its name. */
+/** The text of `help` for a procedure: its call, its doc, and the way to call it where a built-in function has its name. */
 export function procedureHelp(rt: Runtime, procedure: Procedure): string {
   const { name, durationMs, closure } = procedure;
   const { params, rules } = rt.unitOf(closure);

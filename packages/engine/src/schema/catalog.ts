@@ -279,7 +279,7 @@ export function namesType({ definition }: FieldDef, id: number): boolean {
   return referencesOf(definition).types.includes(id);
 }
 
-/** What instances may have values of: the fields, and behind them the successor of one. */
+/** The fields that instances may have values of; a field's successor stands behind them. */
 export function slottedOf({ fields, successor }: TypeDef): readonly FieldDef[] {
   return successor === null ? fields : [...fields, successor];
 }

@@ -14,7 +14,7 @@ export class ReadingMemory {
   private readonly onFull: () => void;
   /** Bytes from which on things leave: more than may be where too few could leave the last time. */
   private fullAt: number;
-  /** What the query brought into memory, in that order. */
+  /** Things that the query brought into memory, the first one first. */
   private things: Thing[] = [];
 
   /**

@@ -133,7 +133,7 @@ describe('a restore in a cluster', () => {
     const followed = (await changesOf(second, '', 'application/x-ndjson')).text();
     const answer = await restore(second, "restore('kept.backup', {restore_tasks: true}); 42;", key);
     expect([answer.verdict, answer.text]).toEqual(['200', '42']);
-    // Who followed what was replaced is told so, and that it is lost when it asks again.
+    // The follower of a replaced collection is told so, and that its position is lost when it asks again.
     expect(await followed).toMatch(/"ended":"forbidden"\}\n$/);
     expect((await changesOf(second, `?since=${at}`, 'application/json')).status).toBe(410);
     const third = await cluster.restartNode(3);

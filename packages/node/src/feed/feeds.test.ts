@@ -221,7 +221,7 @@ describe('a follower', () => {
     const values = (follower: Follower): unknown[] => follower.changes.map(({ changes }) => changes[0]);
     expect(values(slow)).toEqual(values(quick));
     expect(slow.changes.length).toBe(30);
-    // What waits for it is bounded, and not by how much happens meanwhile.
+    // The characters that wait for it are bounded, however much happens meanwhile.
     expect(slow.largest).toBeLessThan(1024 * 1024 + 100_000);
     expect(bench.feeds.figures).toMatchObject({ all: 2, lines: 62, lag: 0, ended: { left: 0 } });
   });

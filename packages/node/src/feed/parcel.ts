@@ -190,7 +190,7 @@ function isWanted({ change, type }: LabelledChange, { types, ids }: FeedFilter):
     case 'type_def':
       return types === null || [change.before, change.now].some((def) => def !== null && types.has(def.name));
     case 'type':
-      // Who has things of its former type loses it.
+      // A follower of its former type has to hear that the thing left it.
       return ids === null || ids.has(change.id);
     default:
       if (ids !== null && !ids.has(change.id)) return false;

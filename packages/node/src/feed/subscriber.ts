@@ -27,7 +27,7 @@ export interface FeedLine extends LineBody {
   readonly isAlive: boolean;
 }
 
-/** What was to be told of the state was taken back: who comes back is told what is true. */
+/** Lines about a state that was taken back: they are not sent, and a follower that comes back is told of the present one. */
 export class UnconfirmedError extends Error {}
 
 /** Characters that may wait for a follower; behind that it reads the log by itself, when it took them. */
