@@ -50,16 +50,16 @@ export class ConnectionFeeds {
     if (place.kind !== 'collection') throw new QueryError(ErrorCode.VALUE, 'changes are told of collections');
     const { name } = place;
     this.open.get(name)?.stop();
-    const forget = (): void => {
-      if (this.open.get(name) === feed) this.open.delete(name);
-    };
-    const feed = new NativeFeed(scope, this.wire, forget);
     if (isStop) {
       respond(DONE);
       return;
     }
     if (this.open.size >= FEEDS_MAX)
       throw new QueryError(ErrorCode.MAX_QUOTA, `a connection has at most ${FEEDS_MAX} feeds of changes`);
+    const forget = (): void => {
+      if (this.open.get(name) === feed) this.open.delete(name);
+    };
+    const feed = new NativeFeed(scope, this.wire, forget);
     this.open.set(name, feed);
     this.host.feeds.follow({ user, collection: name, since, filter }, feed).then(
       (stop) => {
