@@ -5,10 +5,25 @@ import type { NodeMutant } from './node-mutant-names.js';
 /** Lines of a turn that a slow follower is told by a node that drops the others. */
 const LINES_MAX = 2;
 
-export function plantInFeeds(feeds: EngineSide['feeds'], on: ReadonlySet<NodeMutant>): void {
-  if (!on.has('feed_skips_at_switch') && !on.has('feed_drops_for_slow')) return;
+/** @param hashAt the chain hash of an entry of a collection, as far as the log of the node has it */
+export function plantInFeeds(
+  feeds: EngineSide['feeds'],
+  on: ReadonlySet<NodeMutant>,
+  hashAt: (collection: string, index: number) => number | undefined,
+): void {
   const follow = feeds.follow.bind(feeds);
-  feeds.follow = (request, sink) => follow(request, new FaultySink(sink, on));
+  if (on.has('feed_skips_at_switch') || on.has('feed_drops_for_slow'))
+    feeds.follow = (request, sink) => follow(request, new FaultySink(sink, on));
+  else if (on.has('position_without_hash')) {
+    feeds.follow = (request, sink) => {
+      const { since, collection } = request;
+      const hash = since === null ? undefined : hashAt(collection, since.index);
+      return follow(
+        since === null || hash === undefined ? request : { ...request, since: { ...since, hash } },
+        sink,
+      );
+    };
+  }
 }
 
 class FaultySink implements FeedSink {

@@ -36,6 +36,8 @@ const FILTERS = [filterOf(null, null, false), filterOf(null, null, true)];
 export interface FollowersOptions {
   /** The nodes whose logs hold what lies behind an index of a group. */
   readonly holders: (group: GroupId, index: number) => readonly NodeId[];
+  /** Highest index of a group that any node knew as committed. */
+  readonly committedIndex: (group: GroupId) => number;
   /** Whether an entry of a group changes what no line tells of. */
   readonly isUntold: (group: GroupId, index: number) => boolean;
   readonly onViolation: (error: unknown) => void;
@@ -135,6 +137,7 @@ class Follower {
   /** @returns whether there was anything to look at */
   check(): boolean {
     const { process, copy, collection, completeAt, session } = this;
+    this.askFromElsewhere();
     if (process?.alive !== true || copy === null || session === undefined) return false;
     if (completeAt !== session.appliedIndex || !(session.group instanceof CollectionGroup)) return false;
     const [actual, expected] = [copy.lines(), new JsonCopy(session.group).lines()];
@@ -145,6 +148,24 @@ class Follower {
     throw new Violation(
       'I31',
       `a copy of ${collection} has ${actual[wrong]} at ${completeAt}, and ${process.machine.name} ${expected[wrong]}`,
+    );
+  }
+
+  /** Nobody goes on in a history that is not the own one. */
+  private askFromElsewhere(): void {
+    const { process, position, collection, filter, options } = this;
+    const user = process?.root?.usersByName.get(ADMIN);
+    if (process?.alive !== true || user === undefined || position === null) return;
+    const since = { index: position.index, hash: (position.hash ^ 1) >>> 0 };
+    const sink: FeedSink = { send: () => Promise.resolve(), caughtUp: () => {}, ended: () => {} };
+    process.side?.feeds.follow({ user, collection, since, filter }, sink).then(
+      () => {
+        const text = `${process.machine.name} goes on behind ${position.index} of ${collection} in a history with another hash`;
+        options.onViolation(new Violation('I31', text));
+      },
+      (error: unknown) => {
+        if (error instanceof LostError) options.onReached('a position of another history is lost');
+      },
     );
   }
 
@@ -185,7 +206,10 @@ class Follower {
     const position = { index: Number(index), hash: Number.parseInt(hash, 16) };
     const before = this.position?.index ?? 0;
     const { changes = [] } = JSON.parse(json) as { changes?: readonly Step[] };
+    const { session, options } = this;
     try {
+      if (!isAlive && session !== undefined && position.index > options.committedIndex(session.id))
+        throw new Error(`${at} is told, and is not committed`);
       if (isAlive ? position.index < before : position.index <= before)
         throw new Error(`${at} is told behind ${before}`);
       const name = `${this.collection} ${at.split('-')[0]}`;
@@ -193,12 +217,12 @@ class Follower {
         const known = this.told.get(name);
         if (known !== undefined && known !== at) throw new Error(`${at} is told, and ${known} was before`);
         this.told.set(name, at);
-        this.options.onReached('a copy is told of a change');
+        options.onReached('a copy is told of a change');
       }
       for (const step of changes) this.take(step);
     } catch (error) {
       const text = error instanceof Error ? error.message : String(error);
-      this.options.onViolation(new Violation('I31', `a copy of ${this.collection}: ${text}`));
+      options.onViolation(new Violation('I31', `a copy of ${this.collection}: ${text}`));
     }
     this.position = position;
   }

@@ -65,6 +65,7 @@ export const NODE_MUTANTS = {
   feed_skips_at_switch: 'the first change behind what a follower missed is not told to it',
   feed_drops_for_slow: 'of lines that wait for a follower together, those behind the second are dropped',
   feed_uncommitted: 'a feed tells of all that the log holds, committed or not',
+  position_without_hash: 'who follows is let in by the index of its position, whatever history that is of',
   index_of_before:
     'the answer of a snapshot read tells the index that the node had applied, not that of the snapshot',
   wiped_node_keeps_id: 'a node that lost its data comes back as who it was',

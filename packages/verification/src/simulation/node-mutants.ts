@@ -148,9 +148,12 @@ export class NodeBugs {
   }
 
   /** Changes what a node tells its clients, before it is used. */
-  side({ rooms, feeds }: EngineSide): void {
+  side(
+    { rooms, feeds }: EngineSide,
+    hashAt: (collection: string, index: number) => number | undefined,
+  ): void {
     if (this.on.has('gap_not_told')) rooms.replaced = () => {};
-    plantInFeeds(feeds, this.on);
+    plantInFeeds(feeds, this.on, hashAt);
   }
 
   /** Changes a session, and what it holds, before it is used. */

@@ -209,7 +209,10 @@ export class Process {
     // So most indexes are built in slices.
     side.engine.runtime.indexedAtOnce = INDEXED_AT_ONCE_MAX;
     this.bugs.engine(side.engine);
-    this.bugs.side(side);
+    this.bugs.side(side, (name, index) => {
+      const collection = this.root?.collectionsByName.get(name);
+      return collection === undefined ? undefined : this.view(collection.id)?.hash(index);
+    });
     this.engineThread.every(HOUSEKEEPING_MS, () => side.consider());
     await side.scopes.sessions.open();
     void this.bootstrap(side);

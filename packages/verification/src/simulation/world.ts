@@ -107,6 +107,7 @@ export class World {
     this.followers = new Followers(
       {
         holders: (group, index) => this.holdersOf(group, index),
+        committedIndex: (group) => this.watcher.committedIndex(group),
         isUntold: (group, index) => isUntold(this.contents.entriesOf(group).get(index)),
         onViolation: (error) => this.violate(error),
         onReached: (place) => this.reached.add(place),
