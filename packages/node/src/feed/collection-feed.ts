@@ -145,17 +145,19 @@ export class CollectionFeed {
         const part = await this.options.reads.read(id, tail.position.index, appliedIndex);
         if (part === null) return;
         if (!follows(part, tail.position)) {
-          this.end({ kind: 'lost', oldest: part.oldest });
-          return;
+          this.loseTail(tail.position.index, part.oldest);
+          break;
         }
         // The state may be ahead of what the log of this node holds for good.
         if (part.last.index === tail.position.index) return;
         this.takePart(tail, part);
+        if (this.tail !== tail) break;
         for (const subscriber of this.behind) this.goOn(subscriber);
       }
     } finally {
       this.isReading = false;
     }
+    this.consider();
   }
 
   private takePart(tail: Tail, part: LogPart): void {
@@ -164,8 +166,7 @@ export class CollectionFeed {
         this.formers.push({ index: entry.index, former }),
       );
       if (parcel === null) {
-        this.end({ kind: 'lost', oldest: entry });
-        this.tail = null;
+        this.loseTail(entry.index - 1, entry);
         return;
       }
       tail.position = parcel.at;
@@ -282,6 +283,13 @@ export class CollectionFeed {
     for (const { former } of this.formers.filter((one) => one.index > index).toReversed())
       view.goBack(former);
     return view;
+  }
+
+  /** The end can't be read on: who stands there or before it is lost, and for who stands beyond it is sought anew. */
+  private loseTail(index: number, oldest: FeedPosition): void {
+    this.tail = null;
+    for (const subscriber of this.live) this.lose(subscriber, oldest);
+    this.loseUpTo(index, oldest);
   }
 
   private loseUpTo(index: number, oldest: FeedPosition): void {

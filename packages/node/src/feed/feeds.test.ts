@@ -9,6 +9,8 @@ import type { FeedEnd, FeedLine, FeedSink } from './subscriber.js';
 
 const ALL = ALL_CHANGES;
 
+type FeedReads = ConstructorParameters<typeof Feeds>[0]['reads'];
+
 let bench: TestBench;
 let stuff: number;
 
@@ -86,6 +88,25 @@ async function follow(since: string | null = null, filter = ALL, user = 'admin')
   return follower;
 }
 
+type Session = ReturnType<TestBench['session']>;
+
+function feedsOptions(session: Session): ConstructorParameters<typeof Feeds>[0] {
+  return {
+    engine: bench.engine,
+    session: () => session,
+    reads: { read: () => Promise.resolve(null) },
+    clock: { after: () => () => {}, every: () => () => {} },
+    onDefect: (error) => bench.failures.push(error as Error),
+  };
+}
+
+/** A request to follow from now on. */
+function present(): Parameters<Feeds['follow']>[0] {
+  const user = bench.engine.root.usersByName.get('admin');
+  if (user === undefined) throw new Error('no user admin');
+  return { user, collection: 'stuff', since: null, filter: ALL };
+}
+
 describe('a follower', () => {
   test.each([
     [3, 'the place behind what was acknowledged'],
@@ -98,9 +119,7 @@ describe('a follower', () => {
     });
     let waitedMs = 0;
     const feeds = new Feeds({
-      engine: bench.engine,
-      session: () => session,
-      reads: { read: () => Promise.resolve(null) },
+      ...feedsOptions(session),
       clock: {
         after: (ms, work) => {
           waitedMs += ms;
@@ -109,13 +128,8 @@ describe('a follower', () => {
         },
         every: () => () => {},
       },
-      onDefect: (error) => bench.failures.push(error as Error),
     });
-    const user = bench.engine.root.usersByName.get('admin');
-    if (user === undefined) throw new Error('no user admin');
-    const follower = new Follower();
-    const following = feeds.follow({ user, collection: 'stuff', since: null, filter: ALL }, follower);
-    const end = following.then(
+    const end = feeds.follow(present(), new Follower()).then(
       () => feeds.counts.all,
       (error) => error.code,
     );
@@ -249,6 +263,31 @@ describe('a follower', () => {
     await bench.value(stuff, '.x = 3;');
     await bench.checkpoint(stuff);
     expect((await follow(position)).ops).toEqual(['set', 'set', 'set']);
+  });
+
+  test('goes on where the log was cut behind a slower one', async () => {
+    const session = bench.session(stuff);
+    let cutAt: Parameters<Feeds['follow']>[0]['since'] = null;
+    const read: FeedReads['read'] = (_group, after) => {
+      if (cutAt === null) return Promise.resolve(null);
+      const at = { ...cutAt, term: 1 };
+      return Promise.resolve({ before: after < at.index ? null : at, oldest: at, last: at, entries: [] });
+    };
+    const feeds = new Feeds({ ...feedsOptions(session), reads: { read } });
+    const join = async (): Promise<Follower> => {
+      const follower = new Follower();
+      const following = feeds.follow(present(), follower);
+      await bench.travel();
+      await following;
+      return follower;
+    };
+    const slower = await join();
+    await bench.value(stuff, '.x = 1;');
+    const beyond = await join();
+    cutAt = parsePosition(beyond.position);
+    feeds.sessionChanged(session);
+    await bench.travel();
+    expect([slower.end?.kind, beyond.end, beyond.timesCaughtUp]).toEqual(['lost', null, 1]);
   });
 
   test.each([
