@@ -11,17 +11,17 @@
  *            | entries (4) group last:position count entry* membership     entry := position payload
  *            | called (5) from id payload
  *            | returned (6) id answered payload              answered := 0 | 1; membership := answered payload
- *            | log_read (7) group id (0 | 1 before oldest:position last:position count entry*)     before := 0 | 1 position
+ *            | log_read (7) group id part:payload        see `log-part.ts`
  *   position := index term hash                payload := length, bytes
  *
  * All numbers are floats of 64 bits.
  */
 import { assert } from '../base/assert.js';
+import { decodePart, encodePart } from './log-part.js';
 import type { Command, CommittedEntry, Event, LogPosition, PreparedAnswer } from './protocol.js';
 
 type Proposals = Extract<Command, { kind: 'propose' }>;
 type Entries = Extract<Event, { kind: 'entries' }>;
-type LogRead = Extract<Event, { kind: 'log_read' }>;
 
 /** The content of a message. */
 export interface Parcel<Message extends Command | Event> {
@@ -95,9 +95,13 @@ export function packEvent(packing: Packing<Event>, event: Event): void {
     case 'entries':
       packEntries(packing, event);
       return;
-    case 'log_read':
-      packLogRead(packing, event);
+    case 'log_read': {
+      const data = packing.addPacked(Item.LOG_READ);
+      data.number(event.group);
+      data.number(event.id);
+      data.payload(encodePart(event.part));
       return;
+    }
     case 'called':
       if (event.own === undefined) packing.addPacked(Item.CALLED).call(event.from, event);
       else {
@@ -142,7 +146,12 @@ export function unpackEvents(parcel: Parcel<Event>, handle: (event: Event) => vo
       case Item.ENTRIES:
         return readEntries(data);
       case Item.LOG_READ:
-        return readLogRead(data);
+        return {
+          kind: 'log_read',
+          group: data.number(),
+          id: data.number(),
+          part: decodePart(data.payload()),
+        };
       case Item.CALLED:
         return { kind: 'called', from: data.number(), id: data.number(), payload: data.payload() };
       case Item.RETURNED:
@@ -232,28 +241,6 @@ function readEntries(data: PackedReader): Entries {
   return membership === null
     ? { kind: 'entries', group, entries, last }
     : { kind: 'entries', group, entries, last, membership };
-}
-
-function packLogRead(packing: Packing<Event>, { group, id, part }: LogRead): void {
-  const data = packing.addPacked(Item.LOG_READ);
-  data.number(group);
-  data.number(id);
-  data.number(part === null ? 0 : 1);
-  if (part === null) return;
-  const { before, oldest, last, entries } = part;
-  data.number(before === null ? 0 : 1);
-  if (before !== null) data.position(before);
-  data.position(oldest);
-  data.position(last);
-  data.entries(entries);
-}
-
-function readLogRead(data: PackedReader): LogRead {
-  const [group, id] = [data.number(), data.number()];
-  if (data.number() === 0) return { kind: 'log_read', group, id, part: null };
-  const before = data.number() === 0 ? null : data.position();
-  const part = { before, oldest: data.position(), last: data.position(), entries: data.entries() };
-  return { kind: 'log_read', group, id, part };
 }
 
 const NUMBER_BYTES = 8;

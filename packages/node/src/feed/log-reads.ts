@@ -2,20 +2,11 @@
  * Parts of the logs of groups, from this node or, where its own log begins later, from another one that holds more. The call:
  *
  *   call   := group:varint after:varint upTo:varint
- *   answer := nothing | part                                    nothing: it can't be had now
- *   part   := (0 | 1 before:position) oldest:position last:position count:varint (position payload:blob)*
- *   position := index:varint term:varint hash:u32
+ *   answer := part                                see `log-part.ts`
  */
 import { ByteReader, ByteWriter } from '@althing/engine';
-import type {
-  CommittedEntry,
-  Consensus,
-  Event,
-  GroupId,
-  LogPart,
-  LogPosition,
-  NodeId,
-} from '../between/protocol.js';
+import { decodePart, encodePart } from '../between/log-part.js';
+import type { Consensus, Event, GroupId, LogPart, NodeId } from '../between/protocol.js';
 import { CallKind, type Calls } from '../calls/calls.js';
 
 export interface LogReadsOptions {
@@ -105,40 +96,3 @@ const PART_BYTES = 128 * 1024;
 
 /** How long another node may take. */
 const WAIT_MS = 2000;
-
-function encodePart(part: LogPart | null): Uint8Array {
-  if (part === null) return new Uint8Array();
-  const { before, oldest, last, entries } = part;
-  const out = new ByteWriter();
-  out.u8(before === null ? 0 : 1);
-  if (before !== null) writePosition(out, before);
-  writePosition(out, oldest);
-  writePosition(out, last);
-  out.varint(entries.length);
-  for (const entry of entries) {
-    writePosition(out, entry);
-    out.blob(entry.payload);
-  }
-  return out.take();
-}
-
-function decodePart(bytes: Uint8Array): LogPart | null {
-  if (bytes.length === 0) return null;
-  const input = new ByteReader(bytes);
-  const before = input.u8() === 0 ? null : readPosition(input);
-  const [oldest, last] = [readPosition(input), readPosition(input)];
-  const entries: CommittedEntry[] = [];
-  for (let left = input.varint(); left > 0; left--)
-    entries.push({ ...readPosition(input), payload: input.blob() });
-  return { before, oldest, entries, last };
-}
-
-function writePosition(out: ByteWriter, { index, term, hash }: LogPosition): void {
-  out.varint(index);
-  out.varint(term);
-  out.u32(hash);
-}
-
-function readPosition(input: ByteReader): LogPosition {
-  return { index: input.varint(), term: input.varint(), hash: input.u32() };
-}
