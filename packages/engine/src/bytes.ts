@@ -293,6 +293,14 @@ export class ByteReader {
     return this.buffer.subarray(start, this.position);
   }
 
+  /** Copies the next `count` bytes, of which there are few, to a place in others. */
+  copyTo(target: Uint8Array, at: number, count: number): void {
+    this.require(count);
+    const { buffer, position } = this;
+    for (let i = 0; i < count; i++) target[at + i] = buffer[position + i]!;
+    this.position += count;
+  }
+
   /** A view of the bytes from an offset up to here. */
   since(start: number): Uint8Array {
     return this.buffer.subarray(start, this.position);

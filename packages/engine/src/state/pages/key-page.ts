@@ -10,6 +10,12 @@ const ENTRIES_MIN = 4;
 /** Bytes counted for an entry beside its key: its id, and what it costs to write it. */
 const ENTRY_BYTES = 6;
 
+/** No key is longer: it has four texts at most, of which `TEXT_BYTES_MAX` bytes count, a pair of bytes each at worst. */
+const KEY_BYTES_MAX = 4096;
+
+/** The bytes of the key that is being read. */
+const keyBytes = Buffer.alloc(KEY_BYTES_MAX);
+
 /** One page of a tree: see `key-pages.ts`. */
 export class KeyPage implements Page {
   /** Whether it was looked at since it was last asked whether it may leave memory. */
@@ -163,19 +169,23 @@ export class KeyPage implements Page {
   static read(number: number, input: ByteReader): KeyPage {
     const page = new KeyPage(number, input.u8(), PageState.CLEAN);
     const { keys, ids, level, pages, sizes } = page;
-    let before = '';
+    let length = 0;
     for (let count = input.varint(); count > 0; count--) {
       const shared = input.varint();
-      const rest = input.blobView();
-      if (shared > before.length) throw new FormatError(`page ${number} of an index is damaged`);
-      before = Buffer.concat([Buffer.from(before.slice(0, shared), 'latin1'), rest]).toString('latin1');
-      keys.push(before);
+      const rest = input.varint();
+      if (shared > length || shared + rest > KEY_BYTES_MAX)
+        throw new FormatError(`page ${number} of an index is damaged`);
+      length = shared + rest;
+      // What is shared lies there still.
+      input.copyTo(keyBytes, shared, rest);
+      const key = keyBytes.toString('latin1', 0, length);
+      keys.push(key);
       ids.push(input.varint());
       if (level > 0) {
         pages.push(input.varint());
         sizes.push(input.varint());
       }
-      page.bytes += bytesOf(before);
+      page.bytes += bytesOf(key);
     }
     if (input.remaining > 0) throw new FormatError(`there is more than page ${number} of an index`);
     return page;

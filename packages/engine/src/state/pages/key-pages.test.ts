@@ -1,7 +1,10 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { ByteReader, ByteWriter, FormatError } from '../../bytes.js';
+import { sortKey } from '../../value/sort-key.js';
+import { KeyPage } from './key-page.js';
 import { KeyPages } from './key-pages.js';
-import type { PageSink } from './page-table.js';
+import { type PageSink, PageState } from './page-table.js';
 
 /** A tree, its records, and what it should have. */
 class World {
@@ -165,6 +168,22 @@ test('ascending keys leave full pages behind', () => {
   for (let i = 0; i < 5000; i++) tree.insert(`key ${String(i).padStart(6, '0')}`, i + 1);
   // An entry counts 16 bytes of 1024.
   expect(tree.presentCount).toBeLessThan(1.1 * (5000 / 63));
+});
+
+test('the longest keys are read as they were written; entries that can not be are refused', () => {
+  const longest = sortKey('\0'.repeat(300)).repeat(4);
+  const page = new KeyPage(7, 0, PageState.DIRTY);
+  for (const [at, key] of [longest, `${longest.slice(0, -1)}\x03`].entries()) page.insert(at, key, at + 1);
+  const out = new ByteWriter();
+  page.write(out);
+  expect(KeyPage.read(7, new ByteReader(out.take()))).toMatchObject({ keys: page.keys, bytes: page.bytes });
+  // The first key shares something with the one before it; a key has more bytes than any; there are less bytes than it says.
+  for (const bytes of [
+    [0, 1, 1, 1, 65, 1],
+    [0, 1, 0, 0x81, 0x40, 65, 1],
+    [0, 1, 0, 3, 65, 1],
+  ])
+    expect(() => KeyPage.read(7, new ByteReader(Uint8Array.from(bytes)))).toThrow(FormatError);
 });
 
 test('the records of a tree that goes are all deleted, though its leaves are not read', () => {
