@@ -79,7 +79,7 @@ export const INDEXES: readonly Entry[] = [
     },
   }),
   func('index_info', {
-    doc: 'What is known of an index: its properties, whether it is unique and without regard to case, whether instances expire by it, how far it is built and why it could not be, its number of entries, and of pages on the node that is asked, and about how many bytes these take on the disk.',
+    doc: 'What is known of an index: its properties, whether it is unique and without regard to case, whether instances expire by it, how far it is built and why it could not be, its number of entries, and about how many pages it has on the node that is asked, and how many bytes these take on the disk.',
     in: In.COLLECTION,
     readsState: true,
     params: [p.str('type'), p.str('name')],

@@ -186,6 +186,20 @@ test('the longest keys are read as they were written; entries that can not be ar
     expect(() => KeyPage.read(7, new ByteReader(Uint8Array.from(bytes)))).toThrow(FormatError);
 });
 
+test('a tree is measured by a few pages of each level', () => {
+  const tree = new KeyPages(() => new Uint8Array(), { root: 0, nextNumber: 1, count: 0 });
+  for (let i = 0; i < 40_000; i++) tree.insert(`key ${String((i * 7919) % 40_009).padStart(6, '0')}`, i + 1);
+  let looks = 0;
+  const { pages, bytes } = tree.measure(() => {
+    looks += 1;
+  });
+  expect(looks).toBeLessThanOrEqual(3 * 8);
+  expect(Math.abs(pages / tree.presentCount - 1)).toBeLessThan(0.15);
+  // An entry takes two or three bytes of its key, three of its id and two lengths.
+  expect(bytes / 40_000).toBeGreaterThan(5);
+  expect(bytes / 40_000).toBeLessThan(10);
+});
+
 test('the records of a tree that goes are all deleted, though its leaves are not read', () => {
   const world = new World();
   for (let i = 0; i < 3000; i++) world.change(`k${(i * 7919) % 3001}`, i + 1);

@@ -44,8 +44,8 @@ interface Step {
 
 const PAGE_FORMAT = 1;
 
-/** Leaves that `measure` looks at, at most. */
-const LEAVES_MEASURED = 16;
+/** Pages of each level that `measure` looks at, at most. */
+const PAGES_MEASURED = 8;
 
 export class KeyPages extends PageSet<KeyPage> {
   private root: number;
@@ -127,34 +127,30 @@ export class KeyPages extends PageSet<KeyPage> {
   }
 
   /**
-   * Number of pages, and of bytes that they take on the disk, about: of leaves some are looked at.
+   * Number of pages, and of bytes that they take on the disk, about: of a level that has many some are looked at, and those below them.
    *
    * @param charge told of each page that may have to be read
    */
   measure(charge: () => void): { readonly pages: number; readonly bytes: number } {
     let [pages, bytes] = [0, 0];
     const out = new ByteWriter();
-    let level = this.root === 0 ? [] : [this.root];
-    while (level.length > 0) {
-      charge();
-      const isLeaves = this.peek(level[0]!).level === 0;
-      const step = isLeaves ? Math.ceil(level.length / LEAVES_MEASURED) : 1;
-      const looked = level.filter((_, i) => i % step === 0);
-      let sum = 0;
-      const below: number[] = [];
+    let known = this.root === 0 ? [] : [this.root];
+    for (let count = known.length; known.length > 0; ) {
+      const step = Math.ceil(known.length / PAGES_MEASURED);
+      const looked = known.filter((_, i) => i % step === 0);
+      known = [];
+      out.rewind();
       for (const number of looked) {
         charge();
         const page = this.peek(number);
-        out.rewind();
         this.encode(page, out);
-        sum += out.length;
-        for (const child of page.pages) below.push(child);
+        known.push(...page.pages);
       }
-      pages += level.length;
-      bytes += Math.round((sum / looked.length) * level.length);
-      level = below;
+      pages += count;
+      bytes += (out.length * count) / looked.length;
+      count *= known.length / looked.length;
     }
-    return { pages, bytes };
+    return { pages: Math.round(pages), bytes: Math.round(bytes) };
   }
 
   /** Estimated bytes of the pages in memory. */
