@@ -12,13 +12,3 @@ export type Exit = (typeof Exit)[keyof typeof Exit];
 /** Words for the help of a command. */
 export const exitHelp =
   '1 the node answered with an error; 2 wrong usage; 6 no node could be reached, or not now: try again; 7 the outcome is unknown';
-
-/**
- * The exit code for an answer that is no success.
- *
- * @param outcome what the error says of it; undefined for what an older node says, or a proxy in front
- */
-export function exitOf(status: number, outcome: string | undefined): Exit {
-  if (outcome === undefined ? status === 502 || status === 504 : outcome !== 'none') return Exit.Unknown;
-  return status === 503 || status === 429 ? Exit.Unavailable : Exit.Failed;
-}

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
 import { fromFields, fromFloat, fromMoment, fromStored, inPlace, withKind } from './construct.js';
-import { compareMoments } from './datetime.js';
 import { checkField } from './fields.js';
 import { toClientText, toIso } from './format.js';
 import { parsePlace, UTC_PLACE } from './place.js';
@@ -68,14 +67,6 @@ describe('moments', () => {
     for (const value of [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, Number.NaN, 1e19, 2 ** 63]) {
       expect(codeOf(() => fromFloat('timeval', value, UTC_PLACE))).toBe('overflow_err');
     }
-  });
-
-  test('are compared without zone and kind', () => {
-    const a = fromMoment('datetime', 5, at('Asia/Tokyo'));
-    expect(compareMoments(a, fromMoment('timeval', 5, UTC_PLACE))).toBe(0);
-    expect(compareMoments(a, fromMoment('datetime', 6, UTC_PLACE))).toBe(-1);
-    expect(compareMoments(a, fromMoment('datetime', -INT_MAX, UTC_PLACE))).toBe(1);
-    expect(fromMoment('datetime', 5n, NO_ZONE).moment).toBe(a.moment);
   });
 });
 

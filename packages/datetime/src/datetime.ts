@@ -21,8 +21,3 @@ export class DateTime implements Place {
     this.offsetMinutes = place.offsetMinutes;
   }
 }
-
-/** Negative, zero or positive; by moment alone. */
-export function compareMoments(a: DateTime, b: DateTime): number {
-  return a.moment < b.moment ? -1 : a.moment > b.moment ? 1 : 0;
-}

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { fromMoment } from './construct.js';
 import type { DateTime } from './datetime.js';
 import { toIso } from './format.js';
-import { checkMoveUnit, MOVE_UNITS, type MoveUnit, move, moveUntil } from './move.js';
+import { checkMoveUnit, MOVE_UNITS, type MoveUnit, move } from './move.js';
 import { parseIso } from './parse.js';
 import { extract } from './parts.js';
 import { UTC_PLACE } from './place.js';
@@ -175,48 +175,5 @@ describe('moves by the calendar', () => {
         },
       ),
     );
-  });
-});
-
-describe('moving until a moment is reached', () => {
-  const until = (text: string, unit: MoveUnit, n: number, now: string) =>
-    toIso(moveUntil(local(text), unit, n, local(now).moment));
-
-  test('moves once at least', () => {
-    expect(until('2020-01-01', 'days', 1, '2019-01-01')).toBe('2020-01-02T00:00:00Z');
-    expect(until('2020-01-01', 'days', -1, '2019-01-01')).toBe('2019-12-31T00:00:00Z');
-  });
-
-  test('repeats the step, as often as it takes', () => {
-    expect(until('2020-01-01', 'seconds', 7, '2020-01-01T00:00:30')).toBe('2020-01-01T00:00:35Z');
-    expect(until('2020-01-01', 'hours', 5, '2020-01-01T10')).toBe('2020-01-01T10:00:00Z');
-    expect(until('2020-01-01', 'weeks', 1, '2020-01-10')).toBe('2020-01-15T00:00:00Z');
-    // The 31st is lost in February.
-    expect(until('2021-01-31', 'months', 1, '2021-03-01')).toBe('2021-03-28T00:00:00Z');
-  });
-
-  test('is quick for small steps over a long time', () => {
-    const start = fromMoment('datetime', 0, at('Europe/Amsterdam'));
-    expect(moveUntil(start, 'seconds', 1, 4_294_967_295).moment).toBe(4_294_967_295);
-    expect(toIso(moveUntil(start, 'days', 1, 4_294_967_295))).toBe('2106-02-08T01:00:00+0100');
-  });
-
-  test('agrees with repeated moves', () => {
-    const unit = fc.constantFrom(...MOVE_UNITS);
-    fc.assert(
-      fc.property(unit, fc.integer({ min: 1, max: 9 }), fc.integer({ min: 0, max: 40 }), (u, n, steps) => {
-        const start = local('2020-01-31T02:30', 'Europe/Amsterdam');
-        let expected = move(start, u, n);
-        for (let i = 0; i < steps; i++) expected = move(expected, u, n);
-        expect(moveUntil(start, u, n, expected.moment).moment).toBe(expected.moment);
-      }),
-    );
-  });
-
-  test('steps that do not lead there are value_err', () => {
-    expect(codeOf(() => until('2020-01-01', 'days', 0, '2020-01-02'))).toBe('value_err');
-    expect(codeOf(() => until('2020-01-01', 'hours', -1, '2020-01-02'))).toBe('value_err');
-    const longAgo = fromMoment('datetime', -100_000_000_000, UTC_PLACE);
-    expect(codeOf(() => moveUntil(longAgo, 'days', 1, 0))).toBe('value_err');
   });
 });

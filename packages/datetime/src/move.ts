@@ -8,9 +8,6 @@ import { momentOf } from './place.js';
 export const MOVE_UNITS = ['years', 'months', 'weeks', 'days', 'hours', 'minutes', 'seconds'] as const;
 export type MoveUnit = (typeof MOVE_UNITS)[number];
 
-/** More steps than days in the years for which tasks can be planned (2^32 seconds). */
-const STEPS_MAX = 50_000;
-
 /** `value_err` for any other text; to be called before the count is evaluated. */
 export function checkMoveUnit(text: string): MoveUnit {
   const unit = MOVE_UNITS.find((known) => known === text);
@@ -34,30 +31,6 @@ export function move(time: DateTime, unit: MoveUnit, n: Int): DateTime {
   const local = localFields(time.moment, time);
   const moment = momentOf(time, movedDays(local, unit, step), secondOfDay(local), local.offset);
   return new DateTime(time.kind, moment, time);
-}
-
-/**
- * Moves once, and again until `now` is reached: the next start of a task. The same as repeated calls of `move` (a day lost
- * to a shorter month stays lost), without looping over single seconds. `value_err` if the steps don't lead to `now`, or
- * only by more than 50,000 of them.
- */
-export function moveUntil(time: DateTime, unit: MoveUnit, n: Int, now: Int): DateTime {
-  let moved = move(time, unit, n);
-  if (moved.moment >= now) return moved;
-  if (moved.moment <= time.moment)
-    throw new DateTimeError('value_err', 'the step does not lead into the future');
-  const seconds = secondsPerUnit(unit);
-  if (seconds !== undefined) {
-    const step = BigInt(n) * BigInt(seconds);
-    const missing = BigInt(now) - BigInt(moved.moment);
-    return new DateTime(time.kind, addInts(moved.moment, ((missing + step - 1n) / step) * step), time);
-  }
-  for (let steps = 1; moved.moment < now; steps++) {
-    if (steps >= STEPS_MAX)
-      throw new DateTimeError('value_err', `more than ${STEPS_MAX} steps to the present`);
-    moved = move(moved, unit, n);
-  }
-  return moved;
 }
 
 function secondsPerUnit(unit: MoveUnit): number | undefined {

@@ -278,13 +278,6 @@ export class ByteReader {
     return value;
   }
 
-  u64(): bigint {
-    this.require(8);
-    const value = this.buffer.readBigUInt64BE(this.position);
-    this.position += 8;
-    return value;
-  }
-
   /** A view of the next `count` bytes, not a copy. */
   bytes(count: number): Uint8Array {
     this.require(count);

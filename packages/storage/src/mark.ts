@@ -101,11 +101,6 @@ export class MarkFile {
     return this.written;
   }
 
-  /** True while a write is under way. */
-  get isWriting(): boolean {
-    return this.writing;
-  }
-
   /** Why writing failed for good, if it did. A disk without room is no such reason: the mark lags then. */
   get error(): Error | undefined {
     return this.failure;

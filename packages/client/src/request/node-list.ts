@@ -30,10 +30,6 @@ export class NodeList {
     this.replace(places);
   }
 
-  get size(): number {
-    return this.#entries.length;
-  }
-
   /** Sets which nodes there are; those that are known already keep what is known of them. */
   replace(places: readonly NodeAddress[]): void {
     const known = new Map(this.#entries.map((entry) => [keyOf(entry.place), entry]));

@@ -19,10 +19,6 @@ export class EventQueue {
     this.#max = max;
   }
 
-  get hasEnded(): boolean {
-    return this.#end !== null;
-  }
-
   push(event: RoomEvent): void {
     if (this.#end !== null) return;
     const reader = this.#readers.shift();

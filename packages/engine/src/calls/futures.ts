@@ -29,13 +29,13 @@ export class Futures {
   resume(rest: Continuation, options: ResumeOptions): Outcome {
     const { until } = options;
     const { monotonic } = this.executor;
-    rest.unpin(rest.scope.store);
+    rest.unpin(rest.call.scope.store);
     const begun = monotonic();
     for (;;) {
       const outcome = this.step(rest, options);
       if (outcome === null && monotonic() < until) continue;
       if (outcome?.kind === 'value' || outcome?.kind === 'error') this.drop(rest);
-      else rest.pin(rest.scope.store, NO_CHARGE);
+      else rest.pin(rest.call.scope.store, NO_CHARGE);
       // The search for things that are to stay in memory counts, too.
       rest.spentMs += monotonic() - begun;
       return outcome ?? { kind: 'more', change: null, rest };
@@ -43,7 +43,7 @@ export class Futures {
   }
 
   /** The limits of the rest of a call. */
-  private limitsOf({ scope, procedureName }: Continuation, user: User): QueryLimits {
+  private limitsOf({ call: { scope, procedureName } }: Continuation, user: User): QueryLimits {
     const procedure = procedureName === null ? undefined : scope.procedure(procedureName);
     return this.executor.limitsOf(user, procedure ?? null);
   }
@@ -52,15 +52,16 @@ export class Futures {
   drop(rest: Continuation): void {
     this.executor.runtime.waitingFutures -= rest.count;
     rest.clear();
-    rest.unpin(rest.scope.store);
+    rest.unpin(rest.call.scope.store);
   }
 
   /** Runs one future, or packs the answer when there is none; null when there is nothing to tell of it. */
   private step(rest: Continuation, options: ResumeOptions): Outcome | null {
     const { runtime: rt } = this.executor;
-    const { scope, next } = rest;
-    const user = this.executor.root.users.get(rest.userId);
-    if (this.executor.scope(rest.target) !== scope) return { kind: 'error', error: STATE_GONE };
+    const { next } = rest;
+    const { scope } = rest.call;
+    const user = this.executor.root.users.get(rest.call.userId);
+    if (this.executor.scope(rest.call.target) !== scope) return { kind: 'error', error: STATE_GONE };
     if (user === undefined) return { kind: 'error', error: USER_GONE };
     const limits = this.limitsOf(rest, user);
     if (rest.spentMs > limits.durationMs) return { kind: 'error', error: FUTURES_TOO_LONG };
@@ -79,10 +80,10 @@ export class Futures {
     }
     const writes = closure !== null && scope.isAmong(changesOf(rt, closure));
     if (writes && !options.mayChange) return { kind: 'needs_change' };
-    const start = { ...options, ...partOf(rest, user), run: rest.run };
-    const transaction = this.executor.begin(start, rest.target, writes, rest.deep, null, limits);
-    rt.procedureName = rest.procedureName;
-    rt.requestId = rest.requestId;
+    const start = { ...options, ...partOf(rest, user), run: rest.call.run };
+    const transaction = this.executor.begin(start, rest.call.target, writes, rest.call.deep, null, limits);
+    rt.procedureName = rest.call.procedureName;
+    rt.requestId = rest.call.requestId;
     try {
       if (next !== undefined && closure !== null) {
         if (writes) this.assertMayChange(next, closure);
@@ -101,11 +102,11 @@ export class Futures {
         const change = this.executor.changeOf(scope.group, transaction);
         return change === null ? null : { kind: 'more', change, rest };
       }
-      rt.deep = rest.deep;
-      rt.flags = rest.flags;
+      rt.deep = rest.call.deep;
+      rt.flags = rest.call.flags;
       // Nobody gets the value of a task.
-      const result = rest.run === null ? this.executor.pack(rest.answer, rest.format, scope) : '';
-      if (rest.run !== null) endRun(scope, rest.run, transaction);
+      const result = rest.call.run === null ? this.executor.pack(rest.answer, rest.call.format, scope) : '';
+      if (rest.call.run !== null) endRun(scope, rest.call.run, transaction);
       const change = this.executor.changeOf(scope.group, transaction);
       return { kind: 'value', result, change, secret: secretOf(rest.secrets) };
     } catch (error) {
@@ -122,7 +123,7 @@ export class Futures {
   private ask(rest: Continuation, future: Future, user: User, options: ResumeOptions): Outcome | null {
     const { request } = future;
     if (request === null) throw new Error('a future without a request asks nobody');
-    const { scope } = rest;
+    const { scope } = rest.call;
     if (!options.mayChange && scope.group !== null && rest.hasClosures) return { kind: 'needs_change' };
     const { runtime: rt } = this.executor;
     const transaction = this.beginReading(rest, user, options);
@@ -142,7 +143,14 @@ export class Futures {
   /** Begins a part of a call that changes nothing. */
   private beginReading(rest: Continuation, user: User, options: ResumeOptions): Transaction {
     const start = { ...options, ...partOf(rest, user) };
-    return this.executor.begin(start, rest.target, false, rest.deep, null, this.limitsOf(rest, user));
+    return this.executor.begin(
+      start,
+      rest.call.target,
+      false,
+      rest.call.deep,
+      null,
+      this.limitsOf(rest, user),
+    );
   }
 
   /** Reads what a module answered. */
@@ -215,7 +223,7 @@ export class Futures {
 }
 
 /** The start of a later part of a call. */
-function partOf({ scope, spentMs, outlet, readOnly }: Continuation, user: User): Start {
+function partOf({ call: { scope, outlet, readOnly }, spentMs }: Continuation, user: User): Start {
   return { scope, user, spentMs, outlet, readOnly };
 }
 

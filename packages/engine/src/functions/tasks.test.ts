@@ -18,8 +18,8 @@ function runTask(db: Harness, id: number): TaskOutcome {
   const outcome = engine.runTask(collection.id, id, { fresh });
   if (outcome.kind !== 'more') return outcome;
   const end = engine.resume(outcome.rest, { mayChange: true, until: Number.POSITIVE_INFINITY, fresh });
-  if (end.kind === 'error' && outcome.rest.run !== null)
-    return engine.failTask(collection.id, outcome.rest.run, end.error);
+  if (end.kind === 'error' && outcome.rest.call.run !== null)
+    return engine.failTask(collection.id, outcome.rest.call.run, end.error);
   return end.kind === 'value' ? { kind: 'done', change: end.change, error: null, run: null } : NONE;
 }
 

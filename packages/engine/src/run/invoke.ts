@@ -161,11 +161,6 @@ export class Callback {
     this.mark = walkMark(rt);
   }
 
-  /** Number of parameters that the closure declares. */
-  get arity(): number {
-    return this.unit.params.length;
-  }
-
   /** The same as `call` for values that are never lists or sets of their own, such as the items of a list. */
   callItem(item: Value, second: Value): Value {
     if (!this.simple) return this.call(item, second);

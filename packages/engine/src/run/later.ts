@@ -48,19 +48,7 @@ export interface Beginning {
 }
 
 /** A call of which futures are still to run. */
-export class Continuation implements Beginning {
-  readonly scope: Scope;
-  readonly target: Target;
-  readonly userId: number;
-  readonly format: Format;
-  readonly value: Value;
-  readonly deep: number;
-  readonly flags: number;
-  readonly run: TaskRun | null;
-  readonly outlet: Outlet | null;
-  readonly procedureName: string | null;
-  readonly requestId: string | null;
-  readonly readOnly: boolean;
+export class Continuation {
   /** The hint in place of secrets that the call made. */
   readonly secrets: string[] = [];
   /** Milliseconds that the futures took until now. */
@@ -71,21 +59,7 @@ export class Continuation implements Beginning {
   private lastAsked = 0;
   private readonly pinned: Thing[] = [];
 
-  constructor(beginning: Beginning) {
-    const { scope, target, userId, format, value, deep, flags, run, outlet } = beginning;
-    this.scope = scope;
-    this.target = target;
-    this.userId = userId;
-    this.format = format;
-    this.value = value;
-    this.deep = deep;
-    this.flags = flags;
-    this.run = run;
-    this.outlet = outlet;
-    this.procedureName = beginning.procedureName;
-    this.requestId = beginning.requestId;
-    this.readOnly = beginning.readOnly;
-  }
+  constructor(readonly call: Beginning) {}
 
   /** The future whose turn it is. */
   get next(): Future | undefined {
@@ -144,14 +118,14 @@ export class Continuation implements Beginning {
 
   /** The answer, as far as it is known. A future that has a future for its result has the result of that. */
   get answer(): Value {
-    let { value } = this;
+    let { value } = this.call;
     while (value instanceof Future) value = value.result ?? null;
     return value;
   }
 
   /** The futures that are not done, and the value of the call. */
   get values(): readonly Value[] {
-    return [this.value, ...this.waiting, ...this.asked.values()];
+    return [this.call.value, ...this.waiting, ...this.asked.values()];
   }
 
   /** Keeps what the rest knows of stored things in memory, until `unpin`. */

@@ -1,9 +1,9 @@
 import { type QueryError, typeError, valueError } from '../error.js';
 import { Closure } from '../value/closure.js';
-import { List, ThingSet } from '../value/containers.js';
+import { List } from '../value/containers.js';
 import { DateTimeValue } from '../value/datetime-value.js';
 import { RegexValue } from '../value/regex-value.js';
-import { Bytes, ErrorValue, Float, MpData } from '../value/scalars.js';
+import { Bytes, Float, MpData } from '../value/scalars.js';
 import { Thing } from '../value/thing.js';
 import { typeName, type Value } from '../value/value.js';
 import { DEEP_MAX } from './limits.js';
@@ -151,14 +151,6 @@ export function thing(name: string): Param<Thing> {
 /** A list or a tuple. */
 export function array(name: string): Param<List> {
   return param(name, 'a list or tuple', (value) => value instanceof List);
-}
-
-export function set(name: string): Param<ThingSet> {
-  return param(name, 'a set', (value) => value instanceof ThingSet);
-}
-
-export function error(name: string): Param<ErrorValue> {
-  return param(name, 'an error', (value) => value instanceof ErrorValue);
 }
 
 export function bytes(name: string): Param<Bytes> {

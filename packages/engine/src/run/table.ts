@@ -1,6 +1,6 @@
 import { TAG_COUNT, type Tag } from '../value/tag.js';
 import type { Value } from '../value/value.js';
-import type { ChangeRule, Entry } from './builtin.js';
+import type { Entry } from './builtin.js';
 
 /** The methods of one name, by the tag of the receiver. */
 export type MethodsByTag = readonly (Entry | undefined)[];
@@ -26,19 +26,6 @@ export class FunctionTable {
 
   method(name: string): MethodsByTag | undefined {
     return this.methods.get(name);
-  }
-
-  /** How a call of a function by this name makes a change; undefined for names that are no function. */
-  functionRule(name: string): ChangeRule | null | undefined {
-    return this.functions.get(name)?.changes;
-  }
-
-  /** The same for methods, which count by name alone, whatever the receiver turns out to be. */
-  methodRule(name: string): ChangeRule | null {
-    for (const entry of this.methods.get(name) ?? []) {
-      if (entry?.changes) return entry.changes;
-    }
-    return null;
   }
 
   private addFunction(entry: Entry): void {

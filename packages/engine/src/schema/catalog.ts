@@ -274,11 +274,6 @@ function userSet(users: Map<number, Set<Type>>, id: number): Set<Type> {
   return found;
 }
 
-/** Whether a field's definition names a type. */
-export function namesType({ definition }: FieldDef, id: number): boolean {
-  return referencesOf(definition).types.includes(id);
-}
-
 /** The fields that instances may have values of; a field's successor stands behind them. */
 export function slottedOf({ fields, successor }: TypeDef): readonly FieldDef[] {
   return successor === null ? fields : [...fields, successor];

@@ -105,7 +105,6 @@ export type Base =
       readonly max: number;
       /** Null for as many dashes as `min` says. */
       readonly initial: string | null;
-      readonly hasInitial: boolean;
     }
   | { readonly kind: 'bool'; readonly initial: boolean }
   | { readonly kind: 'form'; readonly name: FormName; readonly initial: string }

@@ -341,7 +341,7 @@ class Parser {
       if (length < min || length > max) throw this.bad('the length of the default is outside of the range');
     }
     return {
-      base: { kind: 'str', name, min, max, initial, hasInitial: initial !== null },
+      base: { kind: 'str', name, min, max, initial },
       hasDefault: initial !== null,
     };
   }

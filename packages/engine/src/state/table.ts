@@ -52,13 +52,6 @@ export class ThingTable {
     if (this.lastNumber === number) this.lastNumber = -1;
   }
 
-  clear(): void {
-    this.pages.clear();
-    this.firstPage = null;
-    this.lastNumber = -1;
-    this.count = 0;
-  }
-
   private pageOf(number: number): Page {
     let page = this.pages.get(number);
     if (page === undefined) {

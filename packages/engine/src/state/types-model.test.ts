@@ -27,7 +27,6 @@ import { Float } from '../value/scalars.js';
 import { Thing } from '../value/thing.js';
 import type { CollectionGroup } from './collection-group.js';
 import { allThings } from './describe.js';
-import { isSchemaKind } from './parts/schema.js';
 import { RecordKind } from './records.js';
 import { takeBack } from './transaction.js';
 
@@ -144,12 +143,15 @@ interface SchemaRecord {
   readonly value: Uint8Array;
 }
 
+const { TYPE, ENUM, INSTANCES, MEMBER_REFS, INDEX, INDEX_PAGE } = RecordKind;
+const SCHEMA_KINDS: readonly number[] = [TYPE, ENUM, INSTANCES, MEMBER_REFS, INDEX, INDEX_PAGE];
+
 /** Takes the records of a checkpoint that are types, enums and indexes; gives the ids of the things that it would write. */
 function checkpoint(group: CollectionGroup, schema: Map<string, SchemaRecord>): ReadonlySet<number> {
   const { dirty } = group;
   const changes = dirty.freeze(() => {});
   const take = (kind: number, id: number, part: number, value: Uint8Array | null): void => {
-    if (!isSchemaKind(kind) && kind !== RecordKind.INDEX && kind !== RecordKind.INDEX_PAGE) return;
+    if (!SCHEMA_KINDS.includes(kind)) return;
     if (value === null) schema.delete(`${kind}:${id}:${part}`);
     else schema.set(`${kind}:${id}:${part}`, { kind, id, part, value });
   };

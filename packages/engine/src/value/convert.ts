@@ -1,7 +1,7 @@
 import { overflowError, typeError } from '../error.js';
 import type { DateTimeValue } from './datetime-value.js';
 import { type ObjectOf, type ObjectTag, type ObjectValue, textOf } from './kinds.js';
-import { doubleToInt, INT_MAX, INT_MIN, toIntValue } from './numbers.js';
+import { doubleToInt, toIntValue } from './numbers.js';
 import { Bytes, Float } from './scalars.js';
 import { Tag } from './tag.js';
 import { typeName, type Value } from './value.js';
@@ -143,9 +143,4 @@ function hexToDouble(text: string): number {
   const exponent = Number(power) - 4 * fraction.length;
   const half = Math.trunc(exponent / 2);
   return mantissa * 2 ** half * 2 ** (exponent - half);
-}
-
-/** Whether an int lies within int64; for ints that come from outside. */
-export function isInt64(value: bigint): boolean {
-  return value >= INT_MIN && value <= INT_MAX;
 }

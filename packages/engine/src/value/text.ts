@@ -36,13 +36,6 @@ export function unitOffset(text: string, position: number): number {
   return offset;
 }
 
-/** Part of a text from one position to another, both in code points. */
-export function sliceText(text: string, from: number, to: number): string {
-  if (!hasPairs(text)) return text.slice(from, to);
-  const start = unitOffset(text, from);
-  return text.slice(start, start + unitOffset(text.slice(start), Math.max(0, to - from)));
-}
-
 function isHighSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdbff;
 }

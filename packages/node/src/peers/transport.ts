@@ -25,7 +25,6 @@ import type { NetworkAddress, PeerAddress } from '../between/protocol.js';
 import type { Channel } from './channel.js';
 import { addressOf, type Credentials, type dial, type PeerTls } from './dial.js';
 import type { Encryption } from './encryption.js';
-import { FRAME_BYTES_MAX } from './frame.js';
 import { type Greeted, keyOf } from './greeting.js';
 import { type PeerIdentity, type Prove, Purpose, Refusal, type VersionRange } from './greeting-format.js';
 import { PeerListener } from './listener.js';
@@ -435,6 +434,3 @@ export class Transport {
 function isSame(a: Uint8Array | null, b: Uint8Array | null): boolean {
   return a !== null && b !== null && Buffer.compare(a, b) === 0;
 }
-
-/** The longest payload that can be sent. */
-export const PAYLOAD_BYTES_MAX = FRAME_BYTES_MAX - 1024;

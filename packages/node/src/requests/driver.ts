@@ -235,7 +235,7 @@ export class Driver {
     futures.hasTurn = false;
     const begun = clock.now();
     const until = begun + SLICE_MS;
-    const { hits, misses } = rest.scope.store ?? NO_READS;
+    const { hits, misses } = rest.call.scope.store ?? NO_READS;
     const reads = { hits, misses };
     for (;;) {
       if (isOver(futures, engine)) {
@@ -394,7 +394,7 @@ function isOver({ owner, parts, rest, role, hasActed }: RunningFutures, engine: 
   if (parts.lost !== null) return true;
   if (session === null) return false;
   const isElsewhere = role !== null && role !== session.roleVersion;
-  return session.isEnded || isElsewhere || engine.scope(rest.target) !== rest.scope;
+  return session.isEnded || isElsewhere || engine.scope(rest.call.target) !== rest.call.scope;
 }
 
 /**
@@ -407,7 +407,7 @@ function roleOf({ session, mayChange }: FuturesOwner): number | null {
 
 /** @param before things that its scope had read before, see `NO_READS` */
 function note(futures: RunningFutures, ms: number, before: typeof NO_READS): void {
-  const { hits, misses } = futures.rest.scope.store ?? before;
+  const { hits, misses } = futures.rest.call.scope.store ?? before;
   futures.owner.ran(ms, hits - before.hits, misses - before.misses);
 }
 

@@ -12,10 +12,6 @@ export class FairQueue<T> {
     this.max = max;
   }
 
-  get size(): number {
-    return this.count;
-  }
-
   /** @returns what has no room; null for nothing. It may be what was just added */
   add(sender: string, item: T): T | null {
     const own = this.bySender.get(sender) ?? [];

@@ -82,7 +82,7 @@ export class RunningTask implements FuturesOwner {
   }
 
   start(first: PendingFutures, driver: Driver): void {
-    this.rest = first.rest.run;
+    this.rest = first.rest.call.run;
     driver.start(first, this);
   }
 

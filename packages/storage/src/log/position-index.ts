@@ -32,11 +32,6 @@ export class PositionIndex {
     return this.firstIndex + this.count - 1;
   }
 
-  /** Bytes of all records. */
-  get bytes(): number {
-    return this.totalBytes;
-  }
-
   segmentOf(index: number): number {
     return this.segments[this.slot(index)]!;
   }

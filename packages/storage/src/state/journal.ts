@@ -81,11 +81,6 @@ export class Journal {
     return this.nextBatch - 1;
   }
 
-  /** Why no write is possible any more, if so. */
-  get error(): StorageError | undefined {
-    return this.failure;
-  }
-
   /**
    * Makes changes durable, in the order of the calls, together or not at all. After an error nothing can be
    * written any more until the store is opened again: `DiskFullError` for a full disk, else

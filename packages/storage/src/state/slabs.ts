@@ -41,11 +41,6 @@ export class Slab {
     this.bytesMax = bytesMax;
   }
 
-  /** Bytes so far. */
-  get length(): number {
-    return this.used;
-  }
-
   get isEmpty(): boolean {
     return this.used === SLAB_HEADER_BYTES;
   }

@@ -72,7 +72,6 @@ export class HttpDoor {
     this.parts = {
       heads: new Heads(process.machine.name),
       answerBuffer: new AnswerBuffer(gate.memory),
-      clients,
       done: () => gate.done(),
     };
   }
@@ -91,7 +90,6 @@ export class HttpDoor {
       false,
       null,
       'simulated',
-      '',
       '',
     );
     response.onAborted(() => exchange.abort());

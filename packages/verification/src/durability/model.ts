@@ -54,10 +54,6 @@ export class Sequence {
     this.known.push(number);
   }
 
-  get acknowledgedCount(): number {
-    return this.known.length;
-  }
-
   /** @throws Error when something is missing, comes twice, in another order, or was never sent or refused */
   found(numbers: readonly number[], what: string): void {
     let before = 0;

@@ -435,7 +435,3 @@ function encoded(write: (out: ByteWriter) => void): Uint8Array {
   write(out);
   return out.take();
 }
-
-export function isSchemaKind(kind: number): boolean {
-  return KINDS.some((known) => known === kind);
-}

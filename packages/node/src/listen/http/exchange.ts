@@ -3,7 +3,6 @@ import { ErrorCode, type Format, QueryError, type ScopeName, type User } from '@
 import type { ChangeOutcome, Reply } from '../../groups/request.js';
 import type { Principal } from '../auth/authenticator.js';
 import type { ByteBudget, Bytes } from '../limits/byte-budget.js';
-import type { ClientAddresses } from '../limits/client-addresses.js';
 import { NO_TERMS, type TermHeaders } from '../shared/terms.js';
 import { type AnswerBuffer, LONG_BYTES, type Unsent } from './answer-buffer.js';
 import type { Batch } from './batch.js';
@@ -18,7 +17,6 @@ import type { SessionCall } from './session-door.js';
 export interface ExchangeParts {
   readonly heads: Heads;
   readonly answerBuffer: AnswerBuffer;
-  readonly clients: Pick<ClientAddresses, 'of'>;
   /** Called once, when there is a response and the client has it, or there is nobody to take it. */
   readonly done: (exchange: Exchange) => void;
 }
@@ -51,7 +49,6 @@ export class Exchange {
   private readonly isLast: boolean;
   /** Headers for the page of a browser, or nothing. */
   private readonly cors: string;
-  private readonly forwardedFor: string;
   private buffer: BodyBuffer | null = null;
   private held = 0;
   private heldFrom: ByteBudget | null = null;
@@ -76,7 +73,6 @@ export class Exchange {
   /**
    * @param isLast whether the connection ends with the response
    * @param cors headers for the page of a browser, or nothing
-   * @param forwardedFor see `ClientAddresses.of`
    */
   constructor(
     res: HttpResponse,
@@ -88,7 +84,6 @@ export class Exchange {
     terms: TermHeaders | null,
     id: string,
     cors: string,
-    forwardedFor: string,
   ) {
     this.res = res;
     this.scope = scope;
@@ -99,7 +94,6 @@ export class Exchange {
     this.terms = terms;
     this.id = id;
     this.cors = cors;
-    this.forwardedFor = forwardedFor;
   }
 
   get finished(): boolean {
@@ -109,11 +103,6 @@ export class Exchange {
   /** Whether nobody wants the body any more. */
   get isIndifferent(): boolean {
     return this.done || this.isBodyUnwanted;
-  }
-
-  /** The client's address, as long as it waits for an answer; null after that. */
-  get address(): string | null {
-    return this.done || this.closed ? null : this.parts.clients.of(this.res, this.forwardedFor);
   }
 
   /** Whether the client went away without an answer. */

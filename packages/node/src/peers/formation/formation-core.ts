@@ -103,11 +103,6 @@ export class FormationCore {
     return this.wakeAtMs;
   }
 
-  /** The durable state. */
-  get current(): ClusterState {
-    return this.state;
-  }
-
   /** The effects that are to be carried out, in order. */
   take(): FormationEffect[] {
     const { effects } = this;
