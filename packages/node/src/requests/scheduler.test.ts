@@ -30,6 +30,8 @@ class Track {
   readonly events: string[] = [];
   /** Milliseconds from when each came to its end. */
   readonly waits = new Map<string, number>();
+  /** How often the scheduler asked to be called back after some time. */
+  delays = 0;
   /** Milliseconds that were run in vain. */
   wastedMs = 0;
   /** Changes that are not committed, of those who may have waited for a long run. */
@@ -39,7 +41,10 @@ class Track {
     const { loop } = this;
     this.scheduler = new Scheduler({
       now: () => loop.now,
-      delay: (ms, callback) => loop.after(ms, callback),
+      delay: (ms, callback) => {
+        this.delays += 1;
+        loop.after(ms, callback);
+      },
       soon: (callback) => loop.soon(callback),
       waitMaxMs,
       owesAnswers: () => this.owed > 0,
@@ -307,6 +312,30 @@ describe('the scheduler', () => {
       track.ask(at, { name: 'quick', program: QUICK, user: 99, ms: 0.1 });
     await track.pass(4000);
     expect(track.waits.get('task')).toBeLessThan(600 + 600);
+  });
+
+  test('serves all others while a task that was passed over for long waits for the answers of those who came before', async () => {
+    const track = new Track();
+    for (const user of [1, 2])
+      track.ask(0, { name: `task ${user}`, program: null, user, ms: 900, isWhole: true });
+    track.ask(300, { name: 'change', program: QUICK, user: 99, ms: 0.1, commitMs: 1e6 });
+    expect(await track.watch(4000)).toBeLessThan(1000);
+    expect(track.events.filter((name) => name.startsWith('task'))).toHaveLength(2);
+    // It was looked every 10 ms whether they have their answers, for a second, however many were served meanwhile.
+    expect(track.delays).toBeLessThan(150);
+  });
+
+  test('serves all others between two tasks that were passed over for long', async () => {
+    const track = new Track();
+    track.ask(0, { name: 'slow', program: {}, user: 1, ms: 600 });
+    for (let i = 0; i < 30; i++)
+      track.ask(10, { name: 'task', program: null, user: 2, ms: 60, isWhole: true });
+    for (let at = 610; at < 4000; at += 0.5)
+      track.ask(at, { name: 'quick', program: QUICK, user: 98, ms: 0.1 });
+    await track.pass(610);
+    expect(await track.watch(4000)).toBeLessThan(100);
+    expect(track.waits.get('quick')).toBeLessThan(300);
+    expect(track.events.filter((name) => name === 'task')).toHaveLength(30);
   });
 
   test('lets nobody run for long at once behind a body that took long to be read', async () => {

@@ -20,7 +20,7 @@
  */
 import { Contention } from './contention.js';
 import { RunCosts, SLOW_MS } from './run-costs.js';
-import { mayBeLong, type Work } from './work.js';
+import { type Entry, mayBeLong, type Work } from './work.js';
 
 /** Milliseconds that requests run in one turn of the event loop before the others of it wait for the next one. */
 const TURN_MS = 40;
@@ -85,20 +85,6 @@ export interface SchedulerOptions {
   readonly owesAnswers: () => boolean;
 }
 
-/** Work in a queue. */
-interface Entry {
-  readonly work: Work;
-  /** Until when it may wait. */
-  readonly until: number;
-  /** Milliseconds that it needs at least. */
-  readonly needsMs: number;
-  /** Since when it waits. */
-  readonly since: number;
-  /** Smaller ranks go first, and of the same rank what is due sooner, in milliseconds. */
-  rank: number;
-  dueAt: number;
-}
-
 export class Scheduler {
   private readonly options: SchedulerOptions;
   private readonly costs = new RunCosts();
@@ -121,8 +107,11 @@ export class Scheduler {
   private busyTurn = -POLLS;
   /** When the last run ended that others noticed. */
   private longEndAt = Number.NEGATIVE_INFINITY;
-  /** Whether work waits at the door for nothing but that. */
+  /** Whether work waits at the door for nothing but that, and the next look is planned. */
   private isHolding = false;
+  private isLookPlanned = false;
+  /** The turn in which work ran last that can't be stopped. */
+  private wholeTurn = -POLLS;
   /** When the last run of the lane ended, or another long one, and how long it took. */
   private longEnd = 0;
   private longMs = 0;
@@ -156,7 +145,8 @@ export class Scheduler {
     if (this.activeUntil === 0) return false;
     const now = this.options.now();
     if (now > this.activeUntil && this.door.length === 0 && this.lane.length === 0) {
-      this.forget();
+      this.activeUntil = 0;
+      this.costs.forget();
       return false;
     }
     return this.isClosed(now) || this.takesTurns(now) || this.costs.isSlow(program, userId, now);
@@ -292,11 +282,6 @@ export class Scheduler {
     return this.turn < this.busyTurn + POLLS;
   }
 
-  private forget(): void {
-    this.activeUntil = 0;
-    this.costs.forget();
-  }
-
   /** Notices where this turn of the event loop ends, and serves those who wait at the door. */
   private endTurn(): void {
     if (this.isTurnEnding) return;
@@ -307,8 +292,17 @@ export class Scheduler {
       this.spentMs = 0;
       if (this.door.length > 0) this.serve();
       if (!this.hasPolled || this.isCatchingUp) this.endTurn();
-      else if (this.isHolding) this.options.delay(HELD_LOOK_MS, () => this.endTurn());
+      else if (this.isHolding) this.lookLater();
       else if (this.door.length > 0) this.endTurn();
+    });
+  }
+
+  private lookLater(): void {
+    if (this.isLookPlanned) return;
+    this.isLookPlanned = true;
+    this.options.delay(HELD_LOOK_MS, () => {
+      this.isLookPlanned = false;
+      this.endTurn();
     });
   }
 
@@ -321,20 +315,24 @@ export class Scheduler {
   private serve(): void {
     const waiting = this.ranked(this.door);
     this.door = [];
-    this.isHolding = false;
     const { now } = this.options;
     const isShared = this.contention.isAt(now());
     const sharedMs = Math.max(SHARED_MS, SHARED_EACH_MS * waiting.length);
     const enough = isShared ? Math.max(0, SERVED_MS - sharedMs) : 0;
     let left = SERVED_MS;
+    const held: Entry[] = [];
+    let isHolding: boolean | null = null;
     let at = 0;
     for (; at < waiting.length && left > enough; at++) {
       const entry = waiting[at];
       if (entry === undefined) break;
       if (mayBeLong(entry.work)) {
-        if (!this.hasPolled || left < SERVED_MS) break;
-        this.isHolding = this.holdsBack(now());
-        if (this.isHolding) break;
+        if (this.hasPolled && left === SERVED_MS) isHolding ??= this.holdsBack(now());
+        // It may stand before others, who need not wait for it.
+        const waits = left < SERVED_MS || isHolding !== false;
+        if (waits) held.push(entry);
+        if (waits) continue;
+        this.wholeTurn = this.turn;
       }
       const sliceMs = this.sliceFor(entry, left / (waiting.length - at));
       // A long slice gets a turn of its own, so that those who were served before it are answered first.
@@ -344,7 +342,8 @@ export class Scheduler {
       if (ms >= SLOW_MS) left = 0;
     }
     // Work that came meanwhile stands behind.
-    this.door = [...waiting.slice(at), ...this.door];
+    this.isHolding = isHolding === true && held.length === waiting.length;
+    this.door = [...held, ...waiting.slice(at), ...this.door];
     if (this.door.length === 0 || (isShared && now() >= this.restUntil)) this.isShut = false;
   }
 
@@ -373,8 +372,9 @@ export class Scheduler {
     return [...entries].sort((a, b) => a.rank - b.rank || a.dueAt - b.dueAt);
   }
 
-  /** Whether work has waited for long enough although others have something to do in each turn: they had time since the last long run. */
+  /** Whether work has waited for long enough although others have something to do in each turn: they had time since the last one, and a long one. */
   private isPassedOver({ since }: Entry, now: number): boolean {
+    if (this.turn <= this.wholeTurn + POLLS) return false;
     return now >= Math.max(since, this.longEndAt) + PASSED_OVER_MAX_MS;
   }
 

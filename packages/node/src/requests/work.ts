@@ -18,6 +18,20 @@ export interface Work {
   readonly expire: (() => void) | null;
 }
 
+/** Work in a queue. */
+export interface Entry {
+  readonly work: Work;
+  /** Until when it may wait. */
+  readonly until: number;
+  /** Milliseconds that it needs at least. */
+  readonly needsMs: number;
+  /** Since when it waits. */
+  readonly since: number;
+  /** Smaller ranks go first, and of the same rank what is due sooner, in milliseconds. */
+  rank: number;
+  dueAt: number;
+}
+
 /** The turn of a request that waits for it. */
 export function workOf(pending: PendingRequest, program: object | null, knownMs?: number): Work {
   const { request, owner } = pending;
