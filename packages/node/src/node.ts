@@ -151,7 +151,7 @@ export class Node implements RunningNode {
     this.modules = this.makeModules();
     this.readers = this.makeReaders();
     this.side = new EngineSide(
-      engineSettings(config, level, { nodeId: identity.nodeId, incarnation, cluster }),
+      engineSettings(live, level, { nodeId: identity.nodeId, incarnation, cluster }),
       {
         clock: engineClock,
         environment: systemEnvironment(log, this.local, (begun) => watch.isCancelled(begun)),

@@ -46,7 +46,7 @@ export interface Reloaded {
 export class LiveSettings {
   /** The settings as they are at any time: whoever keeps this object reads present values. */
   readonly config: Config;
-  private readonly present: Map<string, unknown>;
+  private readonly changed: (() => void)[] = [];
   /** The values that were read last, by which it is seen what a file changed since. */
   private read: ReadonlyMap<string, unknown>;
   private readonly started: Config;
@@ -54,14 +54,15 @@ export class LiveSettings {
   /** @param started the configuration that the node started with */
   constructor(started: Config) {
     this.started = started;
-    this.present = valuesOf(started);
     this.read = valuesOf(started);
-    const config = { ...started };
-    for (const key of LIVE_KEYS) {
-      const field = fieldOf(key);
-      Object.defineProperty(config, field, { get: () => this.present.get(field), enumerable: true });
-    }
-    this.config = config;
+    this.config = { ...started };
+  }
+
+  /** What is read from the settings, in an object whose fields are read again with each change. */
+  follow<T extends object>(read: (config: Config) => T): T {
+    const followed = read(this.config);
+    this.changed.push(() => Object.assign(followed, read(this.config)));
+    return followed;
   }
 
   /** Takes over what changed in a configuration since it was read last. */
@@ -73,7 +74,7 @@ export class LiveSettings {
       return !isDeepStrictEqual(before.get(field), this.read.get(field));
     });
     const changed = differing.filter((key) => this.refusal(key, this.read.get(fieldOf(key))) === null);
-    for (const key of changed) this.present.set(fieldOf(key), this.read.get(fieldOf(key)));
+    for (const key of changed) this.put(fieldOf(key), this.read.get(fieldOf(key)));
     return { changed, fixed: differing.filter((key) => !changed.includes(key)) };
   }
 
@@ -102,8 +103,13 @@ export class LiveSettings {
       (rule) => rule.keys.includes(key) && !rule.holds({ ...this.config, [field]: parsed.value }),
     );
     if (broken !== undefined) throw new SettingRefusal('value', broken.must);
-    this.present.set(field, parsed.value);
+    this.put(field, parsed.value);
     return plain(key, parsed.value);
+  }
+
+  private put(field: string, value: unknown): void {
+    Object.assign(this.config, { [field]: value });
+    for (const read of this.changed) read();
   }
 
   private refusal(key: SettingKey, value: unknown): SettingRefusal | null {

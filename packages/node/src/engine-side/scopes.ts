@@ -160,22 +160,13 @@ export class Scopes {
   }
 
   private makeCheckpointer(): Checkpointer {
-    const { settings } = this;
     const { clock, line } = this.ports;
     const { disk } = this.parts;
     const { encoding } = clock;
     return new Checkpointer({
       state: this.ports.disk.state,
       consensus: line,
-      get intervalMs() {
-        return settings.checkpointIntervalMs;
-      },
-      get sizeBytes() {
-        return settings.checkpointBytes;
-      },
-      get cacheBytes() {
-        return settings.cacheBytes;
-      },
+      settings: this.settings,
       clock,
       yield: () => new Promise((resolve) => clock.soon(resolve)),
       ...(encoding === undefined ? {} : { workClock: encoding.now, thingsPerLook: encoding.thingsPerLook }),
@@ -193,14 +184,11 @@ export class Scopes {
   }
 
   private makeGarbageCollector(): GarbageCollector {
-    const { settings } = this;
     const { clock } = this.ports;
     const { engine, onDefect } = this.parts;
     return new GarbageCollector({
       engine,
-      get intervalMs() {
-        return settings.garbageIntervalMs;
-      },
+      settings: this.settings,
       clock,
       propose: (session, change) => session.propose(change, { ok: true, result: '' }, () => {}),
       onFailure: onDefect,
@@ -220,18 +208,15 @@ export class Scopes {
   }
 
   private makeStateChecks(): StateChecks {
-    const { settings } = this;
     const { clock, disk, reports } = this.ports;
     const { calls, onDefect } = this.parts;
     return new StateChecks({
-      nodeId: settings.nodeId,
+      nodeId: this.settings.nodeId,
       state: disk.state,
       checkpointer: this.checkpointer,
       calls,
       session: (group) => this.sessions.ofGroup(group),
-      get intervalMs() {
-        return settings.stateCheckIntervalMs;
-      },
+      settings: this.settings,
       clock,
       report: reports.stateChecked,
       onDiverged: reports.diverged,

@@ -5,7 +5,7 @@ import type { PendingRequest } from './request.js';
 /** Takes what ran long. */
 export interface SlowReports {
   /** Milliseconds above which a request is reported. */
-  readonly aboveMs: number;
+  readonly aboveMs: () => number;
   readonly report: (run: SlowRun) => void;
 }
 
@@ -25,5 +25,5 @@ export function reportSlow(
   { request, begun, ranMs, coldReads }: PendingRequest,
   now: () => number,
 ): void {
-  if (ranMs > aboveMs) report({ request, ranMs, waitedMs: Math.max(0, now() - begun - ranMs), coldReads });
+  if (ranMs > aboveMs()) report({ request, ranMs, waitedMs: Math.max(0, now() - begun - ranMs), coldReads });
 }

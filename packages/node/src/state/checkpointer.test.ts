@@ -102,9 +102,7 @@ describe('a checkpoint', () => {
     const checkpointer = new Checkpointer({
       state: bench.state,
       consensus: bench,
-      intervalMs: 0,
-      sizeBytes: 1,
-      cacheBytes: Number.MAX_VALUE,
+      settings: { checkpointIntervalMs: 0, checkpointBytes: 1, cacheBytes: Number.MAX_VALUE },
       clock: { now: () => 0 },
       workClock: () => work++,
       thingsPerLook: 10,
@@ -130,7 +128,7 @@ describe('a checkpoint', () => {
    * @returns how long it took, and its longest turn, in milliseconds
    */
   async function besideOthers(limits: {
-    readonly intervalMs: number;
+    readonly checkpointIntervalMs: number;
     readonly cacheBytes: number;
   }): Promise<{ readonly ms: number; readonly turnMs: number }> {
     const bench = await new TestBench().start();
@@ -142,8 +140,7 @@ describe('a checkpoint', () => {
     const checkpointer = new Checkpointer({
       state: bench.state,
       consensus: bench,
-      ...limits,
-      sizeBytes: 1,
+      settings: { ...limits, checkpointBytes: 1 },
       clock: { now: () => now },
       workClock: () => {
         now += 1;
@@ -168,14 +165,14 @@ describe('a checkpoint', () => {
 
   test('takes longer turns the longer it takes, beside work that never ends', async () => {
     // 400 ms of work take less than three times the time between two checkpoints, in place of 8 s.
-    const { ms, turnMs } = await besideOthers({ intervalMs: 1000, cacheBytes: Number.MAX_VALUE });
+    const { ms, turnMs } = await besideOthers({ checkpointIntervalMs: 1000, cacheBytes: Number.MAX_VALUE });
     expect(ms).toBeGreaterThan(1000);
     expect(ms).toBeLessThan(3000);
     expect(turnMs).toBeLessThan(40);
   });
 
   test('slows others down, and leaves them some time, where the memory for things is full of what it writes', async () => {
-    const { ms, turnMs } = await besideOthers({ intervalMs: 1_000_000, cacheBytes: 50_000 });
+    const { ms, turnMs } = await besideOthers({ checkpointIntervalMs: 1_000_000, cacheBytes: 50_000 });
     expect(ms).toBeLessThan(600);
     expect(turnMs).toBeGreaterThan(100);
     expect(turnMs).toBeLessThan(200);
@@ -190,9 +187,7 @@ describe('a checkpoint', () => {
     const checkpointer = new Checkpointer({
       state: bench.state,
       consensus: bench,
-      intervalMs: 1000,
-      sizeBytes: 2 ** 40,
-      cacheBytes: 2 ** 40,
+      settings: { checkpointIntervalMs: 1000, checkpointBytes: 2 ** 40, cacheBytes: 2 ** 40 },
       clock: { now: () => now },
       yield: async () => {},
       evicting: () => false,
@@ -223,9 +218,7 @@ describe('a checkpoint', () => {
       new Checkpointer({
         state: bench.state,
         consensus: bench,
-        intervalMs: 1_000_000,
-        sizeBytes: 2 ** 40,
-        cacheBytes,
+        settings: { checkpointIntervalMs: 1_000_000, checkpointBytes: 2 ** 40, cacheBytes },
         clock: { now: () => 1000 },
         yield: async () => {},
         evicting: () => evicting,

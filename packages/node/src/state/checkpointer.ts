@@ -10,12 +10,14 @@ import type { State } from '../groups/state.js';
 export interface CheckpointerOptions {
   readonly state: State;
   readonly consensus: Pick<Consensus, 'send'>;
-  /** Time between checkpoints of a group that changed, in milliseconds. */
-  readonly intervalMs: number;
-  /** Bytes of changes after which a checkpoint does not wait for its time. */
-  readonly sizeBytes: number;
-  /** Memory for things, of which half is meant for those that no checkpoint holds yet. */
-  readonly cacheBytes: number;
+  readonly settings: {
+    /** Time between checkpoints of a group that changed, in milliseconds. */
+    readonly checkpointIntervalMs: number;
+    /** Bytes of changes after which a checkpoint does not wait for its time. */
+    readonly checkpointBytes: number;
+    /** Memory for things, of which half is meant for those that no checkpoint holds yet. */
+    readonly cacheBytes: number;
+  };
   readonly clock: Pick<Clock, 'now'>;
   /** Whether things are taken out of memory now, which those that a checkpoint writes can't be. */
   readonly evicting: () => boolean;
@@ -87,10 +89,11 @@ export class Checkpointer {
     this.noteAge(session);
     if (this.options.clock.now() < this.restsUntil) return;
     if (!this.isDirty(session) || this.running.has(session) || !this.allowed(session)) return;
-    const { intervalMs, sizeBytes, clock } = this.options;
+    const { settings, clock } = this.options;
+    const { checkpointIntervalMs: intervalMs, checkpointBytes } = settings;
     const now = clock.now();
     const since = now - (this.doneAt.get(session) ?? 0);
-    const isMuch = session.changedBytes >= sizeBytes || this.share(session.changedBytes) >= 0.5;
+    const isMuch = session.changedBytes >= checkpointBytes || this.share(session.changedBytes) >= 0.5;
     // Behind one that took long the oldest change is old already.
     const isOld = now - (this.dirtySince.get(session) ?? now) >= intervalMs;
     const isEarly = isMuch || (isOld && since >= GAP_PART * intervalMs);
@@ -340,11 +343,12 @@ export class Checkpointer {
    * longer its slices get: so it slows those down who change more than can be written, and comes to its end.
    */
   private pace(session: GroupSession, sink: CheckpointSink): Pace {
-    const { intervalMs, clock } = this.options;
+    const { settings, clock } = this.options;
+    const intervalMs = Math.max(1, settings.checkpointIntervalMs);
     const begun = clock.now();
     const sliceMs = (): number => {
       const waiting = session.changedBytes + (this.frozenBytes.get(session) ?? 0);
-      const lateness = Math.max((clock.now() - begun) / Math.max(1, intervalMs), this.share(waiting));
+      const lateness = Math.max((clock.now() - begun) / intervalMs, this.share(waiting));
       if (lateness <= 1) return SLICE_MS + lateness * (SLICE_LATE_MS - SLICE_MS);
       return Math.min(SLICE_LATE_MS * 2 ** (lateness - 1), SLICE_MAX_MS);
     };
@@ -353,7 +357,7 @@ export class Checkpointer {
 
   /** The share that changes take in memory of what is meant for those that wait for a checkpoint. */
   private share(changedBytes: number): number {
-    return (MEMORY_FACTOR * changedBytes) / (this.options.cacheBytes / 2);
+    return (MEMORY_FACTOR * changedBytes) / (this.options.settings.cacheBytes / 2);
   }
 
   /** Does something for each element, in slices of time. */

@@ -5,7 +5,7 @@ import type { GroupSession } from '../groups/group-session.js';
 export interface GarbageCollectorOptions {
   readonly engine: Engine;
   /** Time between two searches of a collection, in milliseconds. */
-  readonly intervalMs: number;
+  readonly settings: { readonly garbageIntervalMs: number };
   readonly clock: Pick<Clock, 'now' | 'after'>;
   /** Replicates the removal of what was found. */
   readonly propose: (session: GroupSession, change: Change) => void;
@@ -39,7 +39,7 @@ export class GarbageCollector {
 
   /** Starts a search of a collection when one is due. To be called now and then. */
   consider(session: GroupSession): void {
-    const { engine, intervalMs, clock } = this.options;
+    const { engine, settings, clock } = this.options;
     if (this.current !== null || !session.leading) return;
     const suspects = engine.suspectsOf(session.id);
     if (suspects === 0) return;
@@ -48,7 +48,7 @@ export class GarbageCollector {
       this.searchedAt.set(session, clock.now());
       return;
     }
-    if (clock.now() - searchedAt < intervalMs && suspects < SUSPECTS_MAX) return;
+    if (clock.now() - searchedAt < settings.garbageIntervalMs && suspects < SUSPECTS_MAX) return;
     this.current = { session, marking: engine.searchGarbage(session.id) };
     clock.after(PAUSE_MS, () => this.work());
   }

@@ -39,7 +39,7 @@ export interface StateChecksOptions {
   readonly calls: Pick<Calls, 'call' | 'serve'>;
   readonly session: (group: GroupId) => GroupSession | undefined;
   /** Time between two comparisons of a group that changes, in milliseconds; 0 for none at all. */
-  readonly intervalMs: number;
+  readonly settings: { readonly stateCheckIntervalMs: number };
   readonly clock: Pick<Clock, 'now' | 'after'>;
   readonly report: (check: StateCheck) => void;
   /** This node's state of a group is another one than that of the majority. */
@@ -98,8 +98,8 @@ export class StateChecks {
 
   /** Starts a comparison of a group that this node leads when one is due. To be called now and then. */
   consider(session: GroupSession): void {
-    const { intervalMs, clock, state } = this.options;
-    if (intervalMs === 0 || this.isComparing || !session.leading || !state.isOpen) return;
+    const { settings, clock, state } = this.options;
+    if (settings.stateCheckIntervalMs === 0 || this.isComparing || !session.leading || !state.isOpen) return;
     const standing = this.standingOf(session);
     if (clock.now() < standing.due || session.appliedIndex === standing.equalAt) return;
     const others = session.membership.voters.filter((id) => id !== this.options.nodeId);
@@ -139,7 +139,8 @@ export class StateChecks {
   }
 
   private conclude(session: GroupSession, check: StateCheck): void {
-    const { clock, intervalMs, report } = this.options;
+    const { clock, settings, report } = this.options;
+    const intervalMs = settings.stateCheckIntervalMs;
     const standing = this.standingOf(session);
     const { outcome, minority, index } = check;
     const isRetried = outcome !== 'equal' && standing.retries < RETRIES_MAX;
@@ -241,7 +242,7 @@ export class StateChecks {
   private standingOf(session: GroupSession): Standing {
     const known = this.standings.get(session);
     if (known !== undefined) return known;
-    const due = this.options.clock.now() + this.options.intervalMs;
+    const due = this.options.clock.now() + this.options.settings.stateCheckIntervalMs;
     const standing: Standing = { due, retries: 0, equalAt: 0, suspects: '' };
     this.standings.set(session, standing);
     return standing;

@@ -6,7 +6,7 @@ import { isVoter } from 'raft-ts';
 import { systemEnvironment } from '../../base/environment.js';
 import { groupIdentity } from '../../base/identity.js';
 import { type Applied, type GroupId, type NodeId, ROOT_GROUP } from '../../between/protocol.js';
-import type { Config } from '../../config/index.js';
+import { type Config, LiveSettings } from '../../config/index.js';
 import { EngineSide } from '../../engine-side/engine-side.js';
 import { engineClock } from '../../engine-side/system-clock.js';
 import { encodeEntry, plainHead } from '../../groups/entry.js';
@@ -119,7 +119,7 @@ function scopesOf(
   const fail = (error: unknown): void => void failures.push(error);
   const log = createLogger({ level: config.logLevel, format: config.logFormat, nodeName: config.nodeName });
   const node = { nodeId: identity.nodeId, incarnation: 0, cluster: record };
-  const side = new EngineSide(engineSettings(config, LEVEL_NEWEST, node), {
+  const side = new EngineSide(engineSettings(new LiveSettings(config), LEVEL_NEWEST, node), {
     clock: engineClock,
     environment: systemEnvironment(log, null),
     disk: {

@@ -20,9 +20,7 @@ export function slowReports(log: Logger, config: Pick<Config, 'slowRequestMs'>):
   const hashOf = (text: string): string =>
     createHmac('sha256', key).update(text).digest('hex').slice(0, HASH_LENGTH);
   return {
-    get aboveMs() {
-      return config.slowRequestMs || Number.POSITIVE_INFINITY;
-    },
+    aboveMs: () => config.slowRequestMs || Number.POSITIVE_INFINITY,
     report: ({ request: { id, user, scope, body }, ranMs, waitedMs, coldReads }: SlowRun) => {
       const times = { ran_ms: Math.round(ranMs), waited_ms: Math.round(waitedMs), things_read: coldReads };
       const who = { request: id, user: user.name, scope: scopeText(scope) };

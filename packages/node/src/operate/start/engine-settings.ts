@@ -1,6 +1,6 @@
 import type { QueryLimits, Quotas } from '@althing/engine';
 import type { DataFolder } from '@althing/storage';
-import type { Config } from '../../config/index.js';
+import type { Config, LiveSettings } from '../../config/index.js';
 import type { EngineSettings, StateDisk } from '../../engine-side/ports.js';
 import type { State } from '../../groups/state.js';
 import type { PoolSettings } from '../../readers/pool.js';
@@ -11,89 +11,53 @@ const MiB = 1024 * 1024;
 /**
  * The settings of the engine side of a node.
  *
- * @param config whose values are read at each use, where they may change while the node runs
+ * @param live the settings, some of which may change while the node runs
  * @param node what they do not say
  * @param level the highest level of a cluster that the software knows
  */
 export function engineSettings(
-  config: Config,
+  live: LiveSettings,
   level: number,
   node: Pick<EngineSettings, 'nodeId' | 'incarnation' | 'cluster'>,
 ): EngineSettings {
-  return {
+  const limits = live.follow(queryLimits);
+  const quotas = live.follow(quotasOf);
+  return live.follow((config) => ({
     ...node,
     name: config.nodeName,
     host: ownHost(config, config.clusterSecret !== undefined),
     port: config.listenNodePort,
-    engine: {
-      knownLevel: level,
-      limits: queryLimits(config),
-      quotas: quotas(config),
-      programCacheBytes: config.programCacheMb * MiB,
-    },
+    engine: { knownLevel: level, limits, quotas, programCacheBytes: config.programCacheMb * MiB },
     requestTimeoutMs: config.requestTimeoutMs,
     replaceAfterMs: config.replaceAfterMs,
-    get checkpointIntervalMs() {
-      return config.checkpointIntervalMs;
-    },
-    get checkpointBytes() {
-      return config.checkpointSizeMb * MiB;
-    },
-    get cacheBytes() {
-      return config.cacheSizeMb * MiB;
-    },
-    get garbageIntervalMs() {
-      return config.garbageIntervalMs;
-    },
-    get stateCheckIntervalMs() {
-      return config.stateCheckIntervalMs;
-    },
-  };
+    checkpointIntervalMs: config.checkpointIntervalMs,
+    checkpointBytes: config.checkpointSizeMb * MiB,
+    cacheBytes: config.cacheSizeMb * MiB,
+    garbageIntervalMs: config.garbageIntervalMs,
+    stateCheckIntervalMs: config.stateCheckIntervalMs,
+  }));
 }
 
-/** Read at each use: settings may change while the node runs. */
 function queryLimits(config: Config): QueryLimits {
   return {
-    get durationMs() {
-      return config.queryDurationLimitMs;
-    },
+    durationMs: config.queryDurationLimitMs,
     durationSource: 'query_duration_limit_ms',
-    get memoryBytes() {
-      return config.queryMemoryLimitMb * MiB;
-    },
+    memoryBytes: config.queryMemoryLimitMb * MiB,
     memorySource: 'query_memory_limit_mb',
-    get valueBytes() {
-      return config.valueSizeLimit;
-    },
-    get resultBytes() {
-      return config.resultSizeLimit;
-    },
-    get codeLength() {
-      return config.codeSizeLimit;
-    },
+    valueBytes: config.valueSizeLimit,
+    resultBytes: config.resultSizeLimit,
+    codeLength: config.codeSizeLimit,
   };
 }
 
-function quotas(config: Config): Quotas {
+function quotasOf(config: Config): Quotas {
   return {
-    get tokensPerUser() {
-      return config.maxTokensPerUser;
-    },
-    get users() {
-      return config.maxUsers;
-    },
-    get collections() {
-      return config.maxCollections;
-    },
-    get procedures() {
-      return config.maxProcedures;
-    },
-    get tasks() {
-      return config.maxTasks;
-    },
-    get sessions() {
-      return { idleMs: config.sessionIdleMs, maxMs: config.sessionMaxMs };
-    },
+    tokensPerUser: config.maxTokensPerUser,
+    users: config.maxUsers,
+    collections: config.maxCollections,
+    procedures: config.maxProcedures,
+    tasks: config.maxTasks,
+    sessions: { idleMs: config.sessionIdleMs, maxMs: config.sessionMaxMs },
   };
 }
 
@@ -114,7 +78,7 @@ export function poolSettings(config: Config): PoolSettings {
       resultBytes: config.resultSizeLimit,
       codeLength: config.codeSizeLimit,
     },
-    quotas: { ...quotas(config) },
+    quotas: quotasOf(config),
   };
 }
 

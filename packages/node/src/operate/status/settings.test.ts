@@ -23,7 +23,7 @@ beforeEach(() => {
 
 test('a setting that is set reaches what was made before, and the log tells of it', () => {
   const cluster = { clusterId: new Uint8Array(16), founders: [] };
-  const settings = engineSettings(live.config, 2, { nodeId: 1, incarnation: 1, cluster });
+  const settings = engineSettings(live, 2, { nodeId: 1, incarnation: 1, cluster });
   const { limits } = settings.engine;
   setSetting(live, log, 'query_duration_limit_ms', '50');
   setSetting(live, log, 'cache_size_mb', '64');
