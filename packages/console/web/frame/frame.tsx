@@ -221,6 +221,9 @@ function Keys({ close }: { readonly close: () => void }): JSX.Element {
           ))}
         </tbody>
       </table>
+      <button type="button" class="main" onClick={close}>
+        Done
+      </button>
     </Dialog>
   );
 }

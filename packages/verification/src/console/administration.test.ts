@@ -4,7 +4,7 @@ import { testThatNeeds } from '@althing/node/testing/needs';
 import { afterAll, afterEach, beforeAll, expect } from '@jest/globals';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { browserLack, OpenedConsole, startBrowser } from './opened-console.js';
-import { windowsOf } from './windows.js';
+import { lacksOfWindowBy, windowsOf } from './windows.js';
 
 const testInBrowser = testThatNeeds('browsers', browserLack);
 
@@ -336,15 +336,17 @@ testInBrowser('Ctrl-K finds pages, collections, procedures and actions', async (
   await page.getByRole('heading', { name: 'stuff' }).waitFor();
 });
 
-testInBrowser('the tour goes through the pages', async () => {
-  await page.getByRole('button', { name: 'Tour' }).click();
+testInBrowser('the tour goes through the pages, by keyboard, too', async () => {
+  const tour = page.getByRole('button', { name: 'Tour' });
+  await tour.press('Enter');
   for (let stop = 2; stop <= 6; stop++) {
-    await dialog.getByRole('button', { name: 'Next' }).click();
+    await dialog.getByRole('button', { name: 'Next' }).press('Enter');
     await dialog.getByText(`${stop} of 6`).waitFor();
   }
   expect(await page.evaluate('location.hash')).toBe('#/activity');
-  await dialog.getByRole('button', { name: 'Done' }).click();
+  await page.keyboard.press('Enter');
   await dialog.waitFor({ state: 'detached' });
+  expect(await page.evaluate('document.activeElement.textContent')).toBe('Tour');
 });
 
 testInBrowser('a procedure of the @thingsdb scope is made, and run', async () => {
@@ -386,8 +388,20 @@ testInBrowser('by keyboard alone each window takes the focus, keeps it, and give
     whitelist_add('reader2', 'procedures', 'one'); whitelist_add('reader2', 'rooms', 'one'); new_module('ONE', 'one.py'); nil;`;
   await node.value('/t', code);
   await node.value('/n', "new_backup('one.backup'); nil;");
+  await opened.go('#/q');
+  await page.getByText('History and saved queries').click();
+  await page.getByLabel('Save this query as').fill('nothing');
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
   const found: Record<string, readonly string[]> = {};
   const lacks: string[] = [];
+  for (const [opener, key] of [
+    ['New query', 'Control+k'],
+    ['New query', '?'],
+    ['Tour', 'Enter'],
+  ] as const) {
+    await page.getByRole('button', { name: opener }).focus();
+    lacks.push(...(await lacksOfWindowBy(opened, key)));
+  }
   const id = String(await node.value('//stuff', '.one.id();'));
   for (const place of Object.keys(WINDOWS)) {
     const windows = await windowsOf(opened, place.replace('ID', id));
@@ -409,7 +423,7 @@ task(datetime().move('years', 1), |t| nil);
 .one = {colour: 'red', items: [1]};
 nil;`;
 
-/** All windows, by the pages whose buttons open them. */
+/** All windows, by the pages whose buttons open them. Requests, which can be cancelled on the page of activity, come and go. */
 const WINDOWS: Readonly<Record<string, readonly string[]>> = {
   '#/': [
     'Add a node',
@@ -419,6 +433,7 @@ const WINDOWS: Readonly<Record<string, readonly string[]>> = {
     'Set the time zone',
     'Stop the node',
   ],
+  '#/q': ['Share the query'],
   '#/c/stuff/data/ID': ['Add a property', 'Delete', 'Rename the property', 'Set the value'],
   '#/c/stuff/procedures': ['New procedure'],
   '#/c/stuff/procedures/one': ['Delete the procedure', 'Edit the procedure', 'Rename the procedure'],
@@ -449,7 +464,6 @@ const WINDOWS: Readonly<Record<string, readonly string[]>> = {
   '#/c/stuff/data/ID?key=items': ['Add an item', 'Delete', 'Set the value'],
   '#/c/stuff/history': ['Begin a history'],
   '#/c/stuff/export': [],
-  '#/activity': [],
   '#/tasks': ['Cancel the task', 'Delete the task', 'Run a copy now'],
   '#/users': [
     'Allow procedures',

@@ -3,7 +3,7 @@ import type { OpenedConsole } from './opened-console.js';
 
 /** What the page keeps for the test: buttons to be seen, the title of the open window, and where the focus was outside of it. */
 const WATCH = `(() => {
-  window.buttons = () => [...document.querySelectorAll('main button:not([disabled])')].filter((each) => each.checkVisibility());
+  window.buttons = () => [...document.querySelectorAll('main button:not([disabled], [aria-label^=Forget])')].filter((each) => each.checkVisibility());
   window.title = () => document.querySelector('dialog[open]')?.ariaLabel ?? null;
   window.drawn = (look) => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(look()))));
   addEventListener('focusin', ({ target }) => {
@@ -42,31 +42,46 @@ export async function windowsOf(opened: OpenedConsole, place: string): Promise<P
   return { titles: [...titles].sort(), lacks };
 }
 
-/** The lacks of the window that is open, which is closed then. */
-async function lacksOf({ page }: OpenedConsole, name: string): Promise<string[]> {
+/** What the window lacks that a key opens wherever the focus is. */
+export async function lacksOfWindowBy(opened: OpenedConsole, key: string): Promise<string[]> {
+  const { page } = opened;
+  await page.evaluate(WATCH);
+  await page.evaluate('void (window.opener = document.activeElement)');
+  await page.keyboard.press(key);
+  return lacksOf(opened, String(await page.evaluate('drawn(title)')), key);
+}
+
+/** The lacks of the window that is open, which is closed then, opened again by a key, and closed by a button if it has one for that. */
+async function lacksOf({ page }: OpenedConsole, name: string, key = 'Enter'): Promise<string[]> {
   const lacks: string[] = [];
   const insist = async (conditions: Readonly<Record<string, string>>): Promise<void> => {
     const values = await page.evaluate(`drawn(() => [${Object.values(conditions).join(', ')}])`);
     const isSo = (i: number): boolean => Array.isArray(values) && values[i] === true;
     lacks.push(...Object.keys(conditions).flatMap((what, i) => (isSo(i) ? [] : [`${name}: ${what}`])));
   };
-  const stops = await page.evaluate(
-    "window.outside = document.activeElement.closest('dialog') === null, document.querySelectorAll('dialog :is(input, select, textarea, button, summary, .editor)').length",
-  );
-  const tabs = Array.from({ length: Number(stops) + 2 }, () => page.keyboard.press('Tab'));
-  await Promise.all(tabs);
+  // The code of an editor comes when the first one is shown.
+  if ((await page.locator('dialog .editor').count()) > 0) await page.locator('dialog .cm-content').waitFor();
+  // As far as its last control: behind that the browser takes the focus, and comes back into the page at a time of its own.
+  const left = await page.evaluate(`(() => {
+    window.outside = document.activeElement.closest('dialog:modal') === null;
+    window.stops = [...document.querySelectorAll('dialog :is(:is(input, select, textarea, button):enabled, summary, .editor)')];
+    return stops.length - 1 - stops.indexOf(document.activeElement);
+  })()`);
+  await Promise.all(Array.from({ length: Number(left) }, () => page.keyboard.press('Tab')));
+  await insist({ 'Tab does not reach its last control': 'document.activeElement === stops.pop()' });
   await page.keyboard.press('Escape');
   await insist({
     'the focus is not in it all the time': '!outside',
     'Escape does not close it': 'title() === null',
     'the focus does not come back behind Escape': 'document.activeElement === opener',
   });
-  await page.keyboard.press('Enter');
-  await page.evaluate(`drawn(() => {
-    const buttons = [...document.querySelectorAll('dialog button')];
-    buttons.find(({ textContent }) => textContent === 'Cancel')?.focus();
+  await page.keyboard.press(key);
+  const hasButton = await page.evaluate(`drawn(() => {
+    const end = [...document.querySelectorAll('dialog button')].find(({ textContent }) => /^(Cancel|Done)$/.test(textContent));
+    end?.focus();
+    return end !== undefined;
   })`);
-  await page.keyboard.press('Enter');
+  await page.keyboard.press(hasButton === true ? 'Enter' : 'Escape');
   await insist({
     'Cancel does not close it': 'title() === null',
     'the focus does not come back behind Cancel': 'document.activeElement === opener',
