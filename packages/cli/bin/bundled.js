@@ -19,12 +19,15 @@ const PACKAGES = [
 /** Written behind all files of the console. */
 const CONSOLE = 'console/dist/files/index.json';
 
+/** Says what goes into the bundle. */
+const GENERATOR = 'cli/generator/bundle.mjs';
+
 /** Whether there is a bundle that was made after the last build of every package. Where nothing is built, nothing is newer. */
 export function isBundleCurrent() {
   const madeAt = timeOf(BUNDLE);
   return (
     madeAt !== undefined &&
-    [...PACKAGES.map((name) => `${name}/dist/.tsbuildinfo`), CONSOLE].every((made) => {
+    [...PACKAGES.map((name) => `${name}/dist/.tsbuildinfo`), CONSOLE, GENERATOR].every((made) => {
       const builtAt = timeOf(new URL(`../../${made}`, import.meta.url));
       return builtAt === undefined || builtAt <= madeAt;
     })

@@ -33,6 +33,8 @@ if (!isBundleCurrent()) {
   await build({
     entryPoints: {
       index: `${home}dist/index.js`,
+      // For a process that starts nodes itself.
+      node: `${home}../node/dist/index.js`,
       // Threads, each loaded by its name, beside the file that starts it.
       worker: `${home}../node/dist/operate/thread/worker.js`,
       'level-read-ahead-thread': `${home}../storage/dist/kv/level-read-ahead-thread.js`,
