@@ -198,12 +198,14 @@ export class ByteWriter {
 export class ByteReader {
   private readonly buffer: Buffer;
   private position: number;
-  private readonly end: number;
 
-  constructor(data: Uint8Array, start = 0, end = data.length) {
+  constructor(
+    data: Uint8Array,
+    start = 0,
+    private readonly end = data.length,
+  ) {
     this.buffer = data instanceof Buffer ? data : Buffer.from(data.buffer, data.byteOffset, data.byteLength);
     this.position = start;
-    this.end = end;
   }
 
   get offset(): number {

@@ -108,30 +108,22 @@ const NO_PLACES: readonly ErrorPlace[] = [];
  */
 export class QueryError {
   readonly message: string;
-  /** True for a limit that ends the query in any case. */
-  readonly fatal: boolean;
-  /** Whether it is about something that exists already: HTTP has a status of its own for that. */
-  readonly exists: boolean;
-  /** Where it came from, the innermost first; empty where nobody knows. */
-  readonly places: readonly ErrorPlace[];
   /** The same in words, where another node told of them; null elsewhere. */
   readonly told: readonly ToldPlace[] | null = null;
-  /** The subject, for programs; null for most errors. */
-  readonly detail: DuplicateDetail | null;
 
   constructor(
     readonly code: number,
     message: string,
-    fatal = code > ErrorCode.ASSERT,
-    exists = false,
-    places = NO_PLACES,
-    detail: DuplicateDetail | null = null,
+    /** True for a limit that ends the query in any case. */
+    readonly fatal = code > ErrorCode.ASSERT,
+    /** Whether it is about something that exists already: HTTP has a status of its own for that. */
+    readonly exists = false,
+    /** Where it came from, the innermost first; empty where nobody knows. */
+    readonly places = NO_PLACES,
+    /** The subject, for programs; null for most errors. */
+    readonly detail: DuplicateDetail | null = null,
   ) {
     this.message = message.length > MESSAGE_LENGTH_MAX ? shortened(message) : message;
-    this.fatal = fatal;
-    this.exists = exists;
-    this.places = places;
-    this.detail = detail;
   }
 
   /** The same error, which ends the query whatever it tries: some of what failed is done already. */

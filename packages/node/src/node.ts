@@ -63,7 +63,6 @@ const MODULES_WAIT_MS = 120_000;
 const WAIT_IN_PLACE_MS = 20;
 
 export class Node implements RunningNode {
-  private readonly parts: NodeParts;
   private readonly status: SharedStatus;
   private readonly ending: Ending;
   private readonly certificates: NodeCertificates;
@@ -116,14 +115,13 @@ export class Node implements RunningNode {
   }
 
   private constructor(
-    parts: NodeParts,
+    private readonly parts: NodeParts,
     connected: Connected,
     private readonly live: LiveSettings,
   ) {
     const { config, version, level, identity, folder, state, log } = parts;
     const { status, ending, certificates, consensus } = connected;
     const { record: cluster, incarnation } = connected.formed;
-    this.parts = parts;
     this.status = status;
     this.ending = ending;
     this.certificates = certificates;

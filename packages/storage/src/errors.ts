@@ -16,27 +16,27 @@ export type StorageErrorCode =
 
 /** The root of all errors that this package throws on purpose. */
 export class StorageError extends Error {
-  readonly code: StorageErrorCode;
-
-  constructor(code: StorageErrorCode, message: string, cause?: unknown) {
+  constructor(
+    readonly code: StorageErrorCode,
+    message: string,
+    cause?: unknown,
+  ) {
     super(message, cause === undefined ? undefined : { cause });
     this.name = new.target.name;
-    this.code = code;
   }
 }
 
 /** An operation of the lowest layer failed. `errno` is the system's name (`EIO`, `ENOSPC`, ...). */
 export class DiskError extends StorageError {
-  readonly errno: string;
-  readonly file: string;
-  /** Bytes known to have reached the file before a write failed. */
-  readonly writtenBytes: number;
-
-  constructor(errno: string, operation: string, file: string, writtenBytes = 0, cause?: unknown) {
+  constructor(
+    readonly errno: string,
+    operation: string,
+    readonly file: string,
+    /** Bytes known to have reached the file before a write failed. */
+    readonly writtenBytes = 0,
+    cause?: unknown,
+  ) {
     super('disk_error', `${operation} of ${file} failed: ${errno}`, cause);
-    this.errno = errno;
-    this.file = file;
-    this.writtenBytes = writtenBytes;
   }
 }
 
@@ -120,16 +120,15 @@ export class DamagedStateError extends StorageError {
 
 /** The data were written by a newer version of the program. */
 export class NewerFormatError extends StorageError {
-  readonly found: number;
-  readonly known: number;
-
-  constructor(what: string, found: number, known: number) {
+  constructor(
+    what: string,
+    readonly found: number,
+    readonly known: number,
+  ) {
     super(
       'newer_format',
       `${what} has format ${found}, this program knows formats up to ${known}. Start a newer version of the program.`,
     );
-    this.found = found;
-    this.known = known;
   }
 }
 
@@ -163,21 +162,21 @@ export type SnapshotRefusal = 'damaged' | 'older' | 'wrong_group' | 'out_of_orde
 
 /** A snapshot was not installed; the group's state is as it was. */
 export class SnapshotRefusedError extends StorageError {
-  readonly reason: SnapshotRefusal;
-
-  constructor(reason: SnapshotRefusal, what: string) {
+  constructor(
+    readonly reason: SnapshotRefusal,
+    what: string,
+  ) {
     super('snapshot_refused', `The snapshot was refused: ${what}. The state of the group is unchanged.`);
-    this.reason = reason;
   }
 }
 
 /** Another checkpoint, snapshot installation or removal of the same group is under way. */
 export class GroupBusyError extends StorageError {
-  readonly group: number;
-
-  constructor(group: number, what: string) {
+  constructor(
+    readonly group: number,
+    what: string,
+  ) {
     super('group_busy', `Group ${group} is busy: ${what}. Wait for it to end, or abort it first.`);
-    this.group = group;
   }
 }
 

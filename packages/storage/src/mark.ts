@@ -52,8 +52,6 @@ export function decodeMark(slot: Buffer): { generation: number; values: MarkValu
 
 /** The open file. Writes are one at a time; what comes meanwhile is merged into the next. */
 export class MarkFile {
-  private readonly file: DiskFile;
-  private generation: number;
   private current: MarkValues;
   private written: MarkValues;
   private writing = false;
@@ -62,9 +60,11 @@ export class MarkFile {
   private shortage: Error | undefined;
   private waiters: ((error: Error | undefined) => void)[] = [];
 
-  private constructor(file: DiskFile, generation: number, values: MarkValues) {
-    this.file = file;
-    this.generation = generation;
+  private constructor(
+    private readonly file: DiskFile,
+    private generation: number,
+    values: MarkValues,
+  ) {
     this.current = values;
     this.written = values;
   }

@@ -8,14 +8,12 @@ export const RESERVE_NAME = 'reserve';
  * can be compacted, on a disk without any room.
  */
 export class Reserve {
-  private readonly disk: Disk;
-  private readonly bytes: number;
   private held = false;
 
-  constructor(disk: Disk, bytes: number) {
-    this.disk = disk;
-    this.bytes = bytes;
-  }
+  constructor(
+    private readonly disk: Disk,
+    private readonly bytes: number,
+  ) {}
 
   /** The reserve is there, in its full size. */
   get isHeld(): boolean {

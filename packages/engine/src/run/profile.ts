@@ -115,15 +115,13 @@ export class Profile {
   uncounted = 0;
   private count = 0;
   private current = this.rest;
-  private readonly gauges: Gauges;
   private readonly heapUsed: () => number;
   private readonly seen: Usage;
   private readonly begun: Usage;
   /** Closures whose code was made for this run, with the code that they had. */
   private readonly replaced: (readonly [Closure, Unit | null])[] = [];
 
-  constructor(gauges: Gauges) {
-    this.gauges = gauges;
+  constructor(private readonly gauges: Gauges) {
     this.heapUsed = () => gauges.environment.heapUsed();
     this.begun = readGauges(gauges, new Usage());
     this.seen = readGauges(gauges, new Usage());

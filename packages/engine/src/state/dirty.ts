@@ -71,14 +71,11 @@ export class Dirty {
   private count = 0;
   private bit: number = ThingBit.DIRTY_EVEN;
   private saveFrozen: ((thing: Thing) => void) | null = null;
-  private readonly thingOf: (id: number) => Thing | undefined;
   /** Puts the records of what is encoded only when a checkpoint begins. */
   beforeFreeze: () => void = () => {};
 
   /** @param thingOf finds a thing that is in memory, which everything that is dirty is */
-  constructor(thingOf: (id: number) => Thing | undefined) {
-    this.thingOf = thingOf;
-  }
+  constructor(private readonly thingOf: (id: number) => Thing | undefined) {}
 
   /** Bit that says that a thing is among the current changes. */
   get currentBit(): number {

@@ -14,13 +14,10 @@ const DIRTY = ThingBit.DIRTY_EVEN | ThingBit.DIRTY_ODD;
  * hand counts what memory takes, so that the running estimate never drifts far. Pages of indexes have their turn where a round begins.
  */
 export class Evictor {
-  private readonly store: ThingMemory;
   private pages: number[] = [];
   private counted = 0;
 
-  constructor(store: ThingMemory) {
-    this.store = store;
-  }
+  constructor(private readonly store: ThingMemory) {}
 
   /** Estimated bytes of what is in memory. */
   get bytes(): number {

@@ -33,7 +33,6 @@ import { isFieldFlat, visitThingsOfRecord } from './thing-walk.js';
  * touched, written to a checkpoint, and taken out of memory when they were not used for a while.
  */
 export class ThingMemory implements Loader {
-  readonly shapes: ShapeTree;
   readonly table = new ThingTable();
   readonly dirty = new Dirty((id) => this.table.get(id));
   /** The types and enums. */
@@ -78,8 +77,10 @@ export class ThingMemory implements Loader {
 
   protected readonly records: ThingRecords;
 
-  constructor(shapes: ShapeTree, source: RecordSource) {
-    this.shapes = shapes;
+  constructor(
+    readonly shapes: ShapeTree,
+    source: RecordSource,
+  ) {
     this.stub = shapes.stub(this);
     this.schema = new Catalog(shapes, this);
     this.records = new ThingRecords(source, this.dirty);

@@ -9,9 +9,6 @@ import type { ThingMemory } from './memory.js';
  * may go by what it loaded before. A thing that left stays as a stub, since the query may hold it, and comes back when it is looked into.
  */
 export class ReadingMemory {
-  private readonly store: ThingMemory;
-  private readonly bytesMax: number;
-  private readonly onFull: () => void;
   /** Bytes from which on things leave: more than may be where too few could leave the last time. */
   private fullAt: number;
   /** Things that the query brought into memory, the first one first. */
@@ -21,10 +18,11 @@ export class ReadingMemory {
    * @param bytesMax what things may take in memory
    * @param onFull called when they take more; `leave` is expected then
    */
-  constructor(store: ThingMemory, bytesMax: number, onFull: () => void) {
-    this.store = store;
-    this.bytesMax = bytesMax;
-    this.onFull = onFull;
+  constructor(
+    private readonly store: ThingMemory,
+    private readonly bytesMax: number,
+    private readonly onFull: () => void,
+  ) {
     this.fullAt = bytesMax;
   }
 

@@ -11,17 +11,15 @@ export class DamagedStateError extends Error {}
  * slices, see `large-record.ts`.
  */
 export class ThingRecords implements RecordSource {
-  private readonly source: RecordSource;
-  private readonly dirty: Dirty;
   /** How many slices a large record has, by `id:part`. */
   private readonly slices = new Map<string, number>();
   /** How many were read that lie where the last checkpoint wrote them. */
   reads = 0;
 
-  constructor(source: RecordSource, dirty: Dirty) {
-    this.source = source;
-    this.dirty = dirty;
-  }
+  constructor(
+    private readonly source: RecordSource,
+    private readonly dirty: Dirty,
+  ) {}
 
   read(kind: RecordKind, id: number, part: number): Uint8Array | undefined {
     const pending = this.dirty.pending(kind, id, part);

@@ -11,12 +11,9 @@ export interface Draft {
 }
 
 export class ModelDrafts {
-  private readonly state: ModelState;
   choose: Choose = () => 0;
 
-  constructor(state: ModelState) {
-    this.state = state;
-  }
+  constructor(private readonly state: ModelState) {}
 
   /** Text of a value, and what it makes. */
   draft(depth: number): Draft {

@@ -122,15 +122,16 @@ export interface RandomProgramOptions {
 }
 
 export class RandomPrograms {
-  private readonly random: () => number;
   private readonly functions: readonly Entry[];
   private readonly methods: ReadonlyMap<string, readonly Entry[]>;
   private readonly stored: boolean;
   private loops = 0;
   private closures = 0;
 
-  constructor(random: () => number, { entries, stored }: RandomProgramOptions) {
-    this.random = random;
+  constructor(
+    private readonly random: () => number,
+    { entries, stored }: RandomProgramOptions,
+  ) {
     this.stored = stored;
     this.functions = entries.filter(({ on }) => on === null);
     const methods = new Map<string, Entry[]>();

@@ -27,7 +27,6 @@ const ID_MAX = 2 ** 47;
 const UNITS_PER_THING = 256;
 
 export class CollectionBuilder {
-  readonly group: CollectionGroup;
   readonly store: Store;
   /** The id of the root in the data, which is another one in collections of old versions; null until it is known. */
   rootId: number | null = null;
@@ -47,9 +46,8 @@ export class CollectionBuilder {
 
   constructor(
     readonly charge: Charge,
-    group: CollectionGroup = new CollectionGroup(0, new ShapeTree(), EMPTY_SOURCE),
+    readonly group: CollectionGroup = new CollectionGroup(0, new ShapeTree(), EMPTY_SOURCE),
   ) {
-    this.group = group;
     this.store = group.store;
   }
 

@@ -49,7 +49,6 @@ export class List {
   /** The items, with holes where a page is not in memory. For `state/` alone; everybody else uses `items`. */
   held: Value[];
   backing: Backing | null = null;
-  readonly tuple: boolean;
   /** Levels of tuples inside, or more: it does not shrink when items go. */
   nesting = 0;
   /** Items in the tuples inside, at all levels. */
@@ -62,9 +61,11 @@ export class List {
   /** Whether a variable may refer to it: then placing it in a property or a list copies it. */
   shared = false;
 
-  constructor(items: Value[], tuple = false) {
+  constructor(
+    items: Value[],
+    readonly tuple = false,
+  ) {
     this.held = items;
-    this.tuple = tuple;
   }
 
   /** All items, in memory. */

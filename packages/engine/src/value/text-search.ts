@@ -22,7 +22,6 @@ export function includesText(text: string, pattern: string): boolean {
  * texts are valid Unicode, a match never begins or ends inside a character.
  */
 export class TextSearch {
-  private readonly backwards: boolean;
   /** The two-way search, in mirrored texts when it goes backwards; null for the engine's own. */
   private readonly twoWay: TwoWay | null;
   /** Where the next match may begin; backwards: where it may end. */
@@ -32,9 +31,8 @@ export class TextSearch {
   constructor(
     private readonly text: string,
     private readonly pattern: string,
-    backwards = false,
+    private readonly backwards = false,
   ) {
-    this.backwards = backwards;
     this.position = backwards ? text.length : 0;
     const isHarmless =
       (pattern.length <= NATIVE_LENGTH_MAX && !backwards) ||

@@ -5,15 +5,11 @@ import type { Thing } from './thing.js';
 
 /** An anonymous type: a structure that wraps, as a value. */
 export class Anonymous {
-  private readonly bytesOf: (structure: Structure) => Uint8Array;
-
   /** @param bytesOf the bytes by which structures are compared; see `anonymousOf` in `schema/structure.ts` */
   constructor(
     readonly structure: Structure,
-    bytesOf: (structure: Structure) => Uint8Array,
-  ) {
-    this.bytesOf = bytesOf;
-  }
+    private readonly bytesOf: (structure: Structure) => Uint8Array,
+  ) {}
 
   get bytes(): Uint8Array {
     return this.bytesOf(this.structure);

@@ -34,12 +34,9 @@ const FRESHEN_MS = 5000;
  * one; meanwhile changes go on, and only checkpoints wait for a moment.
  */
 export class Backups {
-  private readonly options: BackupsOptions;
   private busy = false;
 
-  constructor(options: BackupsOptions) {
-    this.options = options;
-  }
+  constructor(private readonly options: BackupsOptions) {}
 
   get isBusy(): boolean {
     return this.busy;

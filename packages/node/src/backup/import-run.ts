@@ -74,10 +74,6 @@ export function restoredWith(takesTasks: boolean): TakeRecord {
 
 /** One collection that is being filled: how far it is, and the records that wait for their change. */
 export class ImportRun {
-  readonly staged: string;
-  readonly name: string;
-  readonly user: number;
-  private readonly take: TakeRecord;
   head: BackupHead | null = null;
   /** 0 until it is made. */
   group: GroupId = 0;
@@ -92,12 +88,12 @@ export class ImportRun {
   private tasks = 0;
   private counters: BackupRecord | null = null;
 
-  constructor(staged: string, name: string, user: number, take: TakeRecord) {
-    this.staged = staged;
-    this.name = name;
-    this.user = user;
-    this.take = take;
-  }
+  constructor(
+    readonly staged: string,
+    readonly name: string,
+    readonly user: number,
+    private readonly take: TakeRecord,
+  ) {}
 
   get summary(): BackupSummary {
     if (this.head === null) throw new BackupError('damaged', 'the file is damaged: it has no head');

@@ -32,13 +32,10 @@ export interface ImportRequest {
  * leader when this node is no member any more.
  */
 export class Imports {
-  private readonly options: ImportsOptions;
   /** Whether something is being deleted that an earlier import left. */
   private isClearing = false;
 
-  constructor(options: ImportsOptions) {
-    this.options = options;
-  }
+  constructor(private readonly options: ImportsOptions) {}
 
   /**
    * @throws BackupError, and what the source throws; `isUnfinished` when it is not known whether the collection is there

@@ -66,14 +66,12 @@ export class NodeBackups {
   readonly scheduled: ScheduledBackups;
   /** Those that take the place of everything. */
   readonly replacements: Replacements;
-  private readonly options: NodeBackupsOptions;
   private readonly staging: Staging;
   private readonly schedule: Schedule;
   private readonly imports: Imports;
 
   /** @throws ScheduleFileError, errors of the file system */
-  constructor(options: NodeBackupsOptions) {
-    this.options = options;
+  constructor(private readonly options: NodeBackupsOptions) {
     const { config, nodeId, root, freshenRoot, changes, figures, onFailure } = options;
     this.schedule = new Schedule(options.path);
     figures.backupIsThere(this.schedule.newest);

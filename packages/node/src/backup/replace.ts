@@ -72,10 +72,7 @@ const EFFECTS_BYTES_MAX = CHANGE_BYTES_MAX - 1024 * 1024;
  * The change has a name in the log, so that it is known whether it was made, however often it was asked for.
  */
 export class Replacements implements RestoresView {
-  private readonly options: ReplacementsOptions;
-
-  constructor(options: ReplacementsOptions) {
-    this.options = options;
+  constructor(private readonly options: ReplacementsOptions) {
     options.staging.serve(CallKind.Replace, (payload) => this.replaceHere(payload));
   }
 
@@ -326,7 +323,6 @@ export class Replacements implements RestoresView {
 
 /** One restore: how far it is. */
 class Run {
-  readonly request: ReplacementRequest;
   readonly token = randomBytes(6).toString('hex');
   /** The key by which the log knows that it was made. */
   readonly key: IdempotencyKey;
@@ -338,8 +334,7 @@ class Run {
   /** Whether the last change may have been made. */
   isAsked = false;
 
-  constructor(request: ReplacementRequest) {
-    this.request = request;
+  constructor(readonly request: ReplacementRequest) {
     const { names, user } = request;
     this.key = names.key ?? { user: user.id, key: `restore ${this.token}`, body: ANY_BODY };
   }

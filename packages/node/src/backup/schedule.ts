@@ -42,12 +42,10 @@ const FORMAT = 1;
 
 /** Each change is on the disk when the method returns: they are few and small. */
 export class Schedule {
-  private readonly folder: string;
   private state: Remembered;
 
   /** @throws ScheduleFileError, errors of the file system */
-  constructor(folder: string) {
-    this.folder = folder;
+  constructor(private readonly folder: string) {
     this.state = read(join(folder, NAME));
   }
 

@@ -42,7 +42,6 @@ const FAILURE_PAUSE_MS = 60_000;
 
 /** Takes the backups that were ordered in the scope of the node, one at a time. */
 export class ScheduledBackups implements BackupsView {
-  private readonly options: ScheduledOptions;
   /** The one that is being taken. */
   private current: Promise<void> | null = null;
   private notBefore = 0;
@@ -50,9 +49,7 @@ export class ScheduledBackups implements BackupsView {
   /** Whether the schedule is as the settings have it. */
   private isSettled = false;
 
-  constructor(options: ScheduledOptions) {
-    this.options = options;
-  }
+  constructor(private readonly options: ScheduledOptions) {}
 
   add(order: BackupOrder): number {
     return remembered(() => this.options.schedule.add(order));

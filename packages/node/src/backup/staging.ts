@@ -49,12 +49,10 @@ export type Verdict = 'done' | 'later' | { readonly refused: string };
  * twice, because its answer was lost, is made once, and never comes late.
  */
 export class Staging {
-  private readonly options: StagingOptions;
   private isTaken = false;
   private isStopped = false;
 
-  constructor(options: StagingOptions) {
-    this.options = options;
+  constructor(private readonly options: StagingOptions) {
     this.serve(CallKind.Import, (payload) => this.perform(readOrder(payload)));
   }
 

@@ -70,11 +70,7 @@ export interface TransferEvent extends TransferRequest {
 
 /** Backups, restores, exports and imports over the API: who may, and what a client is told. */
 export class Transfers {
-  private readonly options: TransfersOptions;
-
-  constructor(options: TransfersOptions) {
-    this.options = options;
-  }
+  constructor(private readonly options: TransfersOptions) {}
 
   /** GRANT on `@thingsdb` is needed: a user who has it can have every privilege on everything. */
   backUp(request: TransferRequest, write: (bytes: Uint8Array) => Promise<void>): Promise<void> {

@@ -43,8 +43,6 @@ interface Beat {
 }
 
 class Beats {
-  private readonly clock: Clock;
-  private readonly calm: Calm | undefined;
   private readonly beats = new Set<Beat>();
   /** When the timer is due; infinite while there is none. */
   private timerDue = Number.POSITIVE_INFINITY;
@@ -55,9 +53,10 @@ class Beats {
   /** When work was last done, or is as if it had been: what is new falls in with that. */
   private ranAt: number;
 
-  constructor(clock: Clock, calm: Calm | undefined) {
-    this.clock = clock;
-    this.calm = calm;
+  constructor(
+    private readonly clock: Clock,
+    private readonly calm: Calm | undefined,
+  ) {
     this.ranAt = clock.now();
   }
 

@@ -8,8 +8,6 @@ const ADDRESS_PART = 1 / 4;
  * only, and the oldest gives way to it: of its own address where that has a quarter of all places, else of the address with most.
  */
 export class StrangerSockets {
-  private readonly max: number;
-  private readonly displaced: (address: string) => void;
   /** In the order in which they came. */
   private readonly addresses = new Map<Socket, string>();
   private readonly counts = new Map<string, number>();
@@ -18,10 +16,10 @@ export class StrangerSockets {
    * @param max connections at once
    * @param displaced called with the address of a connection that gave way
    */
-  constructor(max: number, displaced: (address: string) => void) {
-    this.max = max;
-    this.displaced = displaced;
-  }
+  constructor(
+    private readonly max: number,
+    private readonly displaced: (address: string) => void,
+  ) {}
 
   get size(): number {
     return this.addresses.size;

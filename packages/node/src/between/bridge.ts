@@ -40,7 +40,6 @@ const HELD_BYTES_MAX = 256 * 1024;
 
 export class Bridge implements Consensus {
   onEvent: (event: Event) => void = () => {};
-  private readonly options: BridgeOptions;
   private readonly signals: Signals;
   private readonly packing = new Packing<Command>();
   /** Calls and returns. */
@@ -56,8 +55,7 @@ export class Bridge implements Consensus {
   private readonly pacer: Pacer;
   private readonly appliedPacer: Pacer;
 
-  constructor(options: BridgeOptions) {
-    this.options = options;
+  constructor(private readonly options: BridgeOptions) {
     this.signals = new Signals(options.signals);
     this.pacer = new Pacer(options.clock, EXPECT_MS, () => this.planLook());
     this.appliedPacer = new Pacer(options.clock, APPLIED_MS, () => this.planLook());

@@ -66,8 +66,6 @@ export class ClusterFile {
    * before: the number of starts, and, so that copies of a folder differ too, a part of the time.
    */
   readonly incarnation: number;
-  private readonly disk: Disk;
-  private readonly starts: number;
   private current: ClusterState;
 
   /**
@@ -87,9 +85,12 @@ export class ClusterFile {
     return file;
   }
 
-  private constructor(disk: Disk, starts: number, state: ClusterState, nowMs: number) {
-    this.disk = disk;
-    this.starts = starts;
+  private constructor(
+    private readonly disk: Disk,
+    private readonly starts: number,
+    state: ClusterState,
+    nowMs: number,
+  ) {
     this.current = state;
     this.incarnation = starts * INCARNATION_STEP + (Math.floor(nowMs / 100) % INCARNATION_STEP);
   }

@@ -29,7 +29,6 @@ const HELD_BYTES_MAX = 64 * 1024;
  * events stay in their order, so any other one takes along what is held.
  */
 export class EventSender {
-  private readonly options: EventSenderOptions;
   private readonly signals: Signals;
   private readonly packing = new Packing<Event>();
   private readonly pacer: Pacer;
@@ -41,8 +40,7 @@ export class EventSender {
   private isOpen = false;
   private beforeFlush = (): void => {};
 
-  constructor(options: EventSenderOptions) {
-    this.options = options;
+  constructor(private readonly options: EventSenderOptions) {
     this.signals = new Signals(options.signals);
     this.pacer = new Pacer(options.clock, ENTRIES_MS, () => this.planFlush());
   }

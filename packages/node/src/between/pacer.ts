@@ -20,9 +20,6 @@ const SHARE_REGAINED = 0.01;
  * until as many are there as are expected.
  */
 export class Pacer {
-  private readonly clock: Pick<Clock, 'now' | 'after'>;
-  private readonly ms: number;
-  private readonly release: () => void;
   /** When the pause ends, and by how many it is ended before. */
   private until = Number.NEGATIVE_INFINITY;
   private wanted = Number.POSITIVE_INFINITY;
@@ -37,11 +34,11 @@ export class Pacer {
    * @param ms length of a pause, in milliseconds
    * @param release called at the end of a pause in which something was held
    */
-  constructor(clock: Pick<Clock, 'now' | 'after'>, ms: number, release: () => void) {
-    this.clock = clock;
-    this.ms = ms;
-    this.release = release;
-  }
+  constructor(
+    private readonly clock: Pick<Clock, 'now' | 'after'>,
+    private readonly ms: number,
+    private readonly release: () => void,
+  ) {}
 
   /** Whether what is ready may have to wait. */
   get isPaused(): boolean {

@@ -2,13 +2,10 @@ import type { SharedStatus } from './shared-status.js';
 
 /** Numbers the calls that run for a while, and tells whether the one that runs is to end: the consensus thread knows both by `SharedStatus`. */
 export class RunWatch {
-  private readonly status: Pick<SharedStatus, 'noteRun' | 'isCancelled'>;
   private begun = Number.NaN;
   private run = 0;
 
-  constructor(status: Pick<SharedStatus, 'noteRun' | 'isCancelled'>) {
-    this.status = status;
-  }
+  constructor(private readonly status: Pick<SharedStatus, 'noteRun' | 'isCancelled'>) {}
 
   /** @param begun tells one call from the next */
   isCancelled(begun: number): boolean {

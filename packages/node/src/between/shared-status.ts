@@ -47,11 +47,9 @@ export const Phase = { STARTING: 0, READY: 1, LEAVING: 2, DRAINING: 3, STOPPED: 
 export type Phase = (typeof Phase)[keyof typeof Phase];
 
 export class SharedStatus {
-  readonly buffer: SharedArrayBuffer;
   private readonly slots: Int32Array;
 
-  constructor(buffer: SharedArrayBuffer = new SharedArrayBuffer(64)) {
-    this.buffer = buffer;
+  constructor(readonly buffer: SharedArrayBuffer = new SharedArrayBuffer(64)) {
     this.slots = new Int32Array(buffer);
   }
 

@@ -44,17 +44,12 @@ export type DirectHandler = (from: NodeId, payload: Uint8Array, call: OpenCall) 
 
 /** A call of another node that is not answered yet. */
 export class OpenCall {
-  private readonly options: Pick<CallsOptions, 'send'>;
-  private readonly slab: Slab;
-  private readonly to: NodeId;
-  private readonly id: number;
-
-  constructor(options: Pick<CallsOptions, 'send'>, slab: Slab, to: NodeId, id: number) {
-    this.options = options;
-    this.slab = slab;
-    this.to = to;
-    this.id = id;
-  }
+  constructor(
+    private readonly options: Pick<CallsOptions, 'send'>,
+    private readonly slab: Slab,
+    private readonly to: NodeId,
+    private readonly id: number,
+  ) {}
 
   /**
    * Answers it, once.
@@ -112,7 +107,6 @@ interface Pending {
 }
 
 export class Calls {
-  private readonly options: CallsOptions;
   private readonly pending = new NumberTable<Pending>();
   private readonly handlers = new Map<number, CallHandler>();
   private readonly directHandlers = new Map<number, DirectHandler>();
@@ -120,8 +114,7 @@ export class Calls {
   private nextId: number;
   private watching = false;
 
-  constructor(options: CallsOptions) {
-    this.options = options;
+  constructor(private readonly options: CallsOptions) {
     this.nextId = options.firstId ?? 1;
   }
 

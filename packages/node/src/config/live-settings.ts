@@ -49,11 +49,9 @@ export class LiveSettings {
   private readonly changed: (() => void)[] = [];
   /** The values that were read last, by which it is seen what a file changed since. */
   private read: ReadonlyMap<string, unknown>;
-  private readonly started: Config;
 
   /** @param started the configuration that the node started with */
-  constructor(started: Config) {
-    this.started = started;
+  constructor(private readonly started: Config) {
     this.read = valuesOf(started);
     this.config = { ...started };
   }

@@ -142,13 +142,11 @@ interface Found {
 class Reader {
   readonly problems: ConfigurationProblem[] = [];
   readonly warnings: string[] = [];
-  private readonly readFile: (path: string) => string;
-  private readonly isLenient: boolean;
 
-  constructor(readFile: (path: string) => string, isLenient: boolean) {
-    this.readFile = readFile;
-    this.isLenient = isLenient;
-  }
+  constructor(
+    private readonly readFile: (path: string) => string,
+    private readonly isLenient: boolean,
+  ) {}
 
   defaults(texts: ReadonlyMap<SettingKey, string>): Layer {
     return new Map([...texts].map(([key, text]) => [key, { text, source: DEFAULT }] as const));

@@ -14,12 +14,10 @@ export interface ConfigurationProblem {
 /** Everything that is wrong with a configuration, found in one go. */
 export class ConfigurationError extends Error {
   readonly exitCode: number = ExitCode.Configuration;
-  readonly problems: readonly ConfigurationProblem[];
 
-  constructor(problems: readonly ConfigurationProblem[]) {
+  constructor(readonly problems: readonly ConfigurationProblem[]) {
     super(problems.map((problem) => `configuration: ${problem.message}`).join('\n'));
     this.name = 'ConfigurationError';
-    this.problems = problems;
   }
 }
 

@@ -22,10 +22,7 @@ const RAFT: Partial<RaftOptions> = { electionTicks: 10, hashPayload: ({ length }
 const ORIGIN = originOf(membershipOf([1], [2]));
 
 class Side {
-  readonly node: TestNode;
   readonly consensus: ConsensusSide;
-  /** `up 2`, `down 2`. */
-  readonly changes: string[];
   /** The largest frame of Raft that left, in bytes, and how many were refused. */
   largest = 0;
   refused = 0;
@@ -53,13 +50,12 @@ class Side {
 
   private constructor(
     nodeId: number,
-    node: TestNode,
-    changes: string[],
+    readonly node: TestNode,
+    /** `up 2`, `down 2`. */
+    readonly changes: string[],
     log: LogStore,
     listen: (events: NetworkEvents) => void,
   ) {
-    this.node = node;
-    this.changes = changes;
     const settings = {
       nodeId,
       raft: RAFT,

@@ -104,8 +104,6 @@ export class ConsensusSide<Net extends Network = Network> {
   readonly network: Net;
   readonly host: GroupHost;
   readonly links: Links;
-  private readonly settings: ConsensusSettings;
-  private readonly ports: ConsensusPorts<Net>;
   /** All members; empty until there is a list. */
   private members: readonly PeerAddress[] = [];
   /** Members but this node. */
@@ -121,9 +119,10 @@ export class ConsensusSide<Net extends Network = Network> {
   private readonly timers: readonly (() => void)[];
   private readonly wake: () => void;
 
-  constructor(settings: ConsensusSettings, ports: ConsensusPorts<Net>) {
-    this.settings = settings;
-    this.ports = ports;
+  constructor(
+    private readonly settings: ConsensusSettings,
+    private readonly ports: ConsensusPorts<Net>,
+  ) {
     const { clock, line, wake = () => {} } = ports;
     this.wake = wake;
     this.network = ports.connect({

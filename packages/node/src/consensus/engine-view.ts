@@ -14,10 +14,7 @@ import type { GroupWatch } from './watches/group-watch.js';
 export class EngineView {
   /** Answers that wait for its proposals. */
   readonly answers: PreparedAnswers;
-  private readonly group: GroupId;
-  private readonly log: GroupLog;
   private readonly context: Pick<GroupContext, 'emit' | 'nextEpoch'>;
-  private readonly watch: GroupWatch | undefined;
   /** The term in which it was told that it leads; 0 while it was not. */
   private leadingTerm = 0;
   private currentEpoch = 0;
@@ -36,16 +33,13 @@ export class EngineView {
 
   /** @param applied where its state stands */
   constructor(
-    group: GroupId,
-    log: GroupLog,
+    private readonly group: GroupId,
+    private readonly log: GroupLog,
     context: Pick<GroupContext, 'emit' | 'nextEpoch' | 'answer'>,
-    watch: GroupWatch | undefined,
+    private readonly watch: GroupWatch | undefined,
     applied: SnapshotMeta,
   ) {
-    this.group = group;
-    this.log = log;
     this.context = context;
-    this.watch = watch;
     this.answers = new PreparedAnswers(context.answer);
     this.handedOver = applied.index;
     this.membership = applied.membership;

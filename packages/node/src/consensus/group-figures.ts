@@ -51,14 +51,12 @@ const GAUGES: readonly Gauge[] = [
 
 export class GroupFigures {
   private readonly groups = new Map<GroupId, Figures>();
-  private readonly metrics: Metrics;
-  private readonly now: () => number;
 
   /** @param now monotonic milliseconds */
-  constructor(metrics: Metrics, now: () => number) {
-    this.metrics = metrics;
-    this.now = now;
-  }
+  constructor(
+    private readonly metrics: Metrics,
+    private readonly now: () => number,
+  ) {}
 
   /** The observer that counts the events of a group. */
   watch(group: GroupId): GroupWatch {
@@ -118,17 +116,15 @@ class Figures implements Counted, GroupWatch {
   leaderChanges = 0;
   readonly proposals: [number, number, number] = [0, 0, 0];
   readonly latency = new Histogram(SYNC_SECONDS);
-  private readonly metrics: Metrics;
-  private readonly now: () => number;
   /** Proposals of one moment that are not committed: their last index, and the time. */
   private pending: { readonly index: number; readonly at: number }[] = [];
   private readonly reads = new NumberTable<number>();
   private leader = 0;
 
-  constructor(metrics: Metrics, now: () => number) {
-    this.metrics = metrics;
-    this.now = now;
-  }
+  constructor(
+    private readonly metrics: Metrics,
+    private readonly now: () => number,
+  ) {}
 
   proposed(index: number): void {
     if (this.pending.length < TIMED_MAX) this.pending.push({ index, at: this.now() });

@@ -16,11 +16,12 @@ class Bench {
   events: Event[] = [];
   /** Another node that messages reach. */
   other: Bench | null = null;
-  private readonly nodeId: number;
   private fault: DiskFault | undefined;
 
-  constructor(capacityBytes = Number.POSITIVE_INFINITY, nodeId = 1) {
-    this.nodeId = nodeId;
+  constructor(
+    capacityBytes = Number.POSITIVE_INFINITY,
+    private readonly nodeId = 1,
+  ) {
     const fault = ({ kind }: DiskOperation): DiskFault | undefined =>
       kind === 'write' || kind === 'sync' ? this.fault : undefined;
     this.disk = new MemoryDisk({ capacityBytes, fault });

@@ -55,7 +55,6 @@ export interface GroupHostOptions
  * more.
  */
 export class GroupHost {
-  private readonly options: GroupHostOptions;
   private readonly groups = new Map<GroupId, RaftGroup>();
   private readonly activity = new Activity<RaftGroup>();
   private readonly lagging = new LaggingGroups<RaftGroup>();
@@ -72,8 +71,7 @@ export class GroupHost {
   private stopping = false;
   private dead = false;
 
-  constructor(options: GroupHostOptions) {
-    this.options = options;
+  constructor(private readonly options: GroupHostOptions) {
     const { log, emit, lowDiskBytes } = options;
     this.disk = new DiskWatch({
       lowBytes: lowDiskBytes,

@@ -22,14 +22,11 @@ export const logChainHash: ChainHash = (previous, index, term, type, payload) =>
   chainHash(previous, index, term, kindOf(index, type), payload, murmur3);
 
 export class GroupLog implements LogView {
-  private readonly view: StoreView;
-  /** The newest checkpoint: what a follower gets that is too far behind for entries. */
-  private checkpoint: SnapshotMeta;
-
-  constructor(view: StoreView, checkpoint: SnapshotMeta) {
-    this.view = view;
-    this.checkpoint = checkpoint;
-  }
+  constructor(
+    private readonly view: StoreView,
+    /** The newest checkpoint: what a follower gets that is too far behind for entries. */
+    private checkpoint: SnapshotMeta,
+  ) {}
 
   firstIndex(): number {
     return this.view.firstIndex;

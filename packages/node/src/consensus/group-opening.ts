@@ -6,20 +6,16 @@ import type { LogWriter } from './log-writer.js';
 
 /** Brings the log of a group to where its state stands, before the group begins. */
 export class GroupOpening {
-  private readonly nodeId: NodeId;
-  private readonly log: LogStore;
-  private readonly writer: LogWriter;
-  private readonly guarded: (work: () => void) => void;
   /** Groups that begin when a write is done. */
   private readonly opening = new Set<GroupId>();
 
   /** @param guarded runs what must not fail */
-  constructor(nodeId: NodeId, log: LogStore, writer: LogWriter, guarded: (work: () => void) => void) {
-    this.nodeId = nodeId;
-    this.log = log;
-    this.writer = writer;
-    this.guarded = guarded;
-  }
+  constructor(
+    private readonly nodeId: NodeId,
+    private readonly log: LogStore,
+    private readonly writer: LogWriter,
+    private readonly guarded: (work: () => void) => void,
+  ) {}
 
   get isIdle(): boolean {
     return this.opening.size === 0;

@@ -10,21 +10,17 @@ import type { LogWriter } from './log-writer.js';
  * wait until the engine side has made it the state of the group.
  */
 export class GroupWrites {
-  private readonly group: GroupId;
-  private readonly log: GroupLog;
-  private readonly writer: LogWriter;
-  private readonly done: (write: Write) => void;
   /** Writes that are under way, the oldest first. */
   private readonly underWay: Write[] = [];
   private installing: { readonly snapshot: SnapshotMeta; readonly writes: Write[] } | null = null;
 
   /** @param done called when a write is durable */
-  constructor(group: GroupId, log: GroupLog, writer: LogWriter, done: (write: Write) => void) {
-    this.group = group;
-    this.log = log;
-    this.writer = writer;
-    this.done = done;
-  }
+  constructor(
+    private readonly group: GroupId,
+    private readonly log: GroupLog,
+    private readonly writer: LogWriter,
+    private readonly done: (write: Write) => void,
+  ) {}
 
   /** Whether a snapshot is being installed; there is no log meanwhile. */
   get isInstalling(): boolean {

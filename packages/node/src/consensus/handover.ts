@@ -35,14 +35,11 @@ interface Task {
  * spread them evenly.
  */
 export class Handover {
-  private readonly options: HandoverOptions;
   private readonly tasks: Task[] = [];
   private givesAway = false;
   private leaving = false;
 
-  constructor(options: HandoverOptions) {
-    this.options = options;
-  }
+  constructor(private readonly options: HandoverOptions) {}
 
   /** `handed_over` follows. */
   start(command: HandOver): void {

@@ -5,15 +5,11 @@ import type { RaftGroup } from './raft-group.js';
 
 /** How much word a node has of the others, by its groups. */
 export class Hearing {
-  private readonly nodeId: NodeId;
-  private readonly electionTicks: number;
-  private readonly isUp: (node: NodeId) => boolean;
-
-  constructor(nodeId: NodeId, electionTicks: number, isUp: (node: NodeId) => boolean) {
-    this.nodeId = nodeId;
-    this.electionTicks = electionTicks;
-    this.isUp = isUp;
-  }
+  constructor(
+    private readonly nodeId: NodeId,
+    private readonly electionTicks: number,
+    private readonly isUp: (node: NodeId) => boolean,
+  ) {}
 
   /** Whether this node leads, and heard of a majority of the voters within an election timeout. */
   isConfirmed(status: Status): boolean {

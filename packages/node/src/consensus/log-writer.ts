@@ -40,8 +40,6 @@ interface Compaction {
  * gives back is kept here, in the order in which it came, and nothing overtakes it.
  */
 export class LogWriter {
-  private readonly log: LogStore;
-  private readonly events: LogWriterEvents;
   /** Writes that the store does not have, in the order of their serial numbers. */
   private held: Append[] = [];
   private readonly compactions = new Map<number, Compaction>();
@@ -53,10 +51,10 @@ export class LogWriter {
   /** `probing`: the oldest of what waits was handed over to see whether there is room. */
   private state: 'open' | 'full' | 'probing' = 'open';
 
-  constructor(log: LogStore, events: LogWriterEvents) {
-    this.log = log;
-    this.events = events;
-  }
+  constructor(
+    private readonly log: LogStore,
+    private readonly events: LogWriterEvents,
+  ) {}
 
   /** Whether the disk has no room for what is to be written. */
   get blocked(): boolean {

@@ -67,9 +67,6 @@ const STRONG_LENGTH = 16;
  * The network of a real node: connections to the other members, and how nodes without a cluster come to one.
  */
 export class PeerNetwork implements Network {
-  private readonly options: ClusterOptions;
-  private readonly events: NetworkEvents;
-  private readonly clock: Clock;
   private readonly transport: Transport;
   private readonly formation: Formation;
   /** All members; empty until there is a list. */
@@ -88,15 +85,12 @@ export class PeerNetwork implements Network {
    * @throws ConfigurationError
    */
   constructor(
-    options: ClusterOptions,
+    private readonly options: ClusterOptions,
     file: ClusterFile,
-    events: NetworkEvents,
+    private readonly events: NetworkEvents,
     refused: (cause: PeerLogCause) => void,
-    clock: Clock = systemClock,
+    private readonly clock: Clock = systemClock,
   ) {
-    this.options = options;
-    this.events = events;
-    this.clock = clock;
     this.secret = options.secret;
     this.transport = this.makeTransport(file.incarnation, refused);
     this.formation = this.makeFormation(file);

@@ -7,14 +7,11 @@ import { ANSWER_HEAD_BYTES, type PreparedAnswer } from '../between/protocol.js';
  * until the engine side had been told, and had answered, would be two more ways from thread to thread.
  */
 export class PreparedAnswers {
-  private readonly send: (answer: PreparedAnswer) => void;
   /** In the order of the entries that they wait for. */
   private waiting: { readonly index: number; readonly answer: PreparedAnswer }[] = [];
 
   /** @param send takes an answer that is complete */
-  constructor(send: (answer: PreparedAnswer) => void) {
-    this.send = send;
-  }
+  constructor(private readonly send: (answer: PreparedAnswer) => void) {}
 
   /** @param firstIndex of the entry of the first proposal */
   add(firstIndex: number, answers: readonly (PreparedAnswer | null)[]): void {

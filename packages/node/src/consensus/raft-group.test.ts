@@ -75,14 +75,12 @@ class Node {
   /** Snapshots that it was to send. */
   readonly snapshots: InstallSnapshot[] = [];
   isDown = false;
-  private readonly id: NodeId;
-  private readonly cluster: Cluster;
   private epochs = 0;
 
-  constructor(id: NodeId, cluster: Cluster) {
-    this.id = id;
-    this.cluster = cluster;
-  }
+  constructor(
+    private readonly id: NodeId,
+    private readonly cluster: Cluster,
+  ) {}
 
   /** Starts a process that has what its disk has, and a state that stands at `applied`. */
   async open(applied: Applied): Promise<void> {

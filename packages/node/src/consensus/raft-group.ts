@@ -25,8 +25,6 @@ import { OutrunWatch } from './watches/slow-disk.js';
  * One Raft group on this node: its core, its log, and what the engine side was told of it.
  */
 export class RaftGroup {
-  readonly id: GroupId;
-  private readonly context: GroupContext;
   private readonly log: GroupLog;
   private readonly raft: RaftNode;
   private readonly watch: GroupWatch | undefined;
@@ -46,9 +44,11 @@ export class RaftGroup {
   /**
    * @param applied where the state of this node stands, which is durable there
    */
-  constructor(id: GroupId, context: GroupContext, applied: Applied) {
-    this.id = id;
-    this.context = context;
+  constructor(
+    readonly id: GroupId,
+    private readonly context: GroupContext,
+    applied: Applied,
+  ) {
     this.watch = context.watch(id);
     const view = context.view(id);
     const membership = decodeMembership(applied.membership);

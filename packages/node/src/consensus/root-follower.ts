@@ -11,23 +11,16 @@ const FOLLOW_ALL_TICKS = 50;
  * sleep are looked at when root's members changed, and now and then, since a step may have waited for a node.
  */
 export class RootFollower {
-  private readonly groups: ReadonlyMap<GroupId, RaftGroup>;
-  private readonly awake: ReadonlySet<RaftGroup>;
-  private readonly isUp: (node: NodeId) => boolean;
   private ticks = 0;
   /** The membership that all groups were compared with; null for none. */
   private followed: Membership | null = null;
 
   /** @param awake the groups that do not sleep */
   constructor(
-    groups: ReadonlyMap<GroupId, RaftGroup>,
-    awake: ReadonlySet<RaftGroup>,
-    isUp: (node: NodeId) => boolean,
-  ) {
-    this.groups = groups;
-    this.awake = awake;
-    this.isUp = isUp;
-  }
+    private readonly groups: ReadonlyMap<GroupId, RaftGroup>,
+    private readonly awake: ReadonlySet<RaftGroup>,
+    private readonly isUp: (node: NodeId) => boolean,
+  ) {}
 
   tick(): void {
     this.ticks += 1;

@@ -35,9 +35,6 @@ export interface ScopesParts {
 export class Scopes {
   readonly sessions: Sessions;
   readonly checkpointer: Checkpointer;
-  private readonly settings: EngineSettings;
-  private readonly ports: EnginePorts;
-  private readonly parts: ScopesParts;
   readonly snapshots: Snapshots;
   private readonly logKeeping: LogKeeping;
   private readonly memory: MemoryKeeper;
@@ -48,10 +45,11 @@ export class Scopes {
   private readonly stateChecks: StateChecks;
   private readonly reopening: Reopening;
 
-  constructor(settings: EngineSettings, ports: EnginePorts, parts: ScopesParts) {
-    this.settings = settings;
-    this.ports = ports;
-    this.parts = parts;
+  constructor(
+    private readonly settings: EngineSettings,
+    private readonly ports: EnginePorts,
+    private readonly parts: ScopesParts,
+  ) {
     const { clock, disk } = ports;
     this.snapshots = this.makeSnapshots();
     this.sessions = this.makeSessions();

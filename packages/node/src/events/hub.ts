@@ -37,7 +37,6 @@ interface Audience {
  * each event is encoded once for all.
  */
 export class Hub {
-  private readonly options: HubOptions;
   private readonly audiences = new Map<GroupId, Audience>();
   /** The rooms that each listener is in, by collection. */
   private readonly joined = new Map<Listener, Map<GroupId, Set<number>>>();
@@ -45,9 +44,7 @@ export class Hub {
   private readonly pushed = { join: 0, leave: 0, emit: 0, delete: 0 };
   private readonly ended = { revoked: 0, gap: 0 };
 
-  constructor(options: HubOptions) {
-    this.options = options;
-  }
+  constructor(private readonly options: HubOptions) {}
 
   get figures(): HubFigures {
     const { memberships, pushed, ended } = this;

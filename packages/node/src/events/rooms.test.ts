@@ -11,16 +11,15 @@ const KINDS = new Map<number, string>(Object.entries(Push).map(([kind, type]) =>
 
 /** A connection of a test: it notes what it is sent, as `EMIT 2 hello [1]`. */
 class Connection implements Listener {
-  readonly id: number;
   readonly sent: string[] = [];
   userId: number;
-  private readonly cluster: MiniCluster;
-  private readonly node: number;
 
-  constructor(cluster: MiniCluster, node: number, id = 1, user = 'admin') {
-    this.cluster = cluster;
-    this.node = node;
-    this.id = id;
+  constructor(
+    private readonly cluster: MiniCluster,
+    private readonly node: number,
+    readonly id = 1,
+    user = 'admin',
+  ) {
     this.userId = this.user(user).id;
   }
 

@@ -46,15 +46,13 @@ export interface RoomsOptions {
  * node of the connection alone; events come with the log, so that all nodes tell their listeners the same.
  */
 export class Rooms {
-  private readonly options: RoomsOptions;
   private readonly hub: Hub;
   /** Connections that are over. */
   private readonly ended = new WeakSet<Listener>();
   /** Changes of the root scope up to which memberships were checked. */
   private checkedChange = -1;
 
-  constructor(options: RoomsOptions) {
-    this.options = options;
+  constructor(private readonly options: RoomsOptions) {
     const { engine, nodeId, incarnation } = options;
     const { root } = engine;
     this.hub = new Hub({

@@ -42,7 +42,6 @@ interface FormerAt {
  * before it reads by itself until it is there. The definitions at any place of the log are those at its end, taken back along it.
  */
 export class CollectionFeed {
-  private readonly options: CollectionFeedOptions;
   private readonly reader = new ChangeReader();
   private tail: Tail | null = null;
   private isSeekingTail = false;
@@ -56,9 +55,7 @@ export class CollectionFeed {
   /** Before it. */
   private readonly behind = new Set<Subscriber>();
 
-  constructor(options: CollectionFeedOptions) {
-    this.options = options;
-  }
+  constructor(private readonly options: CollectionFeedOptions) {}
 
   /** How many follow, and how many of them stand before the end of the log. */
   get counts(): { readonly all: number; readonly behind: number } {

@@ -38,15 +38,12 @@ export interface FollowRequest {
 
 /** The feeds of all collections that somebody follows on this node. While nobody does, nothing is read, and nothing costs anything. */
 export class Feeds {
-  private readonly options: FeedsOptions;
   private readonly feeds = new Map<GroupId, CollectionFeed>();
   private stopBeat: (() => void) | null = null;
   private readonly told = { lines: 0, characters: 0 };
   private readonly ended = { lost: 0, forbidden: 0, leaving: 0, left: 0 };
 
-  constructor(options: FeedsOptions) {
-    this.options = options;
-  }
+  constructor(private readonly options: FeedsOptions) {}
 
   /** How many follow, and how many of them read the log by themselves. */
   get counts(): { readonly all: number; readonly behind: number } {

@@ -18,15 +18,13 @@ export interface LogReadsOptions {
 }
 
 export class LogReads {
-  private readonly options: LogReadsOptions;
   /** Those that the consensus side was asked for, by number. */
   private readonly waiting = new Map<number, (part: LogPart | null) => void>();
   /** The node that had what this one lacks the last time. */
   private holder: NodeId = 0;
   private nextId = 1;
 
-  constructor(options: LogReadsOptions) {
-    this.options = options;
+  constructor(private readonly options: LogReadsOptions) {
     options.calls.serve(CallKind.ReadLog, async (_from, payload) => {
       const input = new ByteReader(payload);
       return encodePart(await this.readHere(input.varint(), input.varint(), input.varint()));

@@ -48,7 +48,6 @@ export class Subscriber {
   /** Whether that is to be said. */
   private isCaughtUp = false;
   private isOver = false;
-  private readonly sink: FeedSink;
 
   /**
    * @param sent called with lines that were taken, and their characters
@@ -59,7 +58,7 @@ export class Subscriber {
     readonly userId: number,
     readonly filter: FeedFilter,
     since: FeedPosition,
-    sink: FeedSink,
+    private readonly sink: FeedSink,
     private readonly events: {
       readonly sent: (lines: number, characters: number) => void;
       readonly drained: () => void;
@@ -67,7 +66,6 @@ export class Subscriber {
     },
   ) {
     this.position = since;
-    this.sink = sink;
   }
 
   get ended(): boolean {

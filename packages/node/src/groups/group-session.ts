@@ -23,9 +23,7 @@ import type { SessionTable, TableCapture } from './session-table.js';
  * changes is *suspended*: it has taken back what was not committed, and answers reads.
  */
 export class GroupSession {
-  readonly id: GroupId;
   private readonly replica: Replica;
-  private readonly context: SessionContext;
   private readonly proposals: Proposals;
   private suspended = false;
   private opened = false;
@@ -40,15 +38,13 @@ export class GroupSession {
   private abandoned = false;
 
   constructor(
-    id: GroupId,
+    readonly id: GroupId,
     group: Group,
     table: SessionTable,
     applied: Applied,
     start: SessionStart,
-    context: SessionContext,
+    private readonly context: SessionContext,
   ) {
-    this.id = id;
-    this.context = context;
     this.replica = new Replica(group, table, applied, {
       collectionsChanged: context.collectionsChanged,
       roomEvents: (events) => context.roomEvents(this, events),

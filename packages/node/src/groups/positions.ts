@@ -6,16 +6,14 @@ const FRESH_MS = 1000;
 
 /** How far the logs of this node are, which the consensus side knows: it is asked when somebody wants to know. */
 export class Positions {
-  private readonly line: Pick<Consensus, 'send'>;
-  private readonly clock: Pick<Clock, 'now'>;
   private known: ReadonlyMap<GroupId, GroupPosition> = new Map();
   private knownAt = Number.NEGATIVE_INFINITY;
   private waiting: (() => void)[] = [];
 
-  constructor(line: Pick<Consensus, 'send'>, clock: Pick<Clock, 'now'>) {
-    this.line = line;
-    this.clock = clock;
-  }
+  constructor(
+    private readonly line: Pick<Consensus, 'send'>,
+    private readonly clock: Pick<Clock, 'now'>,
+  ) {}
 
   /** Null where it has to be asked for, since what is known is older than a second. */
   get present(): ReadonlyMap<GroupId, GroupPosition> | null {

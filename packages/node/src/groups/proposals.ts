@@ -36,9 +36,6 @@ type Proposal = Pick<
 >;
 
 export class Proposals {
-  private readonly id: GroupId;
-  private readonly context: SessionContext;
-  private readonly replica: Replica;
   readonly pipeline = new Pipeline();
   /** The leadership incarnation in which this node leads and may propose; 0 when it may not. */
   epoch = 0;
@@ -51,11 +48,11 @@ export class Proposals {
   private toldUntil = 0;
   private readonly writer = new ByteWriter();
 
-  constructor(id: GroupId, context: SessionContext, replica: Replica) {
-    this.id = id;
-    this.context = context;
-    this.replica = replica;
-  }
+  constructor(
+    private readonly id: GroupId,
+    private readonly context: SessionContext,
+    private readonly replica: Replica,
+  ) {}
 
   /** This node leads from now on. */
   lead(epoch: number): void {

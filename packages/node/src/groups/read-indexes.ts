@@ -14,7 +14,6 @@ interface WaitingForIndex {
 }
 
 export class ReadIndexes {
-  private readonly ask: (id: number) => void;
   /** The question that is under way; 0 for none. */
   private current = 0;
   private nextId = 1;
@@ -23,9 +22,7 @@ export class ReadIndexes {
   private waiting: WaitingForIndex[] = [];
 
   /** @param ask asks the consensus side for a read index; the answer goes to `answered` */
-  constructor(ask: (id: number) => void) {
-    this.ask = ask;
-  }
+  constructor(private readonly ask: (id: number) => void) {}
 
   /** Callers that wait. */
   get size(): number {

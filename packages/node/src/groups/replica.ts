@@ -16,10 +16,6 @@ export interface ReplicaEvents {
 }
 
 export class Replica {
-  group: Group;
-  table: SessionTable;
-  /** Where the state stands, apart from changes that wait for their commit. */
-  applied: Applied;
   /**
    * Where what the state holds stands in the log. Entries that hold no change move it on; a change makes it another object, and
    * leaves the one before where it is.
@@ -28,14 +24,15 @@ export class Replica {
   /** Bytes of changes since the last checkpoint began. */
   changedBytes = 0;
   readonly watch = new StateWatch();
-  private readonly events: ReplicaEvents;
 
-  constructor(group: Group, table: SessionTable, applied: Applied, events: ReplicaEvents) {
-    this.group = group;
-    this.table = table;
-    this.applied = applied;
+  constructor(
+    public group: Group,
+    public table: SessionTable,
+    /** Where the state stands, apart from changes that wait for their commit. */
+    public applied: Applied,
+    private readonly events: ReplicaEvents,
+  ) {
     this.standing = { index: applied.index };
-    this.events = events;
   }
 
   /** The state was replaced by that of a snapshot. */

@@ -74,9 +74,6 @@ export interface Session {
 }
 
 export class RequestSessions {
-  limits: SessionLimits;
-  private readonly numbers: RecordNumbers;
-  private readonly makeResults: () => Results;
   private readonly owners = new Map<number, Owner>();
   private oldest: Session | null = null;
   private newest: Session | null = null;
@@ -87,14 +84,10 @@ export class RequestSessions {
   size = 0;
 
   constructor(
-    limits: SessionLimits,
-    numbers: RecordNumbers,
-    makeResults: () => Results = () => new NumberTable(),
-  ) {
-    this.limits = limits;
-    this.numbers = numbers;
-    this.makeResults = makeResults;
-  }
+    public limits: SessionLimits,
+    private readonly numbers: RecordNumbers,
+    private readonly makeResults: () => Results = () => new NumberTable(),
+  ) {}
 
   find(owner: number, name: string): Session | undefined {
     return this.owners.get(owner)?.sessions.get(name);

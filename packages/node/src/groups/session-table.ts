@@ -108,7 +108,6 @@ export const TABLE_LIMITS: TableLimits = {
 };
 
 export class SessionTable {
-  private readonly limits: TableLimits;
   private ageMs = 0;
   private lastTime = 0;
   private readonly numbers = new RecordNumbers();
@@ -123,8 +122,7 @@ export class SessionTable {
   private firstForm = { firstKey: FIRST_KEY, nextKey: FIRST_KEY, parts: 0 };
   private loading: LoadedSession | null = null;
 
-  constructor(limits: TableLimits = TABLE_LIMITS) {
-    this.limits = limits;
+  constructor(private readonly limits: TableLimits = TABLE_LIMITS) {
     this.nodes = new RequestSessions(limits.nodes, this.numbers);
     this.clients = new RequestSessions(limits.clients, this.numbers);
     this.keys = new RequestSessions(limits.firstKeys, this.numbers, () => new SingleResult());

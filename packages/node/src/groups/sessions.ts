@@ -66,7 +66,6 @@ export interface RoomsOfGroups {
 
 /** The sessions of all groups of this node. A collection's comes and goes with the collection. */
 export class Sessions {
-  private readonly options: SessionsOptions;
   private readonly sessions = new Map<GroupId, GroupSession>();
   /** Users with lower ids are committed. */
   private committedIds = 0;
@@ -85,9 +84,7 @@ export class Sessions {
   private started: Promise<void> = Promise.resolve();
   private disk: DiskLevel = 'ok';
 
-  constructor(options: SessionsOptions) {
-    this.options = options;
-  }
+  constructor(private readonly options: SessionsOptions) {}
 
   get all(): IterableIterator<GroupSession> {
     return this.sessions.values();

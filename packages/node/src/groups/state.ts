@@ -15,7 +15,6 @@ export interface OtherReaders {
  * one step asks `isOpen`, or belongs to a session, which stands still while the store is closed.
  */
 export class State {
-  private readonly open: () => Promise<StateStore>;
   private current: StateStore;
   /** Others who have the store open. */
   otherReaders: OtherReaders = { close: async () => {}, reopen: () => {} };
@@ -27,9 +26,11 @@ export class State {
   private untilReleased: (() => void)[] = [];
 
   /** @param open opens the state again after it was closed */
-  constructor(store: StateStore, open: () => Promise<StateStore>) {
+  constructor(
+    store: StateStore,
+    private readonly open: () => Promise<StateStore>,
+  ) {
     this.current = store;
-    this.open = open;
   }
 
   /** The store. Closed while it is being opened again. */

@@ -27,13 +27,10 @@ export interface AdmissionsOptions {
  * members.
  */
 export class Admissions {
-  private readonly options: AdmissionsOptions;
   /** Nodes that are being taken in, with the questions that wait for it. */
   private readonly joining = new Map<NodeId, number[]>();
 
-  constructor(options: AdmissionsOptions) {
-    this.options = options;
-  }
+  constructor(private readonly options: AdmissionsOptions) {}
 
   /** @param id of the question */
   asked(id: number, joiner: Joiner): void {

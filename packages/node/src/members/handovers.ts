@@ -22,7 +22,6 @@ const ASK_AGAIN_MS = 3000;
 
 /** Leaderships that this node gives to others, and those that members which leave are asked to give away. */
 export class Handovers {
-  private readonly options: HandoversOptions;
   /** Callbacks for when leaderships are handed over, by the number of the command. */
   private readonly underWay = new Map<number, () => void>();
   private steppingDown = false;
@@ -30,9 +29,7 @@ export class Handovers {
   private readonly askedAt = new Map<NodeId, number>();
   private readonly asking = new Set<NodeId>();
 
-  constructor(options: HandoversOptions) {
-    this.options = options;
-  }
+  constructor(private readonly options: HandoversOptions) {}
 
   /** Gives what this node leads to another member, or to whichever is furthest (null). */
   some(to: MemberInfo | null): void {

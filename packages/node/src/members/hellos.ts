@@ -21,14 +21,11 @@ export interface HellosOptions {
 
 /** The hellos that this node says to the members that it can reach; see `hello.ts`. */
 export class Hellos {
-  private readonly options: HellosOptions;
   private dueAt = 0;
   /** The last one, and turns that were left out since; null when the next one is due in any case. */
   private said: { readonly hello: Uint8Array; leftOut: number } | null = null;
 
-  constructor(options: HellosOptions) {
-    this.options = options;
-  }
+  constructor(private readonly options: HellosOptions) {}
 
   /** Says hello at the next tick: there is somebody who has heard none. */
   anew(): void {

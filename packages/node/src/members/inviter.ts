@@ -34,12 +34,9 @@ const LONGEST_PAUSE_MS = 120_000;
  * first, since a node may be about to be started, and then with growing pauses.
  */
 export class Inviter {
-  private readonly options: InviterOptions;
   private readonly attempts = new Map<number, Attempt>();
 
-  constructor(options: InviterOptions) {
-    this.options = options;
-  }
+  constructor(private readonly options: InviterOptions) {}
 
   /**
    * To be called now and then.

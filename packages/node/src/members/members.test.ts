@@ -744,12 +744,13 @@ class FakeSession implements RootSession {
   leading = true;
   leader = 0;
   membership: Membership;
-  private readonly changed: () => void;
   private waiting: { readonly change: Change; readonly respond: Respond }[] = [];
 
-  constructor(voters: readonly NodeId[], changed: () => void) {
+  constructor(
+    voters: readonly NodeId[],
+    private readonly changed: () => void,
+  ) {
     this.membership = membershipOf(voters.length > 0 ? voters : [SELF]);
-    this.changed = changed;
   }
 
   get pending(): number {

@@ -74,7 +74,6 @@ const RETRY_MS = 1000;
  * node is.
  */
 export class Members {
-  private readonly options: MembersOptions;
   private readonly peers: PeerTable;
   private readonly inviter: Inviter;
   /** The overview of the members. */
@@ -92,8 +91,7 @@ export class Members {
   private readonly hellos: Hellos;
   private lastProblem = '';
 
-  constructor(options: MembersOptions) {
-    this.options = options;
+  constructor(private readonly options: MembersOptions) {
     const { clock, random, send, nextId, calls } = options;
     this.peers = new PeerTable(clock);
     this.inviter = new Inviter({

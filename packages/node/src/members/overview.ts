@@ -16,11 +16,7 @@ export interface OverviewOptions {
 
 /** An overview of the members: from the list, from what they said lately, and of itself. */
 export class Overview {
-  private readonly options: OverviewOptions;
-
-  constructor(options: OverviewOptions) {
-    this.options = options;
-  }
+  constructor(private readonly options: OverviewOptions) {}
 
   /** The members as this node sees them, by number, and those that are invited. One that leaves is gone as soon as it can't be reached. */
   entries(): NodeEntry[] {

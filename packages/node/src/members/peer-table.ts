@@ -14,12 +14,10 @@ interface PeerState {
 
 /** The other nodes, as this node knows them from its own connections. */
 export class PeerTable {
-  private readonly clock: Pick<Clock, 'now'>;
   private readonly begun: number;
   private readonly peers = new Map<NodeId, PeerState>();
 
-  constructor(clock: Pick<Clock, 'now'>) {
-    this.clock = clock;
+  constructor(private readonly clock: Pick<Clock, 'now'>) {
     this.begun = clock.now();
   }
 

@@ -36,13 +36,10 @@ const GONE_MS = 500;
  * Of one that dies the vote stays, since nobody knows what it had acknowledged.
  */
 export class Resting {
-  private readonly options: RestingOptions;
   /** Members that asked for their rest on the present connection. */
   private readonly asked = new Set<NodeId>();
 
-  constructor(options: RestingOptions) {
-    this.options = options;
-  }
+  constructor(private readonly options: RestingOptions) {}
 
   /**
    * Whether a member that can be reached is about to stop, as far as this node knows: one that has said nothing

@@ -10,8 +10,6 @@ const LINES_MAX = 100;
 const SECOND_MS = 1000;
 
 export class ErrorLines {
-  private readonly tell: (line: string) => void;
-  private readonly clock: Pick<Clock, 'now'>;
   private rest = Buffer.alloc(0);
   /** Whether the beginning of the line was told, because it is too long. */
   private isCut = false;
@@ -19,10 +17,10 @@ export class ErrorLines {
   private count = 0;
   private dropped = 0;
 
-  constructor(tell: (line: string) => void, clock: Pick<Clock, 'now'>) {
-    this.tell = tell;
-    this.clock = clock;
-  }
+  constructor(
+    private readonly tell: (line: string) => void,
+    private readonly clock: Pick<Clock, 'now'>,
+  ) {}
 
   take(bytes: Buffer): void {
     let start = 0;

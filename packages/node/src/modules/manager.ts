@@ -41,7 +41,6 @@ export type ModuleOutcome = 'ok' | 'error' | 'cancelled' | 'refused';
 const MiB = 1024 * 1024;
 
 export class ModuleManager implements ModulesView {
-  private readonly options: ModuleManagerOptions;
   private readonly supervisors = new Map<number, ModuleSupervisor>();
   private readonly guardian = new Guardian();
   /** Version of the definitions that were taken up last. */
@@ -53,8 +52,7 @@ export class ModuleManager implements ModulesView {
   /** Ends that are under way. */
   private readonly ends = new Set<Promise<void>>();
 
-  constructor(options: ModuleManagerOptions) {
-    this.options = options;
+  constructor(private readonly options: ModuleManagerOptions) {
     const { config, log } = options;
     if (config.enableModules !== 'off' && process.getuid?.() === 0) {
       log.warn(

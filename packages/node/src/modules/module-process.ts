@@ -50,7 +50,6 @@ const UNASKED_BYTES_MAX = 64 * 1024 * 1024;
 const VARIABLES = ['PATH', 'HOME', 'LANG', 'TZ', 'TMPDIR'];
 
 export class ModuleProcess {
-  private readonly options: ModuleProcessOptions;
   private readonly child: ChildProcess;
   /** In the environment of all its processes. */
   private readonly mark = randomUUID();
@@ -69,8 +68,7 @@ export class ModuleProcess {
   private unasked = 0;
   private unaskedBytes = 0;
 
-  constructor(options: ModuleProcessOptions) {
-    this.options = options;
+  constructor(private readonly options: ModuleProcessOptions) {
     this.nextId = options.firstId;
     this.reader = new PackageReader(options.answerBytesMax);
     this.errors = new ErrorLines(options.line, options.clock);

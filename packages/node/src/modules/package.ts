@@ -34,7 +34,6 @@ export class PackageError extends Error {}
 
 /** Takes packages out of what comes in pieces of any size. */
 export class PackageReader {
-  private readonly bytesMax: number;
   /** Bytes that came and are no whole package yet. */
   private pieces: Buffer[] = [];
   private size = 0;
@@ -42,9 +41,7 @@ export class PackageReader {
   private needed = HEADER_BYTES;
 
   /** @param bytesMax data of one package at most */
-  constructor(bytesMax: number) {
-    this.bytesMax = bytesMax;
-  }
+  constructor(private readonly bytesMax: number) {}
 
   /**
    * Takes bytes, and hands over each package that they complete.

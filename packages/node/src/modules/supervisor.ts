@@ -74,8 +74,6 @@ type Phase =
   | 'failed';
 
 export class ModuleSupervisor {
-  private readonly options: SupervisorOptions;
-  private defined: Defined;
   private phase: Phase = 'stopped';
   /** Why it can't be called, in words. */
   private why = NOT_LOADED;
@@ -96,10 +94,10 @@ export class ModuleSupervisor {
   /** Called when the present process is gone. */
   private gone: (() => void) | null = null;
 
-  constructor(options: SupervisorOptions, defined: Defined) {
-    this.options = options;
-    this.defined = defined;
-  }
+  constructor(
+    private readonly options: SupervisorOptions,
+    private defined: Defined,
+  ) {}
 
   get name(): string {
     return this.defined.module.name;

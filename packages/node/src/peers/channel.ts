@@ -14,9 +14,6 @@ const END_MS = 500;
 const EXPORTER_LABEL = 'EXPORTER-althing-peers';
 
 export class Channel {
-  readonly socket: Socket;
-  /** Of the other side, for people. */
-  readonly address: string;
   onFrame: (kind: number, payload: Buffer) => void = () => {};
   /** Called with pieces of large frames; while it is null they are frames as others. */
   set onPart(onPart: ((parts: readonly Buffer[]) => void) | null) {
@@ -31,9 +28,11 @@ export class Channel {
   private checks = false;
   private ended = false;
 
-  constructor(socket: Socket, address: string) {
-    this.socket = socket;
-    this.address = address;
+  constructor(
+    readonly socket: Socket,
+    /** Of the other side, for people. */
+    readonly address: string,
+  ) {
     socket.setNoDelay(true);
     socket.setKeepAlive(true, KEEP_ALIVE_MS);
     socket.on('data', (chunk: Buffer) => this.read(chunk));

@@ -94,15 +94,12 @@ export class FrameReader {
   bytesMax = GREETING_BYTES_MAX;
   /** Whether frames have checks. */
   isChecked = false;
-  private readonly onFrame: (kind: number, payload: Buffer) => void;
   private waiting: Buffer[] = [];
   private waitingBytes = 0;
   private neededBytes = LENGTH_BYTES;
   private stopped = false;
 
-  constructor(onFrame: (kind: number, payload: Buffer) => void) {
-    this.onFrame = onFrame;
-  }
+  constructor(private readonly onFrame: (kind: number, payload: Buffer) => void) {}
 
   /** @throws FrameError, DamagedFrameError: the connection is of no use any more */
   push(chunk: Buffer): void {

@@ -81,17 +81,15 @@ const PATIENCE_MAX = 64;
 
 /** Messages to other nodes, collected until they are sent. */
 export class RaftFrames {
-  private readonly sizes: FrameSizes;
-  private readonly isBulkWaiting: (to: NodeId) => boolean;
   private collected = new Map<NodeId, Collected>();
   /** Groups of which a large append waits for a node, with the last of them: later ones must not pass it. */
   private readonly following = new Map<NodeId, Map<GroupId, Waiting>>();
 
   /** @param isBulkWaiting whether frames that yield wait for a node, of those that were taken */
-  constructor(sizes: FrameSizes, isBulkWaiting: (to: NodeId) => boolean) {
-    this.sizes = sizes;
-    this.isBulkWaiting = isBulkWaiting;
-  }
+  constructor(
+    private readonly sizes: FrameSizes,
+    private readonly isBulkWaiting: (to: NodeId) => boolean,
+  ) {}
 
   /** About how many bytes are collected for a node. */
   bytesFor(to: NodeId): number {

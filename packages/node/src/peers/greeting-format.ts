@@ -203,12 +203,9 @@ function text(value: string): Buffer {
 
 /** Reads fields one after the other; throws GreetingFormatError where there are none. */
 class Reader {
-  private readonly source: Buffer;
   private at = 0;
 
-  constructor(source: Buffer) {
-    this.source = source;
-  }
+  constructor(private readonly source: Buffer) {}
 
   bytes(count: number): Buffer {
     const end = this.at + count;

@@ -87,16 +87,15 @@ export function keyOf(secret: string): Buffer {
 }
 
 export class DialerGreeting {
-  private readonly context: GreetingContext;
-  private readonly purpose: Purpose;
   private readonly open: Buffer;
   private transcript: Buffer | null = null;
   private prove: Buffer | null = null;
   private version = 0;
 
-  constructor(context: GreetingContext, purpose: Purpose) {
-    this.context = context;
-    this.purpose = purpose;
+  constructor(
+    private readonly context: GreetingContext,
+    private readonly purpose: Purpose,
+  ) {
     this.open = encodeOpen({ ...context.versions, nonce: context.nonce });
   }
 
@@ -158,15 +157,13 @@ export class DialerGreeting {
 export type Judge = (prove: Prove) => Refusal | null;
 
 export class ListenerGreeting {
-  private readonly context: GreetingContext;
-  private readonly judge: Judge;
   private transcript: Buffer | null = null;
   private version = 0;
 
-  constructor(context: GreetingContext, judge: Judge) {
-    this.context = context;
-    this.judge = judge;
-  }
+  constructor(
+    private readonly context: GreetingContext,
+    private readonly judge: Judge,
+  ) {}
 
   /** @throws FrameError, GreetingFormatError: the other side is no node, or not one that we can talk to */
   handle(kind: number, payload: Buffer): GreetingStep {

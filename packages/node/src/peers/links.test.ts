@@ -18,10 +18,8 @@ class Bench {
   now = 0;
   /** Version of the protocol that is spoken with others. */
   protocol: number = PROTOCOL_VERSIONS.min;
-  private readonly id: number;
 
-  constructor(id: number) {
-    this.id = id;
+  constructor(private readonly id: number) {
     this.links = new Links({
       sender: {
         send: (to, kind, payload, bulk = false) => {

@@ -72,7 +72,6 @@ export interface Traffic {
 
 /** Between the transport and the rest of the consensus side: what the frames mean. */
 export class Links {
-  private readonly options: LinksOptions;
   private readonly frames: RaftFrames;
   private readonly sizes: LinkSizes;
   private planned = false;
@@ -88,9 +87,8 @@ export class Links {
   private readonly pings = new Map<NodeId, { readonly id: number; readonly at: number }>();
   private nextPing = 1;
 
-  constructor(options: LinksOptions) {
+  constructor(private readonly options: LinksOptions) {
     const { sender, sizes = LINK_SIZES } = options;
-    this.options = options;
     this.sizes = sizes;
     this.frames = new RaftFrames(sizes, (to) => sender.waiting(to, 'bulk') > 0);
     this.shortCalls = new NumberedBatches(sizes.frameBytes, (to, frame, ids) => {

@@ -29,14 +29,12 @@ export interface PeerListenerOptions {
 const STRANGERS_MAX = 256;
 
 export class PeerListener {
-  private readonly options: PeerListenerOptions;
   private server: Server | TlsServer | null = null;
   private readonly strangers: StrangerSockets;
   /** The sockets of TCP below those that have not proved anything, by their names. */
   private readonly sockets = new Map<string, Socket>();
 
-  constructor(options: PeerListenerOptions) {
-    this.options = options;
+  constructor(private readonly options: PeerListenerOptions) {
     this.strangers = new StrangerSockets(STRANGERS_MAX, (address) =>
       options.note('crowded', address, 'too many connections that do not say who they are'),
     );

@@ -10,18 +10,16 @@ interface Batch {
 
 /** A frame costs both nodes as much as some ten calls: short ones of one callback of the event loop travel together. */
 export class NumberedBatches {
-  private readonly frameBytes: number;
-  private readonly send: (to: NodeId, frame: Uint8Array, ids: readonly number[]) => void;
   private batches: Batch[] = [];
 
   /**
    * @param frameBytes a frame is closed once it holds so much
    * @param send takes a frame, and the numbers of what is in it
    */
-  constructor(frameBytes: number, send: (to: NodeId, frame: Uint8Array, ids: readonly number[]) => void) {
-    this.frameBytes = frameBytes;
-    this.send = send;
-  }
+  constructor(
+    private readonly frameBytes: number,
+    private readonly send: (to: NodeId, frame: Uint8Array, ids: readonly number[]) => void,
+  ) {}
 
   get isEmpty(): boolean {
     return this.batches.length === 0;

@@ -26,10 +26,6 @@ const LOW_BYTES = 1024 * 1024;
 const JOINED_BYTES_MAX = 16 * 1024;
 
 export class Outbox {
-  private readonly socket: Socket;
-  private readonly limits: OutboxLimits;
-  private readonly isChecked: boolean;
-  private readonly onLow: () => void;
   private urgent: Uint8Array[] = [];
   private urgentBytes = 0;
   private readonly bulk: BulkFrame[] = [];
@@ -41,11 +37,12 @@ export class Outbox {
    * @param isChecked whether its frames have checks
    * @param onLow is called when something was sent and little waits any more
    */
-  constructor(socket: Socket, limits: OutboxLimits, isChecked: boolean, onLow: () => void) {
-    this.socket = socket;
-    this.limits = limits;
-    this.isChecked = isChecked;
-    this.onLow = onLow;
+  constructor(
+    private readonly socket: Socket,
+    private readonly limits: OutboxLimits,
+    private readonly isChecked: boolean,
+    private readonly onLow: () => void,
+  ) {
     socket.on('drain', () => this.sent());
   }
 

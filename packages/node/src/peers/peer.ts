@@ -59,15 +59,12 @@ const STEADY_MS = 1000;
 const UNHEARD = Buffer.of(1);
 
 export class Peer {
-  readonly nodeId: number;
   /** The identity that it last told; null before it was met. */
   identity: PeerIdentity | null = null;
   /** Version of the protocol on the connection that was dialled; 0 before. */
   protocol = 0;
   /** Monotonic milliseconds; 0 for never. */
   lastHeard = 0;
-  private readonly owner: PeerOwner;
-  private place: NetworkAddress;
   private useAnnounced = false;
   private sending: { readonly channel: Channel; readonly outbox: Outbox } | null = null;
   private hearing: Channel | null = null;
@@ -83,10 +80,11 @@ export class Peer {
   private quietBeats = 0;
   private closed = false;
 
-  constructor(nodeId: number, place: NetworkAddress, owner: PeerOwner) {
-    this.nodeId = nodeId;
-    this.place = place;
-    this.owner = owner;
+  constructor(
+    readonly nodeId: number,
+    private place: NetworkAddress,
+    private readonly owner: PeerOwner,
+  ) {
     this.dial();
   }
 

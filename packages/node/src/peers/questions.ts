@@ -34,14 +34,11 @@ export interface QuestionsOptions {
  * answered once.
  */
 export class Questions {
-  private readonly options: QuestionsOptions;
   private readonly asks = new Set<() => void>();
   /** Connections with a question that is not answered, and how each is given up. */
   private readonly asked = new Map<Channel, () => void>();
 
-  constructor(options: QuestionsOptions) {
-    this.options = options;
-  }
+  constructor(private readonly options: QuestionsOptions) {}
 
   /** Whether as many questions of others wait as may. */
   get isFull(): boolean {

@@ -36,17 +36,15 @@ const ENTRIES_MAX = 1000;
 const LINES_MAX = 60;
 
 export class RefusalLog {
-  private readonly write: (event: PeerLogEvent) => void;
-  private readonly now: () => number;
   private readonly last = new Map<string, number>();
   private minuteBegan = Number.NEGATIVE_INFINITY;
   private lines = 0;
 
   /** @param now monotonic milliseconds */
-  constructor(write: (event: PeerLogEvent) => void, now: () => number) {
-    this.write = write;
-    this.now = now;
-  }
+  constructor(
+    private readonly write: (event: PeerLogEvent) => void,
+    private readonly now: () => number,
+  ) {}
 
   note(cause: PeerLogCause, address: string, message: string): void {
     const key = `${cause} ${address}`;

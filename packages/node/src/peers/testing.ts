@@ -13,7 +13,6 @@ export interface Heard {
 }
 
 export class TestNode {
-  readonly nodeId: number;
   readonly transport: Transport;
   port = 0;
   /** `up 2`, `down 2`, `broke 2`. */
@@ -23,8 +22,11 @@ export class TestNode {
   removed = 0;
   superseded = 0;
 
-  private constructor(nodeId: number, options: Partial<TransportOptions>, incarnation: number) {
-    this.nodeId = nodeId;
+  private constructor(
+    readonly nodeId: number,
+    options: Partial<TransportOptions>,
+    incarnation: number,
+  ) {
     this.transport = new Transport({
       self: { nodeId, name: `node${nodeId}`, incarnation, host: '127.0.0.1', port: 0, version: '0.1.0' },
       bind: { address: '127.0.0.1', port: 0 },

@@ -112,7 +112,6 @@ const LIMITS: TransportLimits = {
 const GUESTS_MAX = 64;
 
 export class Transport {
-  private readonly options: TransportOptions;
   private readonly limits: TransportLimits;
   private readonly refusals: RefusalLog;
   private readonly listener: PeerListener;
@@ -131,8 +130,7 @@ export class Transport {
   private lastBeat = 0;
   private closed = false;
 
-  constructor(options: TransportOptions) {
-    this.options = options;
+  constructor(private readonly options: TransportOptions) {
     this.limits = { ...LIMITS, ...options.limits };
     this.tls = options.tls;
     this.key = options.secret === null ? null : keyOf(options.secret);

@@ -11,18 +11,16 @@ const UNTAKEN_MAX = 16;
 export class LineSender {
   /** Milliseconds that were waited for the client. */
   waitedMs = 0;
-  private readonly taken: Int32Array<SharedArrayBuffer>;
-  private readonly send: (bytes: Uint8Array<ArrayBuffer>) => void;
   private text = '';
   private count = 0;
   private crc = 0;
   private made = 0;
 
   /** @param taken counts the batches that the client took, from the start of the thread on */
-  constructor(taken: Int32Array<SharedArrayBuffer>, send: (bytes: Uint8Array<ArrayBuffer>) => void) {
-    this.taken = taken;
-    this.send = send;
-  }
+  constructor(
+    private readonly taken: Int32Array<SharedArrayBuffer>,
+    private readonly send: (bytes: Uint8Array<ArrayBuffer>) => void,
+  ) {}
 
   line(text: string): void {
     this.text += `${text}\n`;

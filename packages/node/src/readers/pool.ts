@@ -106,16 +106,13 @@ interface Place {
  */
 export class Pool implements SnapshotReaders {
   readonly ends: PoolEnds = { time: 0, memory: 0, kept: 0 };
-  private readonly options: PoolOptions;
   private readonly places = new Set<Place>();
   private waiting: Job[] = [];
   private isLooking = false;
   /** Set while the store is closed or about to be. */
   private isClosed = false;
 
-  constructor(options: PoolOptions) {
-    this.options = options;
-  }
+  constructor(private readonly options: PoolOptions) {}
 
   /** Queries that wait, and that run. */
   get queue(): { readonly waiting: number; readonly running: number } {

@@ -51,12 +51,9 @@ interface OpenSnapshot {
  * and of the root scope became different on the disk since.
  */
 export class SnapshotEngine {
-  private readonly options: SnapshotEngineOptions;
   private open: OpenSnapshot | null = null;
 
-  constructor(options: SnapshotEngineOptions) {
-    this.options = options;
-  }
+  constructor(private readonly options: SnapshotEngineOptions) {}
 
   /**
    * Takes a snapshot, and runs a query over it.

@@ -123,22 +123,21 @@ const NO_SHAPES = new ShapeTree();
  * then, and what is between quotes is read as UTF-8 where it is not ASCII.
  */
 class JsonBody implements FieldReader {
-  private readonly body: Buffer;
-  private readonly kept: Keep;
   private readonly text: string;
   private readonly isShort: boolean;
   /** Whether the text says what is between quotes. */
   private readonly isText: boolean;
   private readonly reader: JsonReader;
 
-  constructor(body: Buffer, kept: Keep) {
+  constructor(
+    private readonly body: Buffer,
+    private readonly kept: Keep,
+  ) {
     const isShort = body.length <= SHORT_BYTES;
     const ascii = body.length <= LOOKED_AT_BYTES ? isShortAscii(body) : isAscii(body);
     if (!ascii && !isUtf8(body)) {
       throw new QueryError(ErrorCode.BAD_DATA, 'the request is not valid UTF-8');
     }
-    this.body = body;
-    this.kept = kept;
     this.isShort = isShort;
     this.isText = isShort || ascii;
     this.text = body.toString(isShort && !ascii ? 'utf8' : 'latin1');
@@ -210,13 +209,13 @@ function isShortAscii(body: Buffer): boolean {
 
 /** As `JsonBody`, for MessagePack. */
 class MsgpackBody implements FieldReader {
-  private readonly body: Buffer;
-  private readonly kept: Keep;
   private readonly reader: MsgpackReader;
 
-  constructor(body: Buffer, { msgpackNestingMax }: BodyOptions, kept: Keep) {
-    this.body = body;
-    this.kept = kept;
+  constructor(
+    private readonly body: Buffer,
+    { msgpackNestingMax }: BodyOptions,
+    private readonly kept: Keep,
+  ) {
     this.reader = new MsgpackReader(body, NO_SHAPES, msgpackNestingMax);
   }
 

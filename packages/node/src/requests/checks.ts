@@ -24,13 +24,10 @@ import { MODES_UNKNOWN } from './replies.js';
 
 /** A refusal that rests on the state of a group as this node knows it, which may lag behind. */
 export class StaleRefusal {
-  readonly error: QueryError;
-  readonly about: GroupId;
-
-  constructor(error: QueryError, about: GroupId) {
-    this.error = error;
-    this.about = about;
-  }
+  constructor(
+    readonly error: QueryError,
+    readonly about: GroupId,
+  ) {}
 }
 
 export interface ChecksOptions {
@@ -41,11 +38,7 @@ export interface ChecksOptions {
 
 /** Checks of a request before it runs. */
 export class Checks {
-  private readonly options: ChecksOptions;
-
-  constructor(options: ChecksOptions) {
-    this.options = options;
-  }
+  constructor(private readonly options: ChecksOptions) {}
 
   /**
    * The state that a request is about. That of another node counts as that of any node: see `otherNodeOf`.

@@ -20,28 +20,18 @@ export interface FuturesStarter {
 
 /** The futures of a client's call. */
 export class ClientFutures implements FuturesOwner {
-  readonly pending: PendingRequest;
-  readonly call: Call;
-  readonly session: GroupSession | null;
-  readonly mayChange: boolean;
   readonly isRequest = true;
   /** The doubt about the request before its first part was proposed; null until one is. */
   doubtBefore: Doubt | null = null;
-  private readonly starter: FuturesStarter;
 
   /** @param mayChange whether they run on the leader, where they may make changes */
   constructor(
-    pending: PendingRequest,
-    call: Call,
-    session: GroupSession | null,
-    mayChange: boolean,
-    starter: FuturesStarter,
+    readonly pending: PendingRequest,
+    readonly call: Call,
+    readonly session: GroupSession | null,
+    readonly mayChange: boolean,
+    private readonly starter: FuturesStarter,
   ) {
-    this.pending = pending;
-    this.call = call;
-    this.session = session;
-    this.mayChange = mayChange;
-    this.starter = starter;
     pending.become(mayChange ? WRITING_ON : READING_ON);
   }
 

@@ -11,16 +11,13 @@ const MEMORY_MS = 200;
 
 /** Costs an addition as long as there is a single user, and no look at the clock while little runs. */
 export class Contention {
-  private readonly now: () => number;
   private userId = 0;
   private ranMs = 0;
   private sampleAt = Number.NEGATIVE_INFINITY;
   private until = Number.NEGATIVE_INFINITY;
 
   /** @param now monotonic, in milliseconds */
-  constructor(now: () => number) {
-    this.now = now;
-  }
+  constructor(private readonly now: () => number) {}
 
   /**
    * Notes a run.

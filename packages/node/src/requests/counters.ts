@@ -11,8 +11,6 @@ export interface CountedElsewhere {
 
 /** The figures of this node for `counters()`. */
 export class Counters {
-  private readonly now: () => number;
-  private readonly elsewhere: () => CountedElsewhere;
   private since: CountedElsewhere;
   private startedAt: number;
   private successes = 0;
@@ -27,9 +25,10 @@ export class Counters {
   /**
    * @param now the wall clock in milliseconds
    */
-  constructor(now: () => number, elsewhere: () => CountedElsewhere) {
-    this.now = now;
-    this.elsewhere = elsewhere;
+  constructor(
+    private readonly now: () => number,
+    private readonly elsewhere: () => CountedElsewhere,
+  ) {
     this.since = elsewhere();
     this.startedAt = Math.floor(now() / 1000);
   }

@@ -58,13 +58,14 @@ class Futures implements FuturesOwner {
   readonly isRequest = true;
   readonly isNamed = false;
   isAbandoned = false;
-  readonly mayChange: boolean;
   end: FuturesEnd | null = null;
   parts: ProposedParts | null = null;
   readonly replies: Reply[] = [];
 
-  constructor(code: string, mayChange = true) {
-    this.mayChange = mayChange;
+  constructor(
+    code: string,
+    readonly mayChange = true,
+  ) {
     const scope = node.engine.scope(cluster.stuff);
     const user = node.engine.root.usersByName.get('admin');
     if (scope === undefined || user === undefined) throw new Error('there is a scope, and a user');

@@ -55,7 +55,6 @@ export interface DriverOptions {
 }
 
 export class Driver {
-  private readonly options: DriverOptions;
   private requests = 0;
   /** Calls that had a slice of time, in the order in which they get another. */
   private readonly ready: RunningFutures[] = [];
@@ -66,9 +65,7 @@ export class Driver {
   /** When the statements had run of the call that ran last. */
   ranAt = 0;
 
-  constructor(options: DriverOptions) {
-    this.options = options;
-  }
+  constructor(private readonly options: DriverOptions) {}
 
   /** Requests whose futures are under way. */
   get busy(): number {

@@ -3,14 +3,11 @@
  * the sender with most waiting loses its last one: nobody gets more of it by sending more.
  */
 export class FairQueue<T> {
-  private readonly max: number;
   private readonly bySender = new Map<string, T[]>();
   private count = 0;
 
   /** @param max of what may wait */
-  constructor(max: number) {
-    this.max = max;
-  }
+  constructor(private readonly max: number) {}
 
   /** @returns what has no room; null for nothing. It may be what was just added */
   add(sender: string, item: T): T | null {

@@ -86,26 +86,14 @@ const LARGE_BODY_BYTES = 65_536;
 
 /** A request that was sent to another node and is not answered. */
 class SentRequest implements Asker {
-  private readonly forwarder: Forwarder;
-  readonly pending: PendingRequest;
-  /** The group whose leader it was sent to; null for a request to the node itself. */
-  readonly group: GroupId | null;
-  readonly bytes: number;
-  readonly knowsOutcomes: boolean;
-
   constructor(
-    forwarder: Forwarder,
-    pending: PendingRequest,
-    group: GroupId | null,
-    bytes: number,
-    knowsOutcomes: boolean,
-  ) {
-    this.forwarder = forwarder;
-    this.pending = pending;
-    this.group = group;
-    this.bytes = bytes;
-    this.knowsOutcomes = knowsOutcomes;
-  }
+    private readonly forwarder: Forwarder,
+    readonly pending: PendingRequest,
+    /** The group whose leader it was sent to; null for a request to the node itself. */
+    readonly group: GroupId | null,
+    readonly bytes: number,
+    readonly knowsOutcomes: boolean,
+  ) {}
 
   answered(answer: Uint8Array): void {
     this.forwarder.answered(this, answer);
@@ -117,7 +105,6 @@ class SentRequest implements Asker {
 }
 
 export class Forwarder {
-  private readonly options: ForwarderOptions;
   private readonly underWay = new TakenRequests();
   /** For short requests and answers. */
   private readonly writer = new ByteWriter();
@@ -127,8 +114,7 @@ export class Forwarder {
   private taken = 0;
   private takenBytes = 0;
 
-  constructor(options: ForwarderOptions) {
-    this.options = options;
+  constructor(private readonly options: ForwarderOptions) {
     const { calls } = options;
     calls.serveDirectly(CallKind.Forward, (from, payload, call) => this.take(from, payload, call));
     calls.serveDirectly(CallKind.NodeRequest, (from, payload, call) => this.takeForNode(from, payload, call));

@@ -31,11 +31,7 @@ export interface LeaderOptions {
 }
 
 export class Leader implements FuturesStarter {
-  readonly options: LeaderOptions;
-
-  constructor(options: LeaderOptions) {
-    this.options = options;
-  }
+  constructor(readonly options: LeaderOptions) {}
 
   /**
    * Carries out a call that may change something, in six steps; as etcd's `processInternalRaftRequestOnce`. A step that can't be

@@ -47,10 +47,7 @@ const WAIT_MS = 10_000;
  * nobody keeps others from logging in by sending many wrong passwords.
  */
 export class PasswordHasher {
-  private readonly runningMax: number;
-  private readonly waitingMax: number;
   private readonly suspectsMax: number;
-  private readonly derive: Derive;
   private running = 0;
   private runningSuspects = 0;
   private hurrying = false;
@@ -66,10 +63,11 @@ export class PasswordHasher {
    *   quarter
    * @param derive computes a hash, beside the thread that asks for it
    */
-  constructor(runningMax = 2, waitingMax = 64, derive: Derive = deriveInPool) {
-    this.derive = derive;
-    this.runningMax = runningMax;
-    this.waitingMax = waitingMax;
+  constructor(
+    private readonly runningMax = 2,
+    private readonly waitingMax = 64,
+    private readonly derive: Derive = deriveInPool,
+  ) {
     this.suspectsMax = Math.max(1, runningMax - 1);
     this.toVerify = new FairQueue(waitingMax);
     this.toVerifySuspects = new FairQueue(Math.ceil(waitingMax / 4));

@@ -12,18 +12,16 @@ const RETRY_MAX_MS = 320;
 
 /** The requests that are not answered on this node, with their deadlines, and those that wait for another role in a group. */
 export class PendingRequests {
-  private readonly clock: Pick<Clock, 'now' | 'after'>;
-  private readonly expire: (pending: PendingRequest) => void;
   private readonly table = new NumberTable<PendingRequest>();
   private nextPlace = 1;
   private readonly waiting = new Map<GroupId, Set<PendingRequest>>();
   private isLooking = false;
 
   /** @param expire ends a request whose deadline passed */
-  constructor(clock: Pick<Clock, 'now' | 'after'>, expire: (pending: PendingRequest) => void) {
-    this.clock = clock;
-    this.expire = expire;
-  }
+  constructor(
+    private readonly clock: Pick<Clock, 'now' | 'after'>,
+    private readonly expire: (pending: PendingRequest) => void,
+  ) {}
 
   get size(): number {
     return this.table.size;

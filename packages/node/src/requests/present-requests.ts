@@ -8,20 +8,12 @@ import type { PendingRequest, RequestStateKind } from './request.js';
 import { headOf } from './text-head.js';
 
 export class PresentRequests {
-  private readonly pending: Pick<PendingRequests, 'all' | 'get'>;
-  private readonly root: Pick<RootGroup, 'members'>;
-  private readonly now: () => number;
-
   /** @param now monotonic time, in milliseconds */
   constructor(
-    pending: Pick<PendingRequests, 'all' | 'get'>,
-    root: Pick<RootGroup, 'members'>,
-    now: () => number,
-  ) {
-    this.pending = pending;
-    this.root = root;
-    this.now = now;
-  }
+    private readonly pending: Pick<PendingRequests, 'all' | 'get'>,
+    private readonly root: Pick<RootGroup, 'members'>,
+    private readonly now: () => number,
+  ) {}
 
   /** All of them but the one that runs now, which is that of who asks; the longest under way first. */
   all(): readonly RequestEntry[] {

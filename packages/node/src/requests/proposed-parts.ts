@@ -55,11 +55,8 @@ export class ProposedParts {
   private waiting: (() => void)[] = [];
   /** The reply to the first part that was not committed; null while there is none. */
   lost: FailedReply | null = null;
-  private readonly owner: FuturesOwner;
 
-  constructor(owner: FuturesOwner) {
-    this.owner = owner;
-  }
+  constructor(private readonly owner: FuturesOwner) {}
 
   private get session(): GroupSession {
     const { session } = this.owner;

@@ -32,11 +32,9 @@ export interface ReaderOptions {
 }
 
 export class Reader implements FuturesStarter {
-  readonly options: ReaderOptions;
   private readonly snapshotQueries: SnapshotQueries;
 
-  constructor(options: ReaderOptions) {
-    this.options = options;
+  constructor(readonly options: ReaderOptions) {
     this.snapshotQueries = new SnapshotQueries({
       ...options,
       ...options.snapshots,

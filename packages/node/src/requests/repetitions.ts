@@ -32,15 +32,12 @@ interface NameHolder extends HeldName {
 }
 
 export class Repetitions {
-  private readonly options: RepetitionsOptions;
   /** Names of requests that are carried out on this node, until what became of them is decided. */
   private readonly underWay = new NamesUnderWay<NameHolder>();
   /** Repetitions that got the first one's answer. */
   count = 0;
 
-  constructor(options: RepetitionsOptions) {
-    this.options = options;
-  }
+  constructor(private readonly options: RepetitionsOptions) {}
 
   /** A request was answered, though its change may not be decided yet: until then no repetition of it may begin. */
   answered(pending: PendingRequest): void {

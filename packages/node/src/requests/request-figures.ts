@@ -50,7 +50,6 @@ export interface RequestFiguresOptions {
 }
 
 export class RequestFigures {
-  private readonly options: RequestFiguresOptions;
   private shapes = new Map<string, QueryShape>();
   private shapeCount = 0;
   private procedures = new Map<Target, Map<string, RunFigures>>();
@@ -62,9 +61,7 @@ export class RequestFigures {
   /** One of so many was looked at in the end of the last second. */
   private stride = 1;
 
-  constructor(options: RequestFiguresOptions) {
-    this.options = options;
-  }
+  constructor(private readonly options: RequestFiguresOptions) {}
 
   /**
    * Counts a request that was answered, if a call ran for it here.

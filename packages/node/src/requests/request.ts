@@ -198,16 +198,12 @@ export class Prerequisites {
  * that into one that says that nobody knows. The doubt ends by `noteNothingFound` and `noteSealed`.
  */
 export class PendingRequest extends Prerequisites {
-  readonly request: Request;
   /** The node that forwarded the request, with its name for it; null for a request of a client of this node. */
   readonly forwarded: RequestIdentity | null;
-  readonly owner: RequestOwner;
   /** See `EarlyAnswer`; null for none. */
   readonly early: EarlyAnswer | null;
   /** Monotonic time at which it came, in milliseconds. */
   readonly begun: number;
-  /** Monotonic time at which it ends without an answer, in milliseconds. */
-  deadline: number;
   /** The group that the request is bound to since it was first sent or proposed there; null: its scope decides. */
   group: GroupId | null;
   /** The number of the request among those of this node to the group; 0 while it has none. */
@@ -248,30 +244,24 @@ export class PendingRequest extends Prerequisites {
   /** The group that the attempt depends on, and the version of its roles when that began. */
   roleGroup: GroupId | null = null;
   roleVersion = 0;
-  /** Answers the client, where that is one of this node; null where another node has it. */
-  readonly respond: Respond | null;
-  private readonly onEnd: OnEnd;
 
   /**
    * @param begun when it came
    * @param origin null for a request of a client of this node
    */
   constructor(
-    owner: RequestOwner,
-    request: Request,
+    readonly owner: RequestOwner,
+    readonly request: Request,
     begun: number,
-    deadline: number,
-    onEnd: OnEnd,
+    /** Monotonic time at which it ends without an answer, in milliseconds. */
+    public deadline: number,
+    private readonly onEnd: OnEnd,
     origin: RequestOrigin | null = null,
-    respond: Respond | null = null,
+    /** Answers the client, where that is one of this node; null where another node has it. */
+    readonly respond: Respond | null = null,
   ) {
     super();
-    this.owner = owner;
-    this.request = request;
     this.begun = begun;
-    this.deadline = deadline;
-    this.onEnd = onEnd;
-    this.respond = respond;
     this.forwarded = origin === null ? null : origin.name;
     this.group = origin === null ? null : origin.group;
     this.uncertainty = origin === null ? 'none' : origin.doubt;

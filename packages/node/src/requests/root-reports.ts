@@ -32,10 +32,7 @@ const WAIT_MS = 500;
 const RENAMING: ReadonlySet<RootEvent['event']> = new Set(['collection_deleted', 'collection_renamed']);
 
 export class RootReports {
-  private readonly options: RootReportsOptions;
-
-  constructor(options: RootReportsOptions) {
-    this.options = options;
+  constructor(private readonly options: RootReportsOptions) {
     options.calls.serve(CallKind.RootApplied, (_from, payload) => this.untilApplied(payload));
   }
 

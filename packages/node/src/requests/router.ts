@@ -69,7 +69,6 @@ export interface RouterOptions {
  * everything: nothing waits there but for the log, and most reads are answered where they come in.
  */
 export class Router implements RequestOwner {
-  private readonly options: RouterOptions;
   private readonly checks: Checks;
   /** Decides what runs when, of all that runs on this thread. */
   readonly scheduler: Scheduler;
@@ -91,8 +90,7 @@ export class Router implements RequestOwner {
   /** Versions of the protocol that are spoken with other nodes. */
   private readonly protocols = new Map<NodeId, number>();
 
-  constructor(options: RouterOptions) {
-    this.options = options;
+  constructor(private readonly options: RouterOptions) {
     const { engine, clock, nodeId, incarnation, calls, alone, waitMs } = options;
     const { askModule, figures, hasher, changed, restore, positions } = options;
     const { sequences } = this;

@@ -43,13 +43,9 @@ export interface RunningTaskHost {
 
 /** A run of a task that is not decided. */
 export class RunningTask implements FuturesOwner {
-  readonly due: DueTask;
   readonly by: ChangedBy;
   /** The owner of the task. */
   readonly userId: number;
-  /** Monotonic time in milliseconds. */
-  readonly begunAt: number;
-  readonly lateMs: number;
   readonly prerequisites = new Prerequisites();
   /** The engine's note of the run, which its futures have; null before there are any. */
   rest: TaskRun | null = null;
@@ -58,15 +54,17 @@ export class RunningTask implements FuturesOwner {
   readonly isRequest = false;
   readonly isAbandoned = false;
   readonly isNamed = false;
-  private readonly tasks: RunningTaskHost;
 
-  constructor(tasks: RunningTaskHost, due: DueTask, { id, name }: User, begunAt: number, lateMs: number) {
-    this.tasks = tasks;
-    this.due = due;
+  constructor(
+    private readonly tasks: RunningTaskHost,
+    readonly due: DueTask,
+    { id, name }: User,
+    /** Monotonic time in milliseconds. */
+    readonly begunAt: number,
+    readonly lateMs: number,
+  ) {
     this.userId = id;
     this.by = { user: { name }, id: `task:${due.id}` };
-    this.begunAt = begunAt;
-    this.lateMs = lateMs;
   }
 
   get id(): number {

@@ -86,7 +86,6 @@ export interface SchedulerOptions {
 }
 
 export class Scheduler {
-  private readonly options: SchedulerOptions;
   private readonly costs = new RunCosts();
   private readonly contention: Contention;
   /** Until when anything is remembered. Most of the time nothing is, and nothing need be looked up. */
@@ -124,8 +123,7 @@ export class Scheduler {
   private others = 0;
   private busyAt = 0;
 
-  constructor(options: SchedulerOptions) {
-    this.options = options;
+  constructor(private readonly options: SchedulerOptions) {
     this.contention = new Contention(options.now);
   }
 

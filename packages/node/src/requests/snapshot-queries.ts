@@ -34,11 +34,7 @@ export interface SnapshotQueriesOptions extends SnapshotQueriesPorts {
 const FLUSHES_MAX = 2;
 
 export class SnapshotQueries {
-  private readonly options: SnapshotQueriesOptions;
-
-  constructor(options: SnapshotQueriesOptions) {
-    this.options = options;
-  }
+  constructor(private readonly options: SnapshotQueriesOptions) {}
 
   /** Has a call run over a snapshot of its collection, or refuses it. */
   read(pending: PendingRequest, call: Call, session: GroupSession | null): void {

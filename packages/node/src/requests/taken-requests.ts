@@ -9,34 +9,24 @@ import type { Doubt, EarlyAnswer, RequestEnd } from './request.js';
 
 /** A request that another node sent, and the calls that get its answer: of each copy of it that came meanwhile, too. */
 export class TakenRequest implements EarlyAnswer {
-  readonly from: NodeId;
-  readonly message: ForwardedRequest;
-  /** The group that it is bound to; null for a request to this node itself. */
-  readonly group: GroupId | null;
-  readonly bytes: number;
   /** Takes what code says by `log`; null where the sender does not want to know. */
   readonly logs: LogTexts | null;
   private readonly calls: OpenCall[];
-  private readonly writer: ByteWriter;
   /** Whether the first call was answered along with the change. */
   private isAnswered = false;
 
   /** @param writer one that is free for short answers */
   constructor(
-    from: NodeId,
-    message: ForwardedRequest,
-    group: GroupId | null,
-    bytes: number,
+    readonly from: NodeId,
+    readonly message: ForwardedRequest,
+    /** The group that it is bound to; null for a request to this node itself. */
+    readonly group: GroupId | null,
+    readonly bytes: number,
     call: OpenCall,
-    writer: ByteWriter,
+    private readonly writer: ByteWriter,
   ) {
-    this.from = from;
-    this.message = message;
-    this.group = group;
-    this.bytes = bytes;
     this.logs = message.wantsLogs ? new LogTexts() : null;
     this.calls = [call];
-    this.writer = writer;
   }
 
   /**

@@ -59,7 +59,6 @@ export interface TaskFigures {
  * One run at a time, and whatever else there is to do between two of them.
  */
 export class Tasks implements RunningTaskHost {
-  private readonly options: TasksOptions;
   private readonly groups = new Map<GroupId, LedGroup>();
   /** Runs that are due, in the order in which they became so. */
   private readonly due: DueTask[] = [];
@@ -70,9 +69,7 @@ export class Tasks implements RunningTaskHost {
   /** The replacements of everything by a backup that were noticed. */
   private replacements = 0;
 
-  constructor(options: TasksOptions) {
-    this.options = options;
-  }
+  constructor(private readonly options: TasksOptions) {}
 
   get figures(): TaskFigures {
     const now = this.options.wallClock();

@@ -67,7 +67,6 @@ const THINGS_PER_LOOK = 32;
  * on. Each checkpoint is one atomic batch with the log position that it stands for; then the log may be cut.
  */
 export class Checkpointer {
-  private readonly options: CheckpointerOptions;
   private readonly running = new Map<GroupSession, Promise<boolean>>();
   private readonly doneAt = new Map<GroupSession, number>();
   /** When the oldest change of a group came that is in no checkpoint, as far as it was noticed. */
@@ -80,9 +79,7 @@ export class Checkpointer {
   private holds = 0;
   private restsUntil = 0;
 
-  constructor(options: CheckpointerOptions) {
-    this.options = options;
-  }
+  constructor(private readonly options: CheckpointerOptions) {}
 
   /** Starts a checkpoint of a group when it is due. To be called now and then. */
   consider(session: GroupSession): void {
@@ -390,13 +387,10 @@ interface Pace {
 
 /** Hands records to a checkpoint, and knows when it asks to wait. */
 class CheckpointSink implements RecordSink {
-  private readonly checkpoint: Checkpoint;
   bytes = 0;
   private full = false;
 
-  constructor(checkpoint: Checkpoint) {
-    this.checkpoint = checkpoint;
-  }
+  constructor(private readonly checkpoint: Checkpoint) {}
 
   put(kind: number, id: number, part: number, value: Uint8Array): void {
     this.bytes += value.length;

@@ -13,8 +13,6 @@ interface SizedState {
 
 /** How large the groups are on the disk of this node. The disk is asked now and then, since its answer takes a moment. */
 export class CollectionSizes {
-  private readonly state: SizedState;
-  private readonly onFailure: (error: unknown) => void;
   private bytes: ReadonlyMap<GroupId, number> = new Map();
   private isLooking = false;
 
@@ -23,14 +21,11 @@ export class CollectionSizes {
    * @param line to the consensus thread, which serves the figures, and is told of what a look has found
    */
   constructor(
-    state: SizedState,
+    private readonly state: SizedState,
     private readonly engine: () => Pick<Engine, 'scope'>,
     private readonly line: Pick<Consensus, 'send'>,
-    onFailure: (error: unknown) => void,
-  ) {
-    this.state = state;
-    this.onFailure = onFailure;
-  }
+    private readonly onFailure: (error: unknown) => void,
+  ) {}
 
   /** @returns what ends that */
   start(clock: Pick<Clock, 'every'>): () => void {

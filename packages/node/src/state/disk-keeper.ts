@@ -46,7 +46,6 @@ export type DiskEvent =
  * and changes go on.
  */
 export class DiskKeeper {
-  private readonly options: DiskKeeperOptions;
   /** The level of the log's disk. */
   private logLevel: DiskLevel = 'ok';
   /** The state had no room, and takes no writes until it is opened again. */
@@ -55,9 +54,7 @@ export class DiskKeeper {
   private said: DiskLevel = 'ok';
   private busy = false;
 
-  constructor(options: DiskKeeperOptions) {
-    this.options = options;
-  }
+  constructor(private readonly options: DiskKeeperOptions) {}
 
   /** How much room there is, all in all: `full` when the log or the state has none. */
   get level(): DiskLevel {

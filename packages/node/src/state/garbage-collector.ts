@@ -29,13 +29,10 @@ const SUSPECTS_MAX = 100_000;
  * change like any other.
  */
 export class GarbageCollector {
-  private readonly options: GarbageCollectorOptions;
   private readonly searchedAt = new WeakMap<GroupSession, number>();
   private current: { readonly session: GroupSession; readonly marking: Marking } | null = null;
 
-  constructor(options: GarbageCollectorOptions) {
-    this.options = options;
-  }
+  constructor(private readonly options: GarbageCollectorOptions) {}
 
   /** Starts a search of a collection when one is due. To be called now and then. */
   consider(session: GroupSession): void {

@@ -34,13 +34,10 @@ const PAUSE_MS = 12;
 
 /** Does a task in the collections that this node leads: slowly, beside the requests, a slice at a time. */
 export class LeaderWork {
-  private readonly options: LeaderWorkOptions;
   /** The groups in which a slice is under way, or waits for its turn. */
   private readonly working = new Set<GroupSession>();
 
-  constructor(options: LeaderWorkOptions) {
-    this.options = options;
-  }
+  constructor(private readonly options: LeaderWorkOptions) {}
 
   /** Goes on in a collection where something is due. To be called now and then. */
   consider(session: GroupSession): void {

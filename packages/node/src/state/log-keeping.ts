@@ -25,12 +25,9 @@ const START: Mark = { index: 0, at: 0, bytes: 0 };
  * before the first checkpoint of this process is kept until that one is old enough, or has too much behind it.
  */
 export class LogKeeping {
-  private readonly options: LogKeepingOptions;
   private readonly marks = new Map<GroupId, Mark[]>();
 
-  constructor(options: LogKeepingOptions) {
-    this.options = options;
-  }
+  constructor(private readonly options: LogKeepingOptions) {}
 
   /**
    * A checkpoint is durable.

@@ -11,10 +11,6 @@ interface MemorySettings {
 
 /** Keeps what things take in memory under its budget, in slices, while nothing else is to be done. */
 export class MemoryKeeper {
-  private readonly engine: Engine;
-  private readonly settings: MemorySettings;
-  private readonly monotonic: () => number;
-  private readonly later: (work: () => void) => void;
   private working = false;
 
   /**
@@ -22,16 +18,11 @@ export class MemoryKeeper {
    * @param later calls back after other work had its turn
    */
   constructor(
-    engine: Engine,
-    settings: MemorySettings,
-    monotonic: () => number,
-    later: (work: () => void) => void,
-  ) {
-    this.engine = engine;
-    this.settings = settings;
-    this.monotonic = monotonic;
-    this.later = later;
-  }
+    private readonly engine: Engine,
+    private readonly settings: MemorySettings,
+    private readonly monotonic: () => number,
+    private readonly later: (work: () => void) => void,
+  ) {}
 
   /** Whether room is being made. */
   get isWorking(): boolean {

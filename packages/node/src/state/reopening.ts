@@ -16,13 +16,10 @@ const REST_MS = 1000;
 
 /** Opens the state on disk again while nothing works on it. */
 export class Reopening {
-  private readonly parts: ReopeningParts;
   /** Whether everything stands still, since an attempt left the state closed. */
   private isHolding = false;
 
-  constructor(parts: ReopeningParts) {
-    this.parts = parts;
-  }
+  constructor(private readonly parts: ReopeningParts) {}
 
   /**
    * @param makeRoom whether there is room for that now; called when nothing takes any more of it, while the

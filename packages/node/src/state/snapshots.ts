@@ -100,7 +100,6 @@ function assertWanted({ isReplaced }: Outgoing): void {
 }
 
 export class Snapshots implements SnapshotEvents {
-  private readonly options: SnapshotsOptions;
   private readonly receiving = new Map<GroupId, Receiving>();
   /** The groups that a snapshot comes in of, until it is given up or is the state. */
   private readonly busy = new Set<GroupId>();
@@ -113,8 +112,7 @@ export class Snapshots implements SnapshotEvents {
   /** Snapshots on their way to other nodes, by group and node. */
   private readonly outgoing = new Map<string, Outgoing>();
 
-  constructor(options: SnapshotsOptions) {
-    this.options = options;
+  constructor(private readonly options: SnapshotsOptions) {
     options.calls.serve(CallKind.Snapshot, (_from, payload) => this.take(payload));
   }
 

@@ -85,14 +85,12 @@ interface DigestAnswer {
 }
 
 export class StateChecks {
-  private readonly options: StateChecksOptions;
   private readonly standings = new WeakMap<GroupSession, Standing>();
   private reading = 0;
   /** A comparison that this node leads is under way. */
   private isComparing = false;
 
-  constructor(options: StateChecksOptions) {
-    this.options = options;
+  constructor(private readonly options: StateChecksOptions) {
     options.calls.serve(CallKind.StateCheck, (_from, payload) => this.answer(payload));
   }
 

@@ -96,19 +96,18 @@ interface Failed {
 type Counted = { readonly ok: true } | Failed;
 
 export class EngineMetrics {
-  private readonly metrics: Metrics;
   private readonly observeRequest: (seconds: number, series: number) => void;
   private readonly observeQuery: (seconds: number, series: number) => void;
   private readonly countRequest: (series: number) => void;
-  /** Errors that tell that a request was refused for load. */
-  private readonly rejections: ReadonlyMap<QueryError, Rejection>;
 
-  constructor(metrics: Metrics, rejections: ReadonlyMap<QueryError, Rejection>) {
-    this.metrics = metrics;
+  constructor(
+    private readonly metrics: Metrics,
+    /** Errors that tell that a request was refused for load. */
+    private readonly rejections: ReadonlyMap<QueryError, Rejection>,
+  ) {
     this.observeRequest = metrics.observer('requestSeconds');
     this.observeQuery = metrics.observer('querySeconds');
     this.countRequest = metrics.counter('requests');
-    this.rejections = rejections;
   }
 
   /** Counts a request that was answered after so many milliseconds. */

@@ -46,7 +46,6 @@ const COLUMNS: readonly Column[] = [
 
 /** The ring of steps takes some 170 KB, whatever happens. */
 export class History {
-  private readonly metrics: Metrics;
   private readonly times = new Float64Array(STEPS);
   private readonly cells = new Float64Array(STEPS * COLUMNS.length);
   /** Steps that were taken since the start. */
@@ -55,8 +54,10 @@ export class History {
   private readonly marks: HistoryMark[] = [];
 
   /** @param now Unix seconds */
-  constructor(metrics: Metrics, now: number) {
-    this.metrics = metrics;
+  constructor(
+    private readonly metrics: Metrics,
+    now: number,
+  ) {
     this.counted = countedIn(metrics);
     this.mark(now, 'start', 'the node was started');
   }

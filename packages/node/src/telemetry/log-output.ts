@@ -40,13 +40,12 @@ export function openLogOutput(events: LogOutputEvents): LogOutput {
  * ends; the rest waits in memory, and not in a thread that could not end.
  */
 export class StreamOutput implements LogOutput {
-  private readonly stream: OutputStream;
-  private readonly events: LogOutputEvents;
   private droppedLines = 0;
 
-  constructor(stream: OutputStream, events: LogOutputEvents) {
-    this.stream = stream;
-    this.events = events;
+  constructor(
+    private readonly stream: OutputStream,
+    private readonly events: LogOutputEvents,
+  ) {
     // Nobody reads any more: then all lines are dropped.
     stream.on('error', () => {});
     stream.on('drain', () => this.drained());

@@ -78,11 +78,7 @@ function cleanField(key: string, value: unknown): unknown {
 
 /** Turns log lines into text for people. */
 class TextLines implements LogOutput {
-  private readonly output: LogOutput;
-
-  constructor(output: LogOutput) {
-    this.output = output;
-  }
+  constructor(private readonly output: LogOutput) {}
 
   write(line: string): void {
     const { time, level, msg, node: _node, ...fields } = JSON.parse(line) as Record<string, unknown>;

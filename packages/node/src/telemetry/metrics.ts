@@ -99,10 +99,8 @@ const PEAK_MAX = 2 ** 31 - 1;
 /** A histogram that only one thread knows. */
 export class Histogram {
   readonly cells: Float64Array;
-  private readonly bounds: readonly number[];
 
-  constructor(bounds: readonly number[]) {
-    this.bounds = bounds;
+  constructor(private readonly bounds: readonly number[]) {
     this.cells = new Float64Array(bounds.length + 2);
   }
 

@@ -3,17 +3,15 @@ import type { ChangeOutcome } from '../groups/request.js';
 /** An HTTP response, read completely. */
 export class Answer {
   readonly status: number;
-  /** The status line behind the version: `200 OK`. */
-  readonly statusLine: string;
-  /** By lower-case name. */
-  readonly headers: ReadonlyMap<string, string>;
-  readonly body: Buffer;
 
-  constructor(statusLine: string, headers: ReadonlyMap<string, string>, body: Buffer) {
-    this.statusLine = statusLine;
+  constructor(
+    /** The status line behind the version: `200 OK`. */
+    readonly statusLine: string,
+    /** By lower-case name. */
+    readonly headers: ReadonlyMap<string, string>,
+    readonly body: Buffer,
+  ) {
     this.status = Number.parseInt(statusLine, 10);
-    this.headers = headers;
-    this.body = body;
   }
 
   get text(): string {

@@ -44,8 +44,6 @@ export class MiniCluster {
   private heldMessages: (() => void)[] = [];
   private timers: { readonly at: number; readonly callback: () => void }[] = [];
 
-  readonly options: MiniOptions;
-
   /** Makes nodes of which node 1 leads everything, and the collection `stuff`. */
   static async begin(count: number, options: MiniOptions = {}): Promise<MiniCluster> {
     const states = Array.from({ length: count }, emptyState);
@@ -60,8 +58,10 @@ export class MiniCluster {
     return cluster;
   }
 
-  private constructor(states: readonly State[], options: MiniOptions) {
-    this.options = options;
+  private constructor(
+    states: readonly State[],
+    readonly options: MiniOptions,
+  ) {
     const ids = states.map((_, i) => i + 1);
     this.nodes = states.map((state, i) => new MiniNode(this, i + 1, ids, state));
   }

@@ -11,18 +11,16 @@ interface Proposal {
 /** The log of one group, as the nodes agree on it. */
 export class MiniLog {
   leader: NodeId = 0;
-  private readonly cluster: MiniCluster;
-  private readonly group: GroupId;
   private proposals: Proposal[] = [];
   private index = 1;
   private epoch = 0;
   private isSuspended = false;
   private readonly answers = new PreparedAnswers((answer) => this.cluster.node(this.leader).answer(answer));
 
-  constructor(cluster: MiniCluster, group: GroupId) {
-    this.cluster = cluster;
-    this.group = group;
-  }
+  constructor(
+    private readonly cluster: MiniCluster,
+    private readonly group: GroupId,
+  ) {}
 
   get uncommitted(): number {
     return this.proposals.length;

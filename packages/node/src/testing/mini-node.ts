@@ -25,25 +25,24 @@ import { engineOf, READY, roomyDisk, silentReports, stillEnvironment } from './s
 const TIMEOUT_MS = 1000;
 
 export class MiniNode {
-  readonly id: NodeId;
   /** Events wait while this holds: the node lags behind. */
   lags = false;
   /** Those of the root scope alone wait while this holds. */
   lagsInRoot = false;
   /** Time and steps that its requests took. */
   readonly runs: RequestFigures;
-  private readonly cluster: MiniCluster;
-  private readonly members: readonly NodeId[];
   private readonly side: EngineSide;
   /** Groups that the engine side has opened: of others it is told nothing. */
   private readonly opened = new Set<GroupId>();
   private early: NodeEvent[] = [];
   private readonly underWay = new Map<number, CallKind>();
 
-  constructor(cluster: MiniCluster, id: NodeId, members: readonly NodeId[], state: State) {
-    this.cluster = cluster;
-    this.id = id;
-    this.members = members;
+  constructor(
+    private readonly cluster: MiniCluster,
+    readonly id: NodeId,
+    private readonly members: readonly NodeId[],
+    state: State,
+  ) {
     this.runs = new RequestFigures({
       now: () => cluster.now,
       wallClock: () => cluster.now,

@@ -24,11 +24,7 @@ export type Packable =
 
 /** A float: `1` is an int, `new Float64(1)` is not. */
 export class Float64 {
-  readonly value: number;
-
-  constructor(value: number) {
-    this.value = value;
-  }
+  constructor(readonly value: number) {}
 }
 
 export function packed(value: Packable): Buffer {

@@ -8,7 +8,6 @@ import { within } from './until.js';
  * that the connection ends may end with it.
  */
 export class RawConnection {
-  private readonly socket: Socket;
   private parts: Buffer[] = [];
   private size = 0;
   private ended = false;
@@ -30,8 +29,7 @@ export class RawConnection {
     });
   }
 
-  private constructor(socket: Socket) {
-    this.socket = socket;
+  private constructor(private readonly socket: Socket) {
     socket.on('data', (data) => {
       this.parts.push(data);
       this.size += data.length;

@@ -3,7 +3,6 @@ import { within } from './until.js';
 
 /** A connection of the native protocol on which a test sends exactly the bytes that it wants. */
 export class RawLine {
-  private readonly socket: Socket;
   private bytes: Buffer = Buffer.alloc(0);
   private hasEnded = false;
   private wake: () => void = () => {};
@@ -20,8 +19,7 @@ export class RawLine {
     });
   }
 
-  private constructor(socket: Socket) {
-    this.socket = socket;
+  private constructor(private readonly socket: Socket) {
     socket.on('data', (data) => {
       this.bytes = Buffer.concat([this.bytes, data]);
       this.wake();

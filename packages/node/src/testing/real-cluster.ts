@@ -14,9 +14,6 @@ import { until } from './until.js';
 const ATTEMPTS = 3;
 
 export class RealCluster {
-  private readonly members: RealNode[];
-  private readonly settings: readonly TestSettings[];
-
   /**
    * Starts nodes and waits until all of them serve. Their names are `127.0.0.1`, `127.0.0.2` and so on.
    *
@@ -64,9 +61,10 @@ export class RealCluster {
     return new RealCluster(await Promise.all(nodes), all);
   }
 
-  private constructor(members: RealNode[], settings: readonly TestSettings[]) {
-    this.members = members;
-    this.settings = settings;
+  private constructor(
+    private readonly members: RealNode[],
+    private readonly settings: readonly TestSettings[],
+  ) {
     for (const node of members) this.introduce(node);
   }
 

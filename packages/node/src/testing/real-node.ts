@@ -58,8 +58,6 @@ export class RealNode {
   /** Free ports for the native protocol, which is off unless its settings say FREE_PORT. */
   readonly nativePort: number;
   readonly wsPort: number;
-  /** Folder with the data; it stays until `stop` without `keep`. */
-  readonly folder: string;
   /** `Bearer ...` of a token of `admin`. */
   authorization = '';
   /** The other nodes of its cluster: an error shows what they had to say, too. */
@@ -113,7 +111,8 @@ export class RealNode {
   private constructor(
     [port = 0, statusPort = 0, nativePort = 0, wsPort = 0]: readonly number[],
     settings: TestSettings,
-    folder: string,
+    /** Folder with the data; it stays until `stop` without `keep`. */
+    readonly folder: string,
     nodeArgs: readonly string[],
     serveArgs: readonly string[],
   ) {
@@ -121,7 +120,6 @@ export class RealNode {
     this.statusPort = statusPort;
     this.nativePort = nativePort;
     this.wsPort = wsPort;
-    this.folder = folder;
     this.password = String(settings.admin_password ?? 'pass');
     const all: TestSettings = {
       ...SMALL,

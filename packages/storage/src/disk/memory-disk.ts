@@ -276,18 +276,14 @@ type NameChange =
   | { readonly kind: 'rename'; readonly from: string; readonly to: string; readonly inode: Inode };
 
 class MemoryFile implements DiskFile {
-  private readonly disk: MemoryDisk;
-  private readonly inode: Inode;
-  private readonly name: string;
-  private readonly life: number;
   private closed = false;
 
-  constructor(disk: MemoryDisk, inode: Inode, name: string, life: number) {
-    this.disk = disk;
-    this.inode = inode;
-    this.name = name;
-    this.life = life;
-  }
+  constructor(
+    private readonly disk: MemoryDisk,
+    private readonly inode: Inode,
+    private readonly name: string,
+    private readonly life: number,
+  ) {}
 
   get bytes(): number {
     return this.inode.current.length;

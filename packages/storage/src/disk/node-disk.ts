@@ -157,16 +157,15 @@ const CREDIT_MAX = 32;
 const SLOW_COST = 16;
 
 class NodeFile implements DiskFile {
-  private readonly fd: number;
-  private readonly name: string;
-  private readonly pace: Pace;
   private size: number;
 
-  constructor(fd: number, name: string, bytes: number, pace: Pace) {
-    this.fd = fd;
-    this.name = name;
+  constructor(
+    private readonly fd: number,
+    private readonly name: string,
+    bytes: number,
+    private readonly pace: Pace,
+  ) {
     this.size = bytes;
-    this.pace = pace;
   }
 
   get bytes(): number {

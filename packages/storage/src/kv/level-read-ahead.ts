@@ -54,7 +54,6 @@ const WAIT_MS = 5;
 
 /** The thread is started by the first who reads ahead, and is not waited for until it is ready. */
 export class LevelReadAhead implements ReadAhead {
-  private readonly location: string;
   private readonly words: Int32Array<SharedArrayBuffer>;
   private readonly places: readonly Uint8Array<SharedArrayBuffer>[];
   private worker: Worker | undefined;
@@ -65,8 +64,7 @@ export class LevelReadAhead implements ReadAhead {
   private onHeld: (values: HeldValues | null) => void = () => {};
 
   /** @param location the folder of a database that is open in this thread, with `multithreading` */
-  constructor(location: string) {
-    this.location = location;
+  constructor(private readonly location: string) {
     this.words = new Int32Array(new SharedArrayBuffer(Word.COUNT * Int32Array.BYTES_PER_ELEMENT));
     this.places = Array.from({ length: PLACES }, () => new Uint8Array(new SharedArrayBuffer(BATCH_BYTES)));
   }

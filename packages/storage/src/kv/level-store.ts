@@ -40,7 +40,6 @@ export type LevelStoreOptions = {
 /** LevelDB in a folder of its own. Not compressed, so that hot reads copy once and tables can be verified. */
 export class LevelStore implements KeyValueStore {
   readonly readAhead: LevelReadAhead;
-  private readonly db: Db;
 
   /** Throws `FolderInUseError` (without a pid), `DamagedStateError`, `DiskFullError`, `DiskError`. */
   static async open(folder: string, options: LevelStoreOptions): Promise<LevelStore> {
@@ -82,8 +81,7 @@ export class LevelStore implements KeyValueStore {
     return new LevelStore(db);
   }
 
-  private constructor(db: Db) {
-    this.db = db;
+  private constructor(private readonly db: Db) {
     this.readAhead = new LevelReadAhead(db.location);
   }
 
@@ -177,11 +175,7 @@ const NO_KEY = Buffer.alloc(32, 0xff);
 const NO_VALUE = Buffer.alloc(0);
 
 class LevelSnapshot implements KeyValueSnapshot {
-  readonly handle: ReturnType<Db['snapshot']>;
-
-  constructor(handle: ReturnType<Db['snapshot']>) {
-    this.handle = handle;
-  }
+  constructor(readonly handle: ReturnType<Db['snapshot']>) {}
 
   close(): Promise<void> {
     return this.handle.close();

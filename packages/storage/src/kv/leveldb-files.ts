@@ -265,12 +265,13 @@ function takeEdit(fields: Fields, manifest: Manifest, name: string): void {
 /** Reads fields one after the other; throws `DamagedStateError` at the end of the bytes. */
 class Fields {
   private readonly content: Buffer;
-  private readonly name: string;
   private at = 0;
 
-  constructor(bytes: Buffer, name: string) {
+  constructor(
+    bytes: Buffer,
+    private readonly name: string,
+  ) {
     this.content = bytes;
-    this.name = name;
   }
 
   get atEnd(): boolean {

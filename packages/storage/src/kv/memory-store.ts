@@ -249,15 +249,12 @@ class SortedMap {
 const BATCH_PAIRS = 16;
 
 class MemoryReadAhead implements ReadAhead {
-  private readonly snapshot: () => SortedMap;
   private held: SortedMap | null = null;
   private map = new SortedMap();
   private at = 0;
   private to = '';
 
-  constructor(snapshot: () => SortedMap) {
-    this.snapshot = snapshot;
-  }
+  constructor(private readonly snapshot: () => SortedMap) {}
 
   begin(range: KeyRange): void {
     this.map = this.held ?? this.snapshot();
@@ -294,11 +291,7 @@ class MemoryReadAhead implements ReadAhead {
 }
 
 class MemorySnapshot implements KeyValueSnapshot {
-  readonly map: SortedMap;
-
-  constructor(map: SortedMap) {
-    this.map = map;
-  }
+  constructor(readonly map: SortedMap) {}
 
   async close(): Promise<void> {}
 }

@@ -22,14 +22,12 @@ export function packPair(target: Buffer, at: number, key: Uint8Array, value: Uin
 
 /** Goes over packed pairs, one after the other. */
 export class PackedPairs {
-  readonly bytes: Buffer;
   /** Where the key of the present pair begins. */
   keyAt = 0;
   private valueAt = 0;
   private end = 0;
 
-  constructor(bytes: Buffer) {
-    this.bytes = bytes;
+  constructor(readonly bytes: Buffer) {
     this.next();
   }
 

@@ -17,8 +17,6 @@ const SPACE_FACTOR = 4;
  * Log-Structured File System", section 3, with the simplest policy: oldest first.)
  */
 export class Cleaner {
-  private readonly segments: Segments;
-  private readonly segmentBytes: number;
   /** The segment being cleaned; 0 for none. */
   private target = 0;
   private waiting: GroupLog[] = [];
@@ -26,10 +24,10 @@ export class Cleaner {
   private nextIndex = 0;
   private missingBytes = 0;
 
-  constructor(segments: Segments, segmentBytes: number) {
-    this.segments = segments;
-    this.segmentBytes = segmentBytes;
-  }
+  constructor(
+    private readonly segments: Segments,
+    private readonly segmentBytes: number,
+  ) {}
 
   get isCleaning(): boolean {
     return this.target !== 0;

@@ -10,13 +10,10 @@ export interface DurableLogs {
 
 /** The durable log of a group, at any time: it shows entries that become durable later, too. */
 export class DurableView implements LogView {
-  private readonly group: number;
-  private readonly store: DurableLogs;
-
-  constructor(group: number, store: DurableLogs) {
-    this.group = group;
-    this.store = store;
-  }
+  constructor(
+    private readonly group: number,
+    private readonly store: DurableLogs,
+  ) {}
 
   get firstIndex(): number {
     return this.log.firstIndex;

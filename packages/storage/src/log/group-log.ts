@@ -17,7 +17,6 @@ const NOWHERE: RecordPlace = { segment: 0, length: 0 };
  * of files.
  */
 export class GroupLog {
-  readonly id: number;
   private currentBase: LogBase = EMPTY_BASE;
   private basePlace: RecordPlace = NOWHERE;
   private currentHardState: HardState | undefined;
@@ -30,9 +29,7 @@ export class GroupLog {
   private runs: { first: number; term: number }[] = [];
   private index = new PositionIndex(1);
 
-  constructor(id: number) {
-    this.id = id;
-  }
+  constructor(readonly id: number) {}
 
   get base(): LogBase {
     return this.currentBase;

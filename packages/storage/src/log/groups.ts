@@ -9,13 +9,11 @@ import type { BatchRecord } from './write-batch.js';
 
 /** A group: what is durable of it, and how it will stand. */
 export class Group {
-  readonly log: GroupLog;
   readonly accepted = new Accepted();
   /** Operations that are accepted and not durable. */
   pending = 0;
 
-  constructor(log: GroupLog) {
-    this.log = log;
+  constructor(readonly log: GroupLog) {
     this.accepted.restore(log);
   }
 

@@ -72,16 +72,13 @@ const steps = fc.array(
 class World {
   readonly events = new EventQueue<DiskOperation>();
   readonly disk = new MemoryDisk({ defer: (operation, complete) => this.events.push(operation, complete) });
-  private readonly stores: StoreClasses;
   private store: LogStore | undefined;
   /** The state after each call; the first is what the store was opened with. */
   private states: LogModel[] = [new LogModel()];
   private acknowledged = 0;
   private payloads = 0;
 
-  constructor(stores: StoreClasses) {
-    this.stores = stores;
-  }
+  constructor(private readonly stores: StoreClasses) {}
 
   private get latest(): LogModel {
     return this.states.at(-1)!;

@@ -32,7 +32,6 @@ import { operationBytes, WriteBatch } from './write-batch.js';
 export class LogStore {
   private readonly segments: Segments;
   private readonly mark: MarkFile;
-  private readonly settings: LogStoreSettings;
   private readonly known: Groups;
   private readonly cache: TailCache;
   private readonly batch: WriteBatch;
@@ -67,10 +66,12 @@ export class LogStore {
     }
   }
 
-  private constructor(recovered: RecoveredLog, settings: LogStoreSettings) {
+  private constructor(
+    recovered: RecoveredLog,
+    private readonly settings: LogStoreSettings,
+  ) {
     this.segments = recovered.segments;
     this.mark = recovered.mark;
-    this.settings = settings;
     this.nextSequence = recovered.nextSequence;
     this.previousCrc = recovered.previousCrc;
     this.known = new Groups(recovered.logs.values());

@@ -30,12 +30,9 @@ import type { ChainHash } from './types.js';
  */
 export class GroupRecovery {
   private readonly groups = new Map<number, RecoveringGroup>();
-  private readonly chainHash: ChainHash | null;
 
   /** @param chainHash how chain hashes are computed; null: those of the entries are believed */
-  constructor(chainHash: ChainHash | null) {
-    this.chainHash = chainHash;
-  }
+  constructor(private readonly chainHash: ChainHash | null) {}
 
   /** Takes in the next record. `content` is the segment's. */
   take(record: DecodedRecord, content: Buffer, segment: Segment): void {
@@ -75,7 +72,6 @@ type LooseEntry = {
 class RecoveringGroup {
   /** A dense range of entries. Until the base is known it starts where the first entry was met. */
   private log: GroupLog;
-  private readonly chainHash: ChainHash | null;
   private base: LogBase | undefined;
   private basePlace: RecordPlace = { segment: 0, length: 0 };
   /** The range is empty and its beginning not known: any entry may start it. */
@@ -84,9 +80,11 @@ class RecoveringGroup {
   /** No loose entry has a higher index. */
   private looseMax = 0;
 
-  constructor(id: number, chainHash: ChainHash | null) {
+  constructor(
+    id: number,
+    private readonly chainHash: ChainHash | null,
+  ) {
     this.log = new GroupLog(id);
-    this.chainHash = chainHash;
   }
 
   take(record: DecodedRecord, content: Buffer, segment: Segment): void {

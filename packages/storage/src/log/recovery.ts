@@ -129,17 +129,16 @@ class Scan {
   readonly groups: GroupRecovery;
   nextSequence = 1;
   previousCrc = 0;
-  private readonly settings: LogStoreSettings;
-  private readonly markedSequence: number;
   /** The last segment with its content, and what of it is not known to be durable. */
   private tail: { segment: Segment; content: Buffer; unsureFrom: number; tornTo: number } | undefined;
   private previousEnd = 0;
   private batchCrc = 0;
   private isFirst = true;
 
-  constructor(settings: LogStoreSettings, markedSequence: number) {
-    this.settings = settings;
-    this.markedSequence = markedSequence;
+  constructor(
+    private readonly settings: LogStoreSettings,
+    private readonly markedSequence: number,
+  ) {
     this.groups = new GroupRecovery(settings.chainHash);
   }
 

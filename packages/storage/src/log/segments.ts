@@ -56,9 +56,6 @@ type Spare = { readonly name: string; readonly file: DiskFile };
  * segment that is not needed any more becomes a spare again.
  */
 export class Segments implements LiveLedger {
-  private readonly disk: Disk;
-  private readonly mark: MarkFile;
-  private readonly options: SegmentsOptions;
   private readonly byNumber = new Map<number, Segment>();
   /** Rising numbers without gaps. */
   private order: Segment[] = [];
@@ -71,11 +68,12 @@ export class Segments implements LiveLedger {
   /** Of the next segment. */
   private format: number;
 
-  constructor(disk: Disk, mark: MarkFile, options: SegmentsOptions) {
+  constructor(
+    private readonly disk: Disk,
+    private readonly mark: MarkFile,
+    private readonly options: SegmentsOptions,
+  ) {
     this.format = options.format;
-    this.disk = disk;
-    this.mark = mark;
-    this.options = options;
   }
 
   get active(): Segment {

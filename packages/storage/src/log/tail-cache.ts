@@ -4,15 +4,13 @@
  * die a moment later, and cost the collector more than writing them costs.
  */
 export class TailCache {
-  private readonly maxBytes: number;
   private readonly pageBytes: number;
   /** Oldest first, so that segments and positions rise. Never changed where it was filled, since views of it are given out. */
   private pages: Page[] = [];
   private keptBytes = 0;
 
   /** @param maxBytes of all pages together */
-  constructor(maxBytes: number) {
-    this.maxBytes = maxBytes;
+  constructor(private readonly maxBytes: number) {
     this.pageBytes = Math.min(PAGE_BYTES_MAX, Math.floor(maxBytes / PAGES_MIN));
   }
 

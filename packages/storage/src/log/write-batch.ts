@@ -46,7 +46,6 @@ export type LinkReader = (log: GroupLog, index: number) => ChainLink | undefined
  * next write. Within the batch a group's chain goes on from what is durable.
  */
 export class WriteBatch {
-  private readonly linkAt: LinkReader;
   private buffer: Buffer = Buffer.allocUnsafe(INITIAL_BYTES);
   private usedBytes = 0;
   private encoded: BatchRecord[] = [];
@@ -55,9 +54,7 @@ export class WriteBatch {
   private firstSequence = 1;
   private format = SEGMENT_FORMAT_FIRST;
 
-  constructor(linkAt: LinkReader) {
-    this.linkAt = linkAt;
-  }
+  constructor(private readonly linkAt: LinkReader) {}
 
   get bytes(): number {
     return this.usedBytes;

@@ -42,18 +42,16 @@ export type CheckpointHost = {
  * opening the store brings the rest in.
  */
 export class Checkpoint {
-  readonly group: number;
-  private readonly host: CheckpointHost;
-  private readonly meta: GroupMeta;
   private readonly key: Buffer;
   private slab: Slab;
   private redo: RedoWriter | undefined;
   private isOpen = true;
 
-  constructor(host: CheckpointHost, group: number, meta: GroupMeta) {
-    this.group = group;
-    this.host = host;
-    this.meta = meta;
+  constructor(
+    private readonly host: CheckpointHost,
+    readonly group: number,
+    private readonly meta: GroupMeta,
+  ) {
     this.key = recordKeyBuffer(group, meta.generation);
     this.slab = new Slab(0, host.slabBytes);
   }

@@ -4,15 +4,16 @@ import { recordKeyBuffer } from './keys.js';
 
 /** A group that is open: what is stored of it, and what is going on with it. */
 export class GroupHandle {
-  readonly id: number;
   private current: GroupMeta;
   /** A key of the group's present generation, to be named and used at once. */
   key: Buffer;
   /** The end of bringing a decided checkpoint into the records, while that is going on. */
   applying: Promise<void> | undefined;
 
-  constructor(id: number, meta: GroupMeta) {
-    this.id = id;
+  constructor(
+    readonly id: number,
+    meta: GroupMeta,
+  ) {
     this.current = meta;
     this.key = recordKeyBuffer(id, meta.generation);
   }

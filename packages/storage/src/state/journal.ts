@@ -34,8 +34,6 @@ type Waiting = {
 };
 
 export class Journal {
-  private readonly store: KeyValueStore;
-  private readonly mark: MarkFile;
   private waiting: Waiting[] = [];
   private writing = false;
   private failure: StorageError | undefined;
@@ -45,9 +43,11 @@ export class Journal {
   private windowBytes = 0;
   private idle: (() => void)[] = [];
 
-  private constructor(store: KeyValueStore, mark: MarkFile, kept: readonly number[]) {
-    this.store = store;
-    this.mark = mark;
+  private constructor(
+    private readonly store: KeyValueStore,
+    private readonly mark: MarkFile,
+    kept: readonly number[],
+  ) {
     this.nextBatch = (kept.at(-1) ?? 0) + 1;
     this.window = kept.map((batch) => ({ batch, bytes: 0 }));
   }

@@ -18,8 +18,6 @@ export function redoNumber(name: string): number | undefined {
 
 /** Writes slabs one after the other, durably. What waits is bounded by whoever looks at `waitingBytes`. */
 export class RedoWriter {
-  private readonly disk: Disk;
-  readonly number: number;
   private file: Promise<DiskFile> | undefined;
   private position = 0;
   private slabs = 0;
@@ -27,10 +25,10 @@ export class RedoWriter {
   private bytesWaiting = 0;
   private lastWrite: Promise<void> = Promise.resolve();
 
-  constructor(disk: Disk, number: number) {
-    this.disk = disk;
-    this.number = number;
-  }
+  constructor(
+    private readonly disk: Disk,
+    readonly number: number,
+  ) {}
 
   get waitingBytes(): number {
     return this.bytesWaiting;
@@ -82,18 +80,15 @@ export class RedoWriter {
 
 /** Reads the slabs of a decided checkpoint. */
 export class RedoReader {
-  private readonly file: DiskFile;
-  private readonly redo: Redo;
-  private readonly group: number;
   private position = 0;
   private number = 0;
   private crc = 0;
 
-  private constructor(file: DiskFile, redo: Redo, group: number) {
-    this.file = file;
-    this.redo = redo;
-    this.group = group;
-  }
+  private constructor(
+    private readonly file: DiskFile,
+    private readonly redo: Redo,
+    private readonly group: number,
+  ) {}
 
   /** Throws `DamagedStateError` if the file is not there. */
   static async open(disk: Disk, redo: Redo, group: number): Promise<RedoReader> {

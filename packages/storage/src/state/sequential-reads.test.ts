@@ -17,14 +17,12 @@ class FakeReadAhead implements ReadAhead {
   readonly begun: number[] = [];
   ended = 0;
   isBroken = false;
-  private readonly ids: readonly number[];
-  private readonly valueBytes: number;
   private at = 0;
 
-  constructor(ids: readonly number[], valueBytes = 8) {
-    this.ids = ids;
-    this.valueBytes = valueBytes;
-  }
+  constructor(
+    private readonly ids: readonly number[],
+    private readonly valueBytes = 8,
+  ) {}
 
   begin({ from }: KeyRange): void {
     const last = Buffer.from(from).readUInt32BE(18);

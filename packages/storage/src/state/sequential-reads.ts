@@ -21,8 +21,6 @@ const WASTE_FREE_BYTES = 64 * 1024;
  * within one, and until its end the records that it changes may be read as they were before.
  */
 export class SequentialReads {
-  private readonly ahead: ReadAhead;
-  private readonly runMin: number;
   /** The last record of the run: a key of its group and generation, which is the same object for all of these, and its name. */
   private key: Buffer | null = null;
   private kind = 0;
@@ -38,10 +36,10 @@ export class SequentialReads {
   private wastedBytes = 0;
 
   /** @param runMin records that must have been read one behind the other before the next ones are read ahead */
-  constructor(ahead: ReadAhead, runMin: number) {
-    this.ahead = ahead;
-    this.runMin = runMin;
-  }
+  constructor(
+    private readonly ahead: ReadAhead,
+    private readonly runMin: number,
+  ) {}
 
   /**
    * The stored value of a record that is about to be read, if it was read ahead. If not, it may be there all the same.

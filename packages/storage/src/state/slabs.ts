@@ -31,15 +31,13 @@ const NAME_IN_KEY = RECORD_KEY_BYTES - NAME_BYTES;
 
 /** A slab that is being filled. It is as large as it must be, from a few kilobytes up. */
 export class Slab {
-  readonly number: number;
   private bytes: Buffer = Buffer.allocUnsafe(FIRST_BYTES);
   private used = SLAB_HEADER_BYTES;
-  private readonly bytesMax: number;
 
-  constructor(number: number, bytesMax: number) {
-    this.number = number;
-    this.bytesMax = bytesMax;
-  }
+  constructor(
+    readonly number: number,
+    private readonly bytesMax: number,
+  ) {}
 
   get isEmpty(): boolean {
     return this.used === SLAB_HEADER_BYTES;

@@ -27,9 +27,6 @@ export type InstallHost = {
  * leaves the group as it was, and the half-written generation is cleared.
  */
 export class SnapshotInstaller {
-  readonly group: number;
-  private readonly host: InstallHost;
-  private readonly generation: number;
   private readonly key: Buffer;
   private readonly reader = new SnapshotReader();
   /** With format 2. */
@@ -41,10 +38,11 @@ export class SnapshotInstaller {
   private writing: Promise<void> = Promise.resolve();
   private isWritten = false;
 
-  constructor(host: InstallHost, group: number, generation: number) {
-    this.group = group;
-    this.host = host;
-    this.generation = generation;
+  constructor(
+    private readonly host: InstallHost,
+    readonly group: number,
+    private readonly generation: number,
+  ) {
     this.key = recordKeyBuffer(group, generation);
   }
 

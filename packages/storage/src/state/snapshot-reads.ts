@@ -16,14 +16,11 @@ const FETCHED_PAIRS = 512;
  * LevelDB open, or in the same one.
  */
 export class SnapshotReads {
-  private readonly store: KeyValueStore;
-  private readonly pause: (ms: number) => Promise<void>;
-
   /** @param pause resolves after some milliseconds */
-  constructor(store: KeyValueStore, pause: (ms: number) => Promise<void>) {
-    this.store = store;
-    this.pause = pause;
-  }
+  constructor(
+    private readonly store: KeyValueStore,
+    private readonly pause: (ms: number) => Promise<void>,
+  ) {}
 
   /**
    * A view of some groups in one moment. It waits for checkpoints that are decided and not yet all in the records: there is no
@@ -71,17 +68,14 @@ interface GroupPlace {
 
 /** Groups as they were in one moment. Every value that is read is verified. */
 export class StateView {
-  private readonly store: KeyValueStore;
-  private readonly snapshot: KeyValueSnapshot;
-  private readonly places: ReadonlyMap<number, GroupPlace>;
   private ahead: SequentialReads | null = null;
   private isOpen = true;
 
-  constructor(store: KeyValueStore, snapshot: KeyValueSnapshot, places: ReadonlyMap<number, GroupPlace>) {
-    this.store = store;
-    this.snapshot = snapshot;
-    this.places = places;
-  }
+  constructor(
+    private readonly store: KeyValueStore,
+    private readonly snapshot: KeyValueSnapshot,
+    private readonly places: ReadonlyMap<number, GroupPlace>,
+  ) {}
 
   /** Up to where the log of a group is applied in what the view shows; undefined if nothing of it is stored. */
   applied(group: number): Applied | undefined {

@@ -39,34 +39,26 @@ type Boundary = {
  */
 export class SnapshotSource {
   readonly header: SnapshotHeader;
-  private readonly store: KeyValueStore;
-  private readonly view: KeyValueSnapshot;
   private readonly generation: number;
   private readonly chunkBytes: number;
-  private readonly format: SnapshotFormat;
-  private readonly onClose: () => void;
   private readonly first: SnapshotChunk;
   /** The beginnings of the chunks that were made so far, from chunk 1. */
   private readonly boundaries: Boundary[];
   private isOpen = true;
 
   constructor(
-    store: KeyValueStore,
-    view: KeyValueSnapshot,
+    private readonly store: KeyValueStore,
+    private readonly view: KeyValueSnapshot,
     group: number,
     meta: GroupMeta,
     chunkBytes: number,
-    format: SnapshotFormat,
-    onClose: () => void,
+    private readonly format: SnapshotFormat,
+    private readonly onClose: () => void,
   ) {
     const { applied, generation } = meta;
     this.header = format === 1 ? { group, applied } : { group, applied, generation };
-    this.store = store;
-    this.view = view;
     this.generation = generation;
     this.chunkBytes = Math.max(chunkBytes, CHUNK_BYTES_MIN);
-    this.format = format;
-    this.onClose = onClose;
     this.first = makeChunk(0, encodeHeader(this.header), format);
     const { from } = recordRange(group, generation);
     const total = nextTotal(undefined, this.first, format);
@@ -126,8 +118,6 @@ export class SnapshotSource {
 /** Reads records in order and cuts them into pieces that fill chunks. Hot: a record makes no objects. */
 class PieceReader {
   private readonly cursor: KeyValueCursor;
-  private readonly group: number;
-  private readonly format: SnapshotFormat;
   private pairs: readonly KeyValuePair[] = [];
   private at = 0;
   /** The pairs after these, which are read while these are cut. */
@@ -144,15 +134,13 @@ class PieceReader {
   constructor(
     store: KeyValueStore,
     snapshot: KeyValueSnapshot,
-    group: number,
+    private readonly group: number,
     generation: number,
     start: Boundary,
-    format: SnapshotFormat,
+    private readonly format: SnapshotFormat,
   ) {
     const { to } = recordRange(group, generation);
     this.cursor = store.iterate({ from: start.from, to }, { snapshot });
-    this.group = group;
-    this.format = format;
     this.key = start.from;
     this.offset = start.offset;
   }

@@ -75,14 +75,12 @@ class World {
   readonly medium = new MemoryStore({
     defer: (operation, complete) => this.events.push(operation, complete),
   });
-  private readonly stores: StoreClasses;
   private store: StateStore | undefined;
   /** For each group what it may hold; more than one while something is under way. */
   private readonly model = new Map<number, (GroupState | undefined)[]>();
   private values = 0;
 
-  constructor(stores: StoreClasses) {
-    this.stores = stores;
+  constructor(private readonly stores: StoreClasses) {
     for (let id = 0; id < GROUPS; id++) this.model.set(id, [undefined]);
   }
 

@@ -60,8 +60,6 @@ const FETCHED_PAIRS = 512;
 export class StateStore {
   private readonly store: KeyValueStore;
   private readonly disk: Disk;
-  private readonly journal: Journal;
-  private readonly mark: MarkFile;
   private readonly chunkBytes: number;
   private readonly slabBytes: number;
   private readonly groupsById = new Map<number, GroupHandle>();
@@ -98,11 +96,13 @@ export class StateStore {
     }
   }
 
-  private constructor(options: StateStoreOptions, mark: MarkFile, journal: Journal) {
+  private constructor(
+    options: StateStoreOptions,
+    private readonly mark: MarkFile,
+    private readonly journal: Journal,
+  ) {
     this.store = options.store;
     this.disk = options.disk;
-    this.mark = mark;
-    this.journal = journal;
     this.sequentialReads = new SequentialReads(
       options.store.readAhead,
       options.readAheadAfter ?? READ_AHEAD_AFTER_DEFAULT,

@@ -10,16 +10,14 @@ import { clearingKey, recordRange } from './keys.js';
 export type Garbage = { readonly group: number; readonly generation: number };
 
 export class Sweeper {
-  private readonly store: KeyValueStore;
-  private readonly journal: Journal;
   private readonly waiting: Garbage[] = [];
   private sweeping: Promise<void> | undefined;
   private isOpen = true;
 
-  constructor(store: KeyValueStore, journal: Journal) {
-    this.store = store;
-    this.journal = journal;
-  }
+  constructor(
+    private readonly store: KeyValueStore,
+    private readonly journal: Journal,
+  ) {}
 
   /** Generations whose records are not all gone yet. */
   get garbage(): readonly Garbage[] {

@@ -37,11 +37,7 @@ export const testChain: ChainHash = (previous, index, term, type, payload) => {
 
 /** A plain and obviously right log store, for tests: an immutable state and what each call makes of it. */
 export class LogModel {
-  private readonly groups: ReadonlyMap<number, GroupState>;
-
-  constructor(groups: ReadonlyMap<number, GroupState> = new Map()) {
-    this.groups = groups;
-  }
+  constructor(private readonly groups: ReadonlyMap<number, GroupState> = new Map()) {}
 
   after(operations: readonly LogOperation[]): LogModel {
     const groups = new Map(this.groups);

@@ -53,7 +53,6 @@ afterAll(async () => {
 
 /** Somebody who asks, and also looks whether the node says that it is ready. */
 class Bystander {
-  private readonly connection: RawConnection;
   private readonly request: string;
   private longestMs = 0;
   private isOver = false;
@@ -64,8 +63,10 @@ class Bystander {
     return new Bystander(await node.open(), authorization);
   }
 
-  private constructor(connection: RawConnection, authorization: string) {
-    this.connection = connection;
+  private constructor(
+    private readonly connection: RawConnection,
+    authorization: string,
+  ) {
     this.request = node.text('//stuff', '{"type":"query","code":"1;"}', { authorization });
     this.asking = this.ask();
     this.probing = this.probe();

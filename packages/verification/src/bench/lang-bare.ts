@@ -10,16 +10,14 @@
 /** Values of a thing lie apart from it, so that things with the same keys share a shape. */
 class BareThing {
   id = 0;
-  readonly shape: readonly string[];
-  readonly slots: readonly (string | number)[];
   refs = 0;
   holders = 0;
   bits = 1;
 
-  constructor(shape: readonly string[], slots: readonly (string | number)[]) {
-    this.shape = shape;
-    this.slots = slots;
-  }
+  constructor(
+    readonly shape: readonly string[],
+    readonly slots: readonly (string | number)[],
+  ) {}
 }
 
 const ROOT = 1;

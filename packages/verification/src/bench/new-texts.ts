@@ -36,15 +36,14 @@ const SHORTEST = 10;
 
 /** Names, literals and choices of one text. */
 class Words {
-  readonly kind: TextKind;
-  private readonly number: number;
   private readonly draw: Draw;
   private readonly tail: string;
   private names = 0;
 
-  constructor(kind: TextKind, number: number) {
-    this.kind = kind;
-    this.number = number;
+  constructor(
+    readonly kind: TextKind,
+    private readonly number: number,
+  ) {
     // The parts that stay the same in a kind are drawn from the same stream each time.
     this.draw = new Draw(kind === 'structure' ? number : 1, 'texts');
     this.tail = number.toString(36);

@@ -36,7 +36,6 @@ export class ChaosNode {
   /** When it was asked to end and ended in order, on the clock of `performance.now()`. */
   readonly drains: { readonly begin: number; readonly end: number }[] = [];
   readonly disk: SmallDisk | null;
-  private readonly options: ChaosNodeOptions;
   readonly logReader: LogReader;
   private process: Launched | null = null;
   private ended: Promise<string> = Promise.resolve('');
@@ -46,9 +45,8 @@ export class ChaosNode {
   /** Whether its disk, or a part of it, had no room at some time of the run. */
   diskWasFull = false;
 
-  constructor(options: ChaosNodeOptions) {
+  constructor(private readonly options: ChaosNodeOptions) {
     const { at, place, folder, ownDisk } = options;
-    this.options = options;
     this.at = at;
     this.name = `node ${at + 1}`;
     this.endpoint = { host: place.apiHost, port: place.apiPort };

@@ -61,7 +61,6 @@ function headersOf(action: Action, key: string | null): Record<string, string> {
 export class Clients {
   /** The collections that were used. */
   readonly collections: string[] = [];
-  private readonly options: ClientsOptions;
   private work: Promise<unknown> = Promise.resolve();
   private isStopped = false;
   private count = 0;
@@ -70,9 +69,7 @@ export class Clients {
   private used = 0;
   private isPreparing = false;
 
-  constructor(options: ClientsOptions) {
-    this.options = options;
-  }
+  constructor(private readonly options: ClientsOptions) {}
 
   /** The collection in use. */
   get collection(): string {

@@ -7,13 +7,10 @@ import type { Fleet } from './fleet.js';
 const ROAMS = 4;
 
 export class FleetAccess implements Access {
-  private readonly fleet: Fleet;
-  private readonly draw: Draw;
-
-  constructor(fleet: Fleet, draw: Draw) {
-    this.fleet = fleet;
-    this.draw = draw;
-  }
+  constructor(
+    private readonly fleet: Fleet,
+    private readonly draw: Draw,
+  ) {}
 
   /**
    * Some ask any node, whatever its state; the others one of their own, or, as a balancer would, another one while it does

@@ -6,13 +6,11 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync, rmSync } from 'node:fs';
 
 export class LogReader {
-  private readonly file: string;
   /** The pipe that nodes write to. Kept open, so that the reader goes on when a node ends. */
   private readonly pipe: number;
   private readonly reader: ChildProcess;
 
-  constructor(file: string) {
-    this.file = file;
+  constructor(private readonly file: string) {
     const fifo = `${file}.pipe`;
     rmSync(fifo, { force: true });
     execFileSync('mkfifo', [fifo]);

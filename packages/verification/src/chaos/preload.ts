@@ -35,13 +35,11 @@ export function preloadEnvironment(preloads: readonly Preload[]): Record<string,
 
 /** A file that is mapped into processes, so that what is written to it holds there at once. */
 export class SharedCells {
-  readonly path: string;
-  private readonly cells: number;
-
   /** @param cells how many 64-bit integers it holds, zeros at first */
-  constructor(path: string, cells: number) {
-    this.path = path;
-    this.cells = cells;
+  constructor(
+    readonly path: string,
+    private readonly cells: number,
+  ) {
     writeFileSync(path, Buffer.alloc(8 * cells));
   }
 

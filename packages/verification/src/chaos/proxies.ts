@@ -20,7 +20,6 @@ interface Link {
 
 export class Proxies implements Network {
   readonly title = 'proxies between the nodes';
-  readonly places: readonly NetworkPlace[];
   readonly canLose = false;
   readonly canDelay = true;
   readonly canDamage = true;
@@ -50,9 +49,7 @@ export class Proxies implements Network {
     return proxies;
   }
 
-  private constructor(places: readonly NetworkPlace[]) {
-    this.places = places;
-  }
+  private constructor(readonly places: readonly NetworkPlace[]) {}
 
   cut(cuts: readonly Cut[]): void {
     for (const cut of cuts) this.cuts.add(cut.join());

@@ -52,13 +52,14 @@ export class Recorder {
   readonly faults: Fault[] = [];
   readonly finals: Final[] = [];
   readonly findings: string[] = [];
-  readonly run: Run;
   private readonly file: WriteStream;
   /** Settles when all is written, or can't be. */
   private readonly finished: Promise<void>;
 
-  constructor(path: string, run: Run) {
-    this.run = run;
+  constructor(
+    path: string,
+    readonly run: Run,
+  ) {
     this.file = createWriteStream(path);
     this.finished = finished(this.file).catch((error: Error) => {
       throw new RecordError(`${path}: ${error.message}`);

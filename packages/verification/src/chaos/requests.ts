@@ -40,11 +40,8 @@ const IDLE_MS = 4000;
 
 export class Requests {
   private readonly agent = new Agent({ keepAlive: true, timeout: IDLE_MS });
-  authorization: string;
 
-  constructor(authorization: string) {
-    this.authorization = authorization;
-  }
+  constructor(public authorization: string) {}
 
   close(): void {
     this.agent.destroy();

@@ -37,15 +37,13 @@ const LAST_MS = 15_000;
 
 /** Events that one connection heard of the room of one collection. */
 export class Hearing {
-  readonly collection: string;
   /** The number that was heard last; null before the first. */
   last: number | null = null;
-  private readonly node: string;
 
-  constructor(collection: string, node: string) {
-    this.collection = collection;
-    this.node = node;
-  }
+  constructor(
+    readonly collection: string,
+    private readonly node: string,
+  ) {}
 
   /** Takes the next number; gives what is wrong with it, or null. */
   hear(number: number): string | null {
@@ -65,7 +63,6 @@ export class Hearing {
 }
 
 export class RoomListeners {
-  private readonly options: RoomListenersOptions;
   private readonly open = new Map<SocketClient, Hearing>();
   private readonly highest = new Map<string, number>();
   private work: Promise<unknown> = Promise.resolve();
@@ -73,9 +70,7 @@ export class RoomListeners {
   private events = 0;
   private joined = 0;
 
-  constructor(options: RoomListenersOptions) {
-    this.options = options;
-  }
+  constructor(private readonly options: RoomListenersOptions) {}
 
   /** Their acts, in words. */
   get summary(): string {

@@ -85,7 +85,6 @@ interface Session {
 }
 
 export class SocketClients {
-  private readonly options: SocketClientsOptions;
   private readonly witness = new RoomWitness();
   private readonly sessions: Session[] = [];
   private work: Promise<unknown> = Promise.resolve();
@@ -93,9 +92,7 @@ export class SocketClients {
   private isStopped = false;
   private emits = 0;
 
-  constructor(options: SocketClientsOptions) {
-    this.options = options;
-  }
+  constructor(private readonly options: SocketClientsOptions) {}
 
   /** Their acts, in words. */
   get summary(): string {

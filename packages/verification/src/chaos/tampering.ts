@@ -4,9 +4,6 @@ import { DiskFaults } from './disk-faults.js';
 import { PRELOAD_PROBLEM, preloadEnvironment } from './preload.js';
 
 export class Tampering {
-  readonly clocks: Clocks;
-  readonly disks: DiskFaults;
-
   /** @returns why it is not possible, where it is not */
   static build(folder: string, nodes: number): Tampering | string {
     if (PRELOAD_PROBLEM !== null) return PRELOAD_PROBLEM;
@@ -17,10 +14,10 @@ export class Tampering {
     }
   }
 
-  private constructor(clocks: Clocks, disks: DiskFaults) {
-    this.clocks = clocks;
-    this.disks = disks;
-  }
+  private constructor(
+    readonly clocks: Clocks,
+    readonly disks: DiskFaults,
+  ) {}
 
   /** The environment of the node at a place. */
   environment(place: number): Record<string, string> {

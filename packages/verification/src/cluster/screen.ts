@@ -1,11 +1,8 @@
 /** Lines that stay, and below them some that are written again and again where the output is a terminal. */
 export class Screen {
-  private readonly out: NodeJS.WriteStream;
   private shown: readonly string[] = [];
 
-  constructor(out: NodeJS.WriteStream) {
-    this.out = out;
-  }
+  constructor(private readonly out: NodeJS.WriteStream) {}
 
   say(line: string): void {
     this.out.write(`${line}\n`);

@@ -87,12 +87,9 @@ type Fields = ReadonlyMap<string, WireValue>;
 class Reader {
   #where: string;
 
-  constructor(file: string) {
+  constructor(readonly file: string) {
     this.#where = file;
-    this.file = file;
   }
-
-  readonly file: string;
 
   case(value: WireValue): Case {
     const fields = this.map(value);

@@ -31,11 +31,8 @@ export const NARROW: Window = { width: 360, height: 740 };
 export class OpenedConsole {
   /** Problems that no page may have: errors, violations of the policy, requests to others. */
   readonly problems: string[] = [];
-  readonly page: Page;
   /** Requests that are not answered. */
   private readonly pending = new Set<Request>();
-  private readonly context: BrowserContext;
-  private readonly url: string;
 
   static async open(browser: Browser, url: string, window = WIDE): Promise<OpenedConsole> {
     const context = await browser.newContext({ viewport: window });
@@ -61,10 +58,11 @@ export class OpenedConsole {
     return opened;
   }
 
-  private constructor(context: BrowserContext, page: Page, url: string) {
-    this.context = context;
-    this.page = page;
-    this.url = url;
+  private constructor(
+    private readonly context: BrowserContext,
+    readonly page: Page,
+    private readonly url: string,
+  ) {
     page.setDefaultTimeout(60_000);
   }
 

@@ -26,12 +26,9 @@ export interface HttpCallerOptions {
 export class HttpCaller {
   /** It goes on with another connection. */
   readonly isOver = false;
-  private readonly options: HttpCallerOptions;
   private isDeaf = false;
 
-  constructor(options: HttpCallerOptions) {
-    this.options = options;
-  }
+  constructor(private readonly options: HttpCallerOptions) {}
 
   /** Sends what a query or a run is as a package. */
   send([type, ...data]: Sent, answered: Answered): void {

@@ -31,13 +31,11 @@ export interface Head {
 }
 
 export class HttpDoor {
-  private readonly process: Process;
   private readonly bodies: Bodies;
   private readonly admission: Admission;
   private readonly parts: ConstructorParameters<typeof Exchange>[3];
 
-  constructor(process: Process) {
-    this.process = process;
+  constructor(private readonly process: Process) {
     const { side, doors } = process;
     if (side === null) throw new Error('the node is not open');
     const { router } = side;

@@ -84,17 +84,17 @@ class Meeting implements Met {
   answers = 0;
   ended = 0;
   readonly errors = new Map<Kind, string>();
-  private readonly world: World;
   private readonly draw: Draw;
-  private readonly tokens: readonly string[];
   private readonly waits = new Map<string, Wait>();
   private readonly httpDoors = new Map<Process, HttpDoor>();
   private readonly begun: number;
   private sent = 0;
 
-  constructor(world: World, tokens: readonly string[], crowd: readonly Asker[]) {
-    this.world = world;
-    this.tokens = tokens;
+  constructor(
+    private readonly world: World,
+    private readonly tokens: readonly string[],
+    crowd: readonly Asker[],
+  ) {
     this.draw = new Draw(world.seed, 'connections', world.scheduler);
     this.begun = world.scheduler.now;
     for (const process of world.processes)

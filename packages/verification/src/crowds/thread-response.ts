@@ -16,18 +16,16 @@ type Used =
   | 'getRemoteAddressAsText';
 
 export class ThreadResponse implements Record<Used, unknown> {
-  /** Called once, with the status. */
-  private readonly answered: (status: string, body: string) => void;
   private status = '200 OK';
   private isEnded = false;
-  private isDeaf: () => boolean;
   private take: (chunk: ArrayBuffer, isLast: boolean) => void = () => {};
   private aborted: () => void = () => {};
 
-  constructor(isDeaf: () => boolean, answered: (status: string, body: string) => void) {
-    this.isDeaf = isDeaf;
-    this.answered = answered;
-  }
+  constructor(
+    private isDeaf: () => boolean,
+    /** Called once, with the status. */
+    private readonly answered: (status: string, body: string) => void,
+  ) {}
 
   /** A piece of the body has come. */
   receive(piece: Uint8Array, isLast: boolean): void {

@@ -7,7 +7,6 @@ import { join } from 'node:path';
 export class SmallDisk {
   /** A folder on the disk, for a node. */
   readonly folder: string;
-  private readonly mountPoint: string;
 
   /** @returns why no file system can be mounted here; null when it can */
   static problem(): string | null {
@@ -34,8 +33,7 @@ export class SmallDisk {
     return new SmallDisk(mountPoint);
   }
 
-  private constructor(mountPoint: string) {
-    this.mountPoint = mountPoint;
+  private constructor(private readonly mountPoint: string) {
     this.folder = join(mountPoint, 'node');
     mkdirSync(this.folder);
   }

@@ -70,14 +70,12 @@ export class Workload {
   /** Changes whose fate was not told. */
   unknown = 0;
   refused = 0;
-  private readonly options: WorkloadOptions;
   private readonly clients: Client[];
   /** The highest value of the counter that was read. */
   private seen = 0;
   private stopping = false;
 
-  constructor(options: WorkloadOptions) {
-    this.options = options;
+  constructor(private readonly options: WorkloadOptions) {
     this.clients = Array.from({ length: options.clients }, (_, index) => new Client(index));
   }
 
@@ -291,7 +289,6 @@ interface Change {
 
 class Client {
   readonly name: string;
-  readonly index: number;
   readonly sequence = new Sequence();
   readonly blob = new Register<number>(0);
   readonly procedure = new Register<boolean>(false);
@@ -299,8 +296,7 @@ class Client {
   /** The value in the client's own collection; null while there is none. */
   readonly collection = new Register<number | null>(null);
 
-  constructor(index: number) {
-    this.index = index;
+  constructor(readonly index: number) {
     this.name = `c${index}`;
   }
 }

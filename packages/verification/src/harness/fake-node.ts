@@ -25,11 +25,11 @@ import {
 let count = 0;
 
 class QueryError extends Error {
-  readonly code: bigint;
-
-  constructor(code: bigint, message: string) {
+  constructor(
+    readonly code: bigint,
+    message: string,
+  ) {
     super(message);
-    this.code = code;
   }
 }
 

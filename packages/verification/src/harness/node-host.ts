@@ -137,14 +137,14 @@ export class NodeHost {
 }
 
 class HostedNode implements ThrowawayNode {
-  readonly url: string;
-  readonly discard: () => Promise<void>;
   readonly #host: NodeHost;
 
-  constructor(host: NodeHost, url: string, discard: () => Promise<void>) {
+  constructor(
+    host: NodeHost,
+    readonly url: string,
+    readonly discard: () => Promise<void>,
+  ) {
     this.#host = host;
-    this.url = url;
-    this.discard = discard;
   }
 
   get output(): string {

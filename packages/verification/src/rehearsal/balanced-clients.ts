@@ -32,16 +32,15 @@ const NOTHING: Count = { failures: 0, forgiven: 0, repeated: 0 };
 export class BalancedClients implements Access {
   /** Names of the nodes that answered. */
   readonly answered = new Set<string>();
-  private readonly stack: Pick<Stack, 'ask'>;
-  private readonly recorder: Recorder;
   private readonly front: Place;
   private scene = '';
   private allows: Allowance = 'none';
   private count: Count = NOTHING;
 
-  constructor(stack: Pick<Stack, 'ask'>, recorder: Recorder) {
-    this.stack = stack;
-    this.recorder = recorder;
+  constructor(
+    private readonly stack: Pick<Stack, 'ask'>,
+    private readonly recorder: Recorder,
+  ) {
     this.front = { name: 'lb', ask: (scope, code, headers = {}) => this.ask(scope, code, headers) };
   }
 

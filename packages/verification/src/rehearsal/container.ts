@@ -37,7 +37,6 @@ export class Container {
   readonly address: string;
   /** How the process ended, each time that nobody had ended it. */
   readonly ends: string[] = [];
-  private readonly options: ContainerOptions;
   private process: Launched | null = null;
   private ended: Promise<string> = Promise.resolve('');
   private isWanted = false;
@@ -46,8 +45,7 @@ export class Container {
   private failures = 0;
 
   /** Made, with an address of its own, and not started. */
-  constructor(options: ContainerOptions) {
-    this.options = options;
+  constructor(private readonly options: ContainerOptions) {
     this.name = options.hostname;
     this.address = options.machine.addressFor(options.hostname);
   }

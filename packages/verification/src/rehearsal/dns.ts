@@ -18,10 +18,8 @@ export type Lookup = (name: string) => readonly string[];
 export class NameServer {
   readonly port: number;
   lookup: Lookup = () => [];
-  private readonly socket: Socket;
 
-  private constructor(socket: Socket) {
-    this.socket = socket;
+  private constructor(private readonly socket: Socket) {
     this.port = socket.address().port;
     socket.on('message', (query, from) => {
       const reply = answer(query, this.lookup);

@@ -19,11 +19,6 @@ const ENTER = 'mount --bind "$1" /etc/hosts && echo "$2" >/proc/sys/kernel/hostn
 export class Machine {
   /** Of the balancer; also that of the name server. */
   readonly front: string;
-  readonly names: NameServer;
-  private readonly network: string;
-  private readonly hostsFile: string;
-  /** `unshare` with options; null: there are no names. */
-  private readonly unshare: readonly string[] | null;
   /** The addresses of all that runs, by name of a host or of a service. */
   private readonly addresses = new Map<string, readonly string[]>();
   /** By host name; also of what does not run. */
@@ -31,16 +26,13 @@ export class Machine {
   private last = 1;
 
   private constructor(
-    network: string,
-    hostsFile: string,
-    unshare: readonly string[] | null,
-    names: NameServer,
+    private readonly network: string,
+    private readonly hostsFile: string,
+    /** `unshare` with options; null: there are no names. */
+    private readonly unshare: readonly string[] | null,
+    readonly names: NameServer,
   ) {
-    this.network = network;
     this.front = `${network}.1`;
-    this.hostsFile = hostsFile;
-    this.unshare = unshare;
-    this.names = names;
     names.lookup = (name) => this.addresses.get(name) ?? [];
     this.attach(['lb'], this.front);
   }

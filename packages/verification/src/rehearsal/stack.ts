@@ -31,7 +31,6 @@ export interface StackOptions {
 export class Stack {
   /** Of what is asked directly and through the balancer. */
   readonly requests = new Requests('');
-  private readonly options: StackOptions;
   private readonly compose: string;
   private readonly image: Image;
   private readonly byName = new Map<string, Container>();
@@ -41,9 +40,8 @@ export class Stack {
   build: string;
 
   /** @throws {DeploymentError} */
-  constructor(options: StackOptions) {
+  constructor(private readonly options: StackOptions) {
     const { project, folder } = options;
-    this.options = options;
     this.build = project;
     this.image = readImage(readFileSync(join(project, 'Dockerfile'), 'utf8'));
     this.compose = readFileSync(join(project, 'docker-compose.yml'), 'utf8');

@@ -29,8 +29,6 @@ export class SteadyLoad {
   reads = 0;
   /** Requests that were due and not sent, since too many waited for their answers. */
   skipped = 0;
-  private readonly ask: Ask;
-  private readonly scope: string;
   /** When writes were sent and answered, in the order of the answers. */
   private readonly answered: { readonly sent: number; readonly end: number }[] = [];
   private unknown = 0;
@@ -38,10 +36,10 @@ export class SteadyLoad {
   private work: Promise<void> = Promise.resolve();
   private keys = 0;
 
-  constructor(ask: Ask, scope: string) {
-    this.ask = ask;
-    this.scope = scope;
-  }
+  constructor(
+    private readonly ask: Ask,
+    private readonly scope: string,
+  ) {}
 
   /** Makes the counter. */
   async prepare(): Promise<void> {

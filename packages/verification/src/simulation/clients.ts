@@ -58,8 +58,6 @@ export class Clients {
   readonly history: Operation[] = [];
   /** Numbers of named requests, by scope. */
   private readonly numbers = new Map<string | null, Sequences>();
-  private readonly world: World;
-  private readonly draw: Draw;
   /** Draws the node that is asked: the questions do not depend on it. */
   private readonly nodeDraw: Draw;
   /** The parts that clients of the library share. */
@@ -75,9 +73,10 @@ export class Clients {
   /** Collections that are known to be set up. */
   private readonly ready = new Set<string>();
 
-  constructor(world: World, draw: Draw) {
-    this.world = world;
-    this.draw = draw;
+  constructor(
+    private readonly world: World,
+    private readonly draw: Draw,
+  ) {
     this.nodeDraw = new Draw(world.seed, 'nodes to ask', world.scheduler);
     this.library = new LibraryProgram(world);
   }

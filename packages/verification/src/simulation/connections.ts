@@ -49,15 +49,14 @@ interface Peer {
 }
 
 export class Connections implements Network {
-  private readonly options: ConnectionsOptions;
-  private readonly events: NetworkEvents;
   private readonly peers = new Map<NodeId, Peer>();
   private readonly lines = new Map<NodeId, SendingLine>();
   private removed: readonly NodeId[] = [];
 
-  constructor(options: ConnectionsOptions, events: NetworkEvents) {
-    this.options = options;
-    this.events = events;
+  constructor(
+    private readonly options: ConnectionsOptions,
+    private readonly events: NetworkEvents,
+  ) {
     options.thread.every(options.lookMs, () => this.watchPeers());
   }
 

@@ -140,16 +140,15 @@ export class Contents {
 
 /** The state that the entries of a group make. */
 class Shadow {
-  private readonly id: GroupId;
-  private readonly entries: ReadonlyMap<number, Uint8Array | undefined>;
   private readonly group: Group;
   private readonly table = new SessionTable();
   private readonly records = new Map<string, StateRecord>();
   private index: number;
 
-  constructor(id: GroupId, entries: ReadonlyMap<number, Uint8Array | undefined>) {
-    this.id = id;
-    this.entries = entries;
+  constructor(
+    private readonly id: GroupId,
+    private readonly entries: ReadonlyMap<number, Uint8Array | undefined>,
+  ) {
     // The first index stands for the members that a group begins with.
     this.index = Math.min(1, ...entries.keys());
     if (id === ROOT_GROUP) {

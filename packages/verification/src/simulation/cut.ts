@@ -83,13 +83,14 @@ export function cutSwarm(swarm: Swarm, cut: Cut): Swarm {
 export class Decisions {
   private readonly without: ReadonlySet<string>;
   private readonly keep: ReadonlySet<string> | null;
-  private readonly onTaken: (name: string, kind: string) => void;
 
   /** @param onTaken told of each that is taken */
-  constructor({ without, keep }: Cut, onTaken: (name: string, kind: string) => void) {
+  constructor(
+    { without, keep }: Cut,
+    private readonly onTaken: (name: string, kind: string) => void,
+  ) {
     this.without = new Set(without);
     this.keep = keep === null ? null : new Set(keep);
-    this.onTaken = onTaken;
   }
 
   /** Whether a kind of fault, or an extra, comes up at all. */

@@ -12,15 +12,12 @@ interface Operation {
  * disk slow is over when it is healed, and leaves no operation behind that would take minutes still.
  */
 export class DiskTimes {
-  private readonly scheduler: Scheduler;
   /** In the order in which they began. */
   private readonly underWay = new Set<Operation>();
   private factor = 1;
   private lastOrderedEnd = 0;
 
-  constructor(scheduler: Scheduler) {
-    this.scheduler = scheduler;
-  }
+  constructor(private readonly scheduler: Scheduler) {}
 
   /** Multiplies the time of each operation. */
   set slowness(slowness: number) {

@@ -11,12 +11,9 @@ const TICKS_MAX = 100;
 const TICK_MS = 100;
 
 export class Drains {
-  private readonly world: World;
   private readonly machines = new Set<Machine>();
 
-  constructor(world: World) {
-    this.world = world;
-  }
+  constructor(private readonly world: World) {}
 
   /** Begins to stop a node that is open; `stopped` is called when it has ended. */
   begin(machine: Machine, stopped: () => void): void {

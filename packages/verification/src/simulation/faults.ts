@@ -10,8 +10,6 @@ const LIE_LOOKS_MAX = 100;
 const LIE_LOOK_MS = 20;
 
 export class Faults {
-  readonly world: World;
-  readonly draw: Draw;
   /** Whether there are faults still. */
   raging = true;
   /** Until when a plan of several steps goes on, which nothing else should cross, in milliseconds. */
@@ -21,10 +19,10 @@ export class Faults {
   /** Machines whose removal was asked for, as far as nobody refused it. */
   private readonly leaving = new Set<Machine>();
 
-  constructor(world: World, draw: Draw) {
-    this.world = world;
-    this.draw = draw;
-  }
+  constructor(
+    readonly world: World,
+    readonly draw: Draw,
+  ) {}
 
   crash(machine: Machine, powerCut: boolean, downMs = this.downMs()): void {
     const { world } = this;

@@ -44,18 +44,19 @@ export async function findMutants(pool: Pool, { names, from, seeds, times }: Sou
 
 /** The search for one planted bug. */
 class Search {
-  readonly name: string;
   /** Seeds that found it, in this search. */
   readonly finders: number[] = [];
   /** Runs that have not ended yet. */
   running = 0;
   private tried = 0;
-  private readonly times: number;
   private readonly order: readonly number[];
 
-  constructor(name: string, from: number, seeds: number, times: number) {
-    this.name = name;
-    this.times = times;
+  constructor(
+    readonly name: string,
+    from: number,
+    seeds: number,
+    private readonly times: number,
+  ) {
     const all = Array.from({ length: seeds }, (_, at) => from + at);
     this.order = [...new Set([...(SEEDS_TRIED_FIRST.get(name) ?? []), ...all])].slice(0, seeds);
   }

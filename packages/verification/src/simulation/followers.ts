@@ -58,12 +58,13 @@ export function isUntold(payload: Uint8Array | undefined): boolean {
 }
 
 export class Followers {
-  private readonly options: FollowersOptions;
   private readonly all: Follower[] = [];
   private isWorking = false;
 
-  constructor(options: FollowersOptions, collections: readonly string[]) {
-    this.options = options;
+  constructor(
+    private readonly options: FollowersOptions,
+    collections: readonly string[],
+  ) {
     const told = new Map<string, string>();
     for (const collection of collections)
       for (const filter of FILTERS) this.all.push(new Follower(collection, filter, options, told));

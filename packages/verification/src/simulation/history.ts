@@ -91,11 +91,11 @@ export interface Operation {
 
 /** A history that can't have happened in an orderly world. */
 export class Anomaly extends Error {
-  readonly check: string;
-
-  constructor(check: string, message: string) {
+  constructor(
+    readonly check: string,
+    message: string,
+  ) {
     super(`${check}: ${message}`);
-    this.check = check;
   }
 }
 

@@ -23,15 +23,12 @@ export interface ListenersOptions {
 
 /** Those of one life. */
 export class Listeners {
-  private readonly options: ListenersOptions;
   private readonly all = new Set<Connection>();
   private lastId = 0;
   private working = false;
   private stopped = false;
 
-  constructor(options: ListenersOptions) {
-    this.options = options;
-  }
+  constructor(private readonly options: ListenersOptions) {}
 
   /** Lets a process have listeners, as long as it lives. */
   attend(process: Process, collections: readonly string[]): void {
@@ -90,23 +87,18 @@ export class Listeners {
 }
 
 class Connection implements Listener {
-  readonly id: number;
-  readonly process: Process;
-  readonly collection: string;
-  readonly userName: string;
   /** The number that was heard last; null before the first. */
   last: number | null = null;
   isJoined = false;
   isAsking = false;
-  private readonly options: ListenersOptions;
 
-  constructor(id: number, process: Process, collection: string, userName: string, options: ListenersOptions) {
-    this.id = id;
-    this.process = process;
-    this.collection = collection;
-    this.userName = userName;
-    this.options = options;
-  }
+  constructor(
+    readonly id: number,
+    readonly process: Process,
+    readonly collection: string,
+    readonly userName: string,
+    private readonly options: ListenersOptions,
+  ) {}
 
   get userId(): number {
     return this.process.root?.usersByName.get(this.userName)?.id ?? 0;

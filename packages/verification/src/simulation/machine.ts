@@ -66,12 +66,10 @@ export class Machine {
   isGone = false;
   /** Whether the state has no room for anything. */
   isStateFull = false;
-  private readonly options: MachineOptions;
   private readonly diskTimes: DiskTimes;
   private incarnation = 0;
 
-  constructor(options: MachineOptions) {
-    this.options = options;
+  constructor(private readonly options: MachineOptions) {
     this.logId = logIdentity(options.identity);
     this.isOutside = options.cluster.founders === null;
     this.diskTimes = new DiskTimes(options.scheduler);

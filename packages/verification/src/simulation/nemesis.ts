@@ -63,8 +63,6 @@ export type FaultKind =
 const MACHINES_MAX = 6;
 
 export class Nemesis {
-  private readonly world: World;
-  private readonly draw: Draw;
   /** When faults come, whatever they do. */
   private readonly times: Draw;
   private readonly faults: Faults;
@@ -74,9 +72,10 @@ export class Nemesis {
   private burdenedUntil = 0;
   private cutShortUntil = 0;
 
-  constructor(world: World, draw: Draw) {
-    this.world = world;
-    this.draw = draw;
+  constructor(
+    private readonly world: World,
+    private readonly draw: Draw,
+  ) {
     this.times = new Draw(world.seed, 'times of faults');
     this.faults = new Faults(world, draw);
     this.plans = new Plans(this.faults);

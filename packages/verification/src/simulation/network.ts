@@ -15,20 +15,17 @@ export interface NetworkQuality {
 
 /** Links between nodes, each of one direction. */
 export class Network {
-  private readonly scheduler: Scheduler;
-  private readonly seed: number;
   private readonly draws = new Map<string, Draw>();
-  quality: NetworkQuality;
   private readonly cutLinks = new Set<string>();
   /** The delay of each slow link, in milliseconds. */
   private readonly slowLinks = new Map<string, number>();
   private readonly lastArrival = new Map<string, number>();
 
-  constructor(scheduler: Scheduler, seed: number, quality: NetworkQuality) {
-    this.scheduler = scheduler;
-    this.seed = seed;
-    this.quality = quality;
-  }
+  constructor(
+    private readonly scheduler: Scheduler,
+    private readonly seed: number,
+    public quality: NetworkQuality,
+  ) {}
 
   /**
    * Brings something over, if it arrives at all.

@@ -22,14 +22,12 @@ const ALIAS = 'alias-of-';
 const SECRET = 'a-secret-of-the-simulator';
 
 export class Newcomers {
-  private readonly world: World;
   private readonly draw: Draw;
   private readonly invitationDraw: Draw;
   /** Numbers of the invitations that machines have accepted, and which machine called them. */
   private readonly accepted = new Map<Machine, { readonly number: number; readonly by: Machine }>();
 
-  constructor(world: World) {
-    this.world = world;
+  constructor(private readonly world: World) {
     this.draw = new Draw(world.seed, 'join', world.scheduler);
     this.invitationDraw = new Draw(world.seed, 'invitations', world.scheduler);
   }

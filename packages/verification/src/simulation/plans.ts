@@ -24,13 +24,11 @@ interface Figure8 {
 export class Plans {
   private readonly world: World;
   private readonly draw: Draw;
-  private readonly faults: Faults;
   private hasShrunk = false;
   private shrinking: { readonly leader: Process; readonly friend: Machine } | null = null;
   private figure: Figure8 | null = null;
 
-  constructor(faults: Faults) {
-    this.faults = faults;
+  constructor(private readonly faults: Faults) {
     this.world = faults.world;
     this.draw = faults.draw;
   }

@@ -25,12 +25,9 @@ const PROCESS: ForkOptions = {
 
 /** Child processes that make runs. */
 export class Pool {
-  private readonly size: number;
   private readonly idle: ChildProcess[] = [];
 
-  constructor(size: number) {
-    this.size = size;
-  }
+  constructor(private readonly size: number) {}
 
   /**
    * Makes runs, as many at once as there are processes. Resolves when all that were begun have ended.

@@ -48,7 +48,6 @@ const CACHE_BYTES_SMALL = 20_000;
 export const NOW_MS = 1_750_000_000_000;
 
 export class Process {
-  readonly machine: Machine;
   readonly consensusThread: Thread;
   readonly engineThread: Thread;
   consensus: SimulatedConsensus | null = null;
@@ -60,7 +59,6 @@ export class Process {
   lateMs = 0;
   /** Whether everything is open. */
   isOpen = false;
-  private readonly world: Surroundings;
   private readonly draw: Draw;
   private readonly bridge: Bridge;
   private readonly events: EventSender;
@@ -69,9 +67,10 @@ export class Process {
   /** Milliseconds that encoding took since other work last had its turn. */
   private workedMs = 0;
 
-  constructor(machine: Machine, world: Surroundings) {
-    this.machine = machine;
-    this.world = world;
+  constructor(
+    readonly machine: Machine,
+    private readonly world: Surroundings,
+  ) {
     const { scheduler, swarm } = world;
     this.draw = world.drawFor(machine, 'process');
     this.consensusThread = new Thread(scheduler);

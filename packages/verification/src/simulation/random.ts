@@ -11,16 +11,16 @@ export interface Clock {
  * that a run from which something is left out goes on as it did, where that makes no difference.
  */
 export class Draw {
-  private readonly seed: number;
   private readonly stream: number;
-  private readonly clock: Clock | null;
   private source: RandomSource;
   private moment = Number.NaN;
 
-  constructor(seed: number, purpose: string, clock: Clock | null = null) {
-    this.seed = seed;
+  constructor(
+    private readonly seed: number,
+    purpose: string,
+    private readonly clock: Clock | null = null,
+  ) {
     this.stream = hashOf(purpose);
-    this.clock = clock;
     this.source = seededRandom(seed, this.stream);
   }
 

@@ -13,27 +13,23 @@ export interface HeardEvent {
 
 /** Events that one session hears of one room, from its join on. */
 export class Hearing {
-  readonly room: string;
-  /** The session, in words. */
-  readonly who: string;
-  /** When the answer to the join came: what is sent later, and happens, is heard. */
-  readonly joinedAt: number;
   /** The tags that were heard. */
   readonly heard = new Set<string>();
-  /** Those of events that its session sends to all others, which may be before it is in the room. */
-  readonly own: ReadonlySet<string>;
   /** The tag and the number that were heard last; null before the first. */
   last: string | null = null;
   lastNumber: number | null = null;
   /** Whether it is not in the room any more. */
   isOver = false;
 
-  constructor(room: string, who: string, joinedAt: number, own: ReadonlySet<string>) {
-    this.room = room;
-    this.who = who;
-    this.joinedAt = joinedAt;
-    this.own = own;
-  }
+  constructor(
+    readonly room: string,
+    /** The session, in words. */
+    readonly who: string,
+    /** When the answer to the join came: what is sent later, and happens, is heard. */
+    readonly joinedAt: number,
+    /** Those of events that its session sends to all others, which may be before it is in the room. */
+    readonly own: ReadonlySet<string>,
+  ) {}
 }
 
 /** An event that was acknowledged. */

@@ -16,17 +16,14 @@ export interface LinkQuality extends LinkSizes {
 export class SendingLine {
   /** Bytes of frames that wait, in order. */
   waitingBytes = 0;
-  private readonly quality: LinkQuality;
-  private readonly thread: Thread;
-  private readonly onLow: () => void;
   private freeAt = 0;
 
   /** @param onLow is called when little waits any more */
-  constructor(quality: LinkQuality, thread: Thread, onLow: () => void) {
-    this.quality = quality;
-    this.thread = thread;
-    this.onLow = onLow;
-  }
+  constructor(
+    private readonly quality: LinkQuality,
+    private readonly thread: Thread,
+    private readonly onLow: () => void,
+  ) {}
 
   /** False: too much waits already. A single frame is always taken. */
   push(bytes: number, now: number, leave: () => void): boolean {

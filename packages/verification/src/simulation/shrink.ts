@@ -43,18 +43,16 @@ export async function shrink(options: ShrinkOptions): Promise<Shrunk | null> {
 }
 
 class Shrinker {
-  private readonly options: ShrinkOptions;
-  private readonly whole: Result;
-  private error: string;
   /** The kinds of the decisions that are left. */
   private kinds: readonly string[];
   private cut: Cut;
   private runs = 1;
 
-  constructor(options: ShrinkOptions, whole: Result, error: string) {
-    this.options = options;
-    this.whole = whole;
-    this.error = error;
+  constructor(
+    private readonly options: ShrinkOptions,
+    private readonly whole: Result,
+    private error: string,
+  ) {
     this.kinds = whole.kinds;
     this.cut = { ...options.cut, keep: whole.decisions };
   }

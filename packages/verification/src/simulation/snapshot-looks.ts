@@ -33,14 +33,11 @@ export interface SnapshotLooksOptions {
 }
 
 export class SnapshotLooks {
-  private readonly options: SnapshotLooksOptions;
   private readonly looks: Look[] = [];
   private asked = 0;
   private working = false;
 
-  constructor(options: SnapshotLooksOptions) {
-    this.options = options;
-  }
+  constructor(private readonly options: SnapshotLooksOptions) {}
 
   /** Lets a process be asked, as long as it lives. */
   attend(process: Process, collections: readonly string[]): void {
@@ -118,14 +115,13 @@ export class SnapshotLooks {
 /** A collection as the entries of its group make it. */
 class Repeated {
   private readonly local = new LocalEngine();
-  private readonly id: GroupId;
-  private readonly entries: ReadonlyMap<number, Uint8Array | undefined>;
   private readonly group: CollectionGroup;
   private index: number;
 
-  constructor(id: GroupId, entries: ReadonlyMap<number, Uint8Array | undefined>) {
-    this.id = id;
-    this.entries = entries;
+  constructor(
+    private readonly id: GroupId,
+    private readonly entries: ReadonlyMap<number, Uint8Array | undefined>,
+  ) {
     // The first index stands for the members that a group begins with.
     this.index = Math.min(1, ...entries.keys());
     this.local.bootstrap();

@@ -5,14 +5,11 @@ import type { Scheduler } from './scheduler.js';
  * paused. Work that became due meanwhile runs in order when it goes on.
  */
 export class Thread {
-  protected readonly scheduler: Scheduler;
   private held: (() => void)[] | null = null;
   private pausedAt = 0;
   protected alive = true;
 
-  constructor(scheduler: Scheduler) {
-    this.scheduler = scheduler;
-  }
+  constructor(protected readonly scheduler: Scheduler) {}
 
   /** Its time in milliseconds: that of all, unless what it does now takes some. */
   get now(): number {
@@ -83,25 +80,16 @@ export class Thread {
 
 /** Messages from one thread to another, in order. Those of one turn travel together. */
 export class Line<Message> {
-  private readonly scheduler: Scheduler;
-  private readonly target: Thread;
-  private readonly delayMs: () => number;
-  private readonly receive: (message: Message) => void;
   private batch: Message[] = [];
   private batchTurn = -1;
   private lastTime = 0;
 
   constructor(
-    scheduler: Scheduler,
-    target: Thread,
-    delayMs: () => number,
-    receive: (message: Message) => void,
-  ) {
-    this.scheduler = scheduler;
-    this.target = target;
-    this.delayMs = delayMs;
-    this.receive = receive;
-  }
+    private readonly scheduler: Scheduler,
+    private readonly target: Thread,
+    private readonly delayMs: () => number,
+    private readonly receive: (message: Message) => void,
+  ) {}
 
   send(message: Message): void {
     const { now, turns } = this.scheduler;

@@ -11,11 +11,12 @@ import type { Process } from './process.js';
 
 /** An invariant is broken. */
 export class Violation extends Error {
-  readonly invariant: string;
-
-  constructor(invariant: string, message: string, cause?: unknown) {
+  constructor(
+    readonly invariant: string,
+    message: string,
+    cause?: unknown,
+  ) {
     super(`${invariant}: ${message}`, { cause });
-    this.invariant = invariant;
   }
 }
 
@@ -55,15 +56,12 @@ export class Watcher {
   private readonly hashes = new Map<string, number>();
   private readonly memberships = new Map<string, string>();
   private readonly committed = new Map<GroupId, Committed>();
-  private readonly pendingMax: number;
   private readonly epochs = new WeakMap<Process, Map<GroupId, Epoch>>();
   /** By process and group. */
   private readonly seen = new WeakMap<Process, Map<GroupId, Seen>>();
 
   /** @param pendingMax entries that a leader may have proposed and not applied */
-  constructor(pendingMax: number) {
-    this.pendingMax = pendingMax;
-  }
+  constructor(private readonly pendingMax: number) {}
 
   /** The core of a group begins with what is on the disk: what the one before knew besides is forgotten. */
   onBegin(process: Process, group: GroupId): void {

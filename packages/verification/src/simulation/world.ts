@@ -64,7 +64,6 @@ export class World {
   readonly watcher: Watcher;
   readonly contents = new Contents();
   readonly decisions: Decisions;
-  readonly planted: Planted;
   readonly clients: Clients;
   readonly sockets: SocketClients;
   /** Events that are heard in rooms. */
@@ -78,7 +77,6 @@ export class World {
   readonly newcomers: Newcomers;
   /** A hash of everything that happened: equal runs have equal ones. */
   traceHash = 0;
-  private readonly options: WorldOptions;
   private readonly surroundings: Surroundings;
   private readonly crashDraw: Draw;
   private readonly clusterId: Uint8Array;
@@ -86,11 +84,12 @@ export class World {
   private violation: unknown = null;
   private looksAfterViolation = 0;
 
-  constructor(options: WorldOptions, planted: Planted = NOTHING_PLANTED) {
+  constructor(
+    private readonly options: WorldOptions,
+    readonly planted: Planted = NOTHING_PLANTED,
+  ) {
     const { seed } = options;
     this.seed = seed;
-    this.planted = planted;
-    this.options = options;
     const cut = options.cut ?? WHOLE;
     this.swarm = cutSwarm(options.swarm ?? drawSwarm(seed), cut);
     this.decisions = new Decisions(cut, (name, kind) => options.onDecision?.(name, kind));

@@ -45,7 +45,6 @@ interface ListPage extends Page {
 /** The pages of one list, in order. */
 export class ListPages extends PageTable<ListPage> implements Backing {
   declare protected readonly home: ThingPages;
-  private readonly list: List;
   /** The items, for pages that are frozen while the list went elsewhere; null as long as it is where it was. */
   private frozenItems: readonly Value[] | null = null;
   /** Whether the list is no property any more, which may be taken back. */
@@ -56,9 +55,12 @@ export class ListPages extends PageTable<ListPage> implements Backing {
   private cursor = 0;
   private cursorStart = 0;
 
-  private constructor(list: List, home: ThingPages, pages: ListPage[]) {
+  private constructor(
+    private readonly list: List,
+    home: ThingPages,
+    pages: ListPage[],
+  ) {
     super(home, home.numbers, pages);
-    this.list = list;
     list.backing = this;
   }
 

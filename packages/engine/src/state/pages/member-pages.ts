@@ -31,13 +31,13 @@ interface MemberPage extends Page {
 
 /** The pages of one set, in the order of the ids. */
 export class MemberPages extends PageTable<MemberPage> {
-  private readonly set: ThingSet;
-  private nextOrder: number;
-
-  private constructor(set: ThingSet, home: ThingPages, pages: MemberPage[], nextOrder: number) {
+  private constructor(
+    private readonly set: ThingSet,
+    home: ThingPages,
+    pages: MemberPage[],
+    private nextOrder: number,
+  ) {
     super(home, home.numbers, pages);
-    this.set = set;
-    this.nextOrder = nextOrder;
     set.backing = this;
   }
 

@@ -11,8 +11,6 @@ import { ByteReader, ByteWriter } from '../../bytes.js';
 import { type Page, type PageSink, PageState } from './page-table.js';
 
 export abstract class PageSet<P extends Page> {
-  /** The number of the next new page. */
-  protected nextNumber: number;
   /** The pages in memory. */
   protected readonly present = new Map<number, P>();
   /** Those in each state but CLEAN. */
@@ -28,10 +26,9 @@ export abstract class PageSet<P extends Page> {
   /** @param read gives the record of a page. Throws `DamagedStateError` when there is none */
   constructor(
     private readonly read: (number: number) => Uint8Array,
-    nextNumber: number,
-  ) {
-    this.nextNumber = nextNumber;
-  }
+    /** The number of the next new page. */
+    protected nextNumber: number,
+  ) {}
 
   protected abstract encode(page: P, out: ByteWriter): void;
   protected abstract decode(number: number, input: ByteReader): P;

@@ -63,9 +63,7 @@ export interface PageHome {
  * that deletes its record is durable: until then, giving it up may be taken back.
  */
 export class PageNumbers implements Unfinished {
-  private readonly first: number;
   private readonly count: number;
-  private readonly unfinished: Set<Unfinished>;
   /** A bit for each number under which there may be a record. */
   private taken = new Uint32Array(4);
   /** Those whose records the next checkpoint deletes, and those that the last one deleted, perhaps in vain. */
@@ -76,10 +74,12 @@ export class PageNumbers implements Unfinished {
   private sink: PageSink | null = null;
 
   /** @param end the number behind the last one that may be used */
-  constructor(first: number, end: number, unfinished: Set<Unfinished>) {
-    this.first = first;
+  constructor(
+    private readonly first: number,
+    end: number,
+    private readonly unfinished: Set<Unfinished>,
+  ) {
     this.count = end - first;
-    this.unfinished = unfinished;
   }
 
   /** All numbers under which there may be a record. */
@@ -177,9 +177,6 @@ const DELETED_AT_ONCE = 32;
 
 /** The pages of one object, or of a part of it. */
 export abstract class PageTable<P extends Page = Page> implements Unfinished {
-  protected pages: P[];
-  protected readonly home: PageHome;
-  protected readonly numbers: PageNumbers;
   /** Number of pages that are absent. */
   private absentCount: number;
   /** Where the checkpoint under way writes frozen pages; null when there are none. */
@@ -188,10 +185,11 @@ export abstract class PageTable<P extends Page = Page> implements Unfinished {
   private firstFrozen = 0;
 
   /** @param numbers of the records of these pages */
-  constructor(home: PageHome, numbers: PageNumbers, pages: P[]) {
-    this.home = home;
-    this.numbers = numbers;
-    this.pages = pages;
+  constructor(
+    protected readonly home: PageHome,
+    protected readonly numbers: PageNumbers,
+    protected pages: P[],
+  ) {
     this.absentCount = pages.filter(({ state }) => state === PageState.ABSENT).length;
   }
 

@@ -40,16 +40,17 @@ interface PropertyPage extends Page {
 /** The pages of one thing, in the order of the slots. All properties are in memory. */
 export class PropertyPages extends PageTable<PropertyPage> {
   declare protected readonly home: ThingPages;
-  private readonly thing: Thing;
   /** Slot of each key when the pages were written last: when there is another table, every property may have moved. */
   private layout: ReadonlyMap<string, number> | null = null;
   /** Keys, slots and values when the last checkpoint began; pages where they differ since then are written already. */
   private frozen: { readonly shape: Shape; readonly slots: readonly Value[]; readonly end: number } | null =
     null;
 
-  constructor(thing: Thing, home: ThingPages) {
+  constructor(
+    private readonly thing: Thing,
+    home: ThingPages,
+  ) {
     super(home, home.propertyNumbers, []);
-    this.thing = thing;
   }
 
   /** Whether a thing that does not lie in pages should. */

@@ -13,7 +13,6 @@ const NUMBER_END = 2 ** 24;
 
 /** The pages of one thing, whose records lie under its id: those of its lists and sets, of its properties, and of large values. */
 export class ThingPages implements PageHome {
-  readonly store: ThingMemory;
   readonly numbers: PageNumbers;
   readonly propertyNumbers: PageNumbers;
   readonly valueNumbers: PageNumbers;
@@ -21,11 +20,11 @@ export class ThingPages implements PageHome {
   properties: PropertyPages | null = null;
   /** The large values that its first record has; null as long as there was none. */
   values: ValuePages | null = null;
-  private readonly id: number;
 
-  constructor(id: number, store: ThingMemory) {
-    this.id = id;
-    this.store = store;
+  constructor(
+    private readonly id: number,
+    readonly store: ThingMemory,
+  ) {
     const { unfinished } = store;
     this.numbers = new PageNumbers(1, PROPERTY_NUMBER_FIRST, unfinished);
     this.propertyNumbers = new PageNumbers(PROPERTY_NUMBER_FIRST, VALUE_NUMBER_FIRST, unfinished);

@@ -36,15 +36,12 @@ export class Rooms implements GroupPart {
   private readonly named = new Map<string, Room>();
   /** Ids of those that changed since the last checkpoint. */
   private readonly changed = new Set<number>();
-  private readonly noteId: (id: number) => void;
 
   /** @param noteId told of each id that is used from now on */
   constructor(
     private readonly dirty: Dirty,
-    noteId: (id: number) => void,
-  ) {
-    this.noteId = noteId;
-  }
+    private readonly noteId: (id: number) => void,
+  ) {}
 
   get byId(): ReadonlyMap<number, Room> {
     return this.rooms;

@@ -27,19 +27,16 @@ interface Claim {
 const LOOSE_FIRST = 2 ** 49;
 
 export class UniqueCheck {
-  private readonly store: Store;
-  private readonly charge: (units: number) => void;
-  private readonly tells: boolean;
   /** Things that get other values, and loose ones that become stored. */
   private readonly planned = new Map<Thing, Values>();
   private readonly looseIds = new Map<object, number>();
 
   /** @param tells whether errors may say which value it is, and whose */
-  constructor(store: Store, charge: (units: number) => void, tells: boolean) {
-    this.store = store;
-    this.charge = charge;
-    this.tells = tells;
-  }
+  constructor(
+    private readonly store: Store,
+    private readonly charge: (units: number) => void,
+    private readonly tells: boolean,
+  ) {}
 
   /** A thing gets a value. */
   set(thing: Thing, slot: number, value: Value): void {

@@ -12,15 +12,12 @@ export interface DiskWatchOptions {
  * only when twice as much is free, so that the reserve can be taken again and that the node does not waver.
  */
 export class DiskWatch {
-  private readonly options: DiskWatchOptions;
   private blocked = false;
   private low = false;
   private free = Number.POSITIVE_INFINITY;
   private said: DiskLevel = 'ok';
 
-  constructor(options: DiskWatchOptions) {
-    this.options = options;
-  }
+  constructor(private readonly options: DiskWatchOptions) {}
 
   get level(): DiskLevel {
     return this.said;

@@ -15,12 +15,8 @@ export interface GroupSight {
 
 /** A question to the leader: what is committed? */
 export class LagQuestion {
-  readonly askedAt: number;
-
   /** @param askedAt monotonic milliseconds */
-  constructor(askedAt: number) {
-    this.askedAt = askedAt;
-  }
+  constructor(readonly askedAt: number) {}
 }
 
 /** The index that the state has to reach so that it is no older than a question. */

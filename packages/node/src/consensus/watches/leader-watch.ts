@@ -1,12 +1,9 @@
 /** Whether a leader has been missing for too long. */
 export class LeaderWatch {
-  private readonly ticksMax: number;
   private missing: number | null = null;
 
   /** @param ticksMax ticks that may pass without a leader; before the first one, none may */
-  constructor(ticksMax: number) {
-    this.ticksMax = ticksMax;
-  }
+  constructor(private readonly ticksMax: number) {}
 
   /** @param leader 0 while none is known */
   tick(leader: number): void {

@@ -35,13 +35,10 @@ export interface SlowDiskOptions {
 
 /** Whether the disk of this node is slow: in comparison with others, now or a while ago. */
 export class SlowDisk {
-  private readonly options: SlowDiskOptions;
   private slow = false;
   private quickTicks = 0;
 
-  constructor(options: SlowDiskOptions) {
-    this.options = options;
-  }
+  constructor(private readonly options: SlowDiskOptions) {}
 
   get isSlow(): boolean {
     return this.slow;

@@ -4,14 +4,11 @@
  * that do such work are all stuck.
  */
 export class StorageBeat {
-  private readonly now: () => number;
   private writingSince: number | null = null;
   private lookingSince: number | null = null;
 
   /** @param now monotonic milliseconds */
-  constructor(now: () => number) {
-    this.now = now;
-  }
+  constructor(private readonly now: () => number) {}
 
   writeBegan(): void {
     this.writingSince ??= this.now();

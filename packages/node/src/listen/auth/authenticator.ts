@@ -97,7 +97,6 @@ interface Found extends Principal {
  * be in memory anyway, since most come again and again.
  */
 export class Authenticator {
-  private readonly options: AuthenticatorOptions;
   private readonly cacheKey = randomBytes(32).toString('hex');
   private readonly verified = new Map<string, Verified>();
   /**
@@ -119,9 +118,7 @@ export class Authenticator {
   /** The version of users and tokens that `tokenHeaders` goes by. */
   private tokensVersion = 0;
 
-  constructor(options: AuthenticatorOptions) {
-    this.options = options;
-  }
+  constructor(private readonly options: AuthenticatorOptions) {}
 
   /** The user of a header that came before and is remembered; null where `known` has to look. */
   remembered(header: string): Principal | null {

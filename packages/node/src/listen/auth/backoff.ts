@@ -25,15 +25,13 @@ interface Failures {
  * failures. Nobody is locked out: other addresses are not affected, and old failures are forgotten.
  */
 export class Backoff {
-  private readonly limits: BackoffLimits;
-  private readonly now: () => number;
   private readonly failures = new Map<string, Failures>();
 
   /** @param now a clock in milliseconds */
-  constructor(limits: BackoffLimits, now: () => number) {
-    this.limits = limits;
-    this.now = now;
-  }
+  constructor(
+    private readonly limits: BackoffLimits,
+    private readonly now: () => number,
+  ) {}
 
   /** Whether a login under this key may be checked now. */
   admits(key: string): boolean {

@@ -29,8 +29,6 @@ type NativeSettings = Pick<
 
 /** The servers of the native protocol that the settings ask for. */
 export class NativeDoors {
-  private readonly config: NativeSettings;
-  private readonly listener: NativeListener;
   /** The server that speaks TLS with the certificates of the node. */
   private tlsServer: TlsServer | null = null;
   /** The server of WebSockets that speaks TLS with its own. */
@@ -41,12 +39,10 @@ export class NativeDoors {
   private readonly figures: Pick<EngineMetrics, 'webSocketCertificate'>;
 
   constructor(
-    config: NativeSettings,
-    listener: NativeListener,
+    private readonly config: NativeSettings,
+    private readonly listener: NativeListener,
     { log, figures }: { readonly log: Logger; readonly figures: Pick<EngineMetrics, 'webSocketCertificate'> },
   ) {
-    this.config = config;
-    this.listener = listener;
     this.log = log;
     this.figures = figures;
     this.wssFiles = new WatchedFiles(() => stampOf(wssFilesOf(config)), WS_KEYS.cert, log);

@@ -27,14 +27,12 @@ export class Gate {
   /** Memory for requests of senders that are not logged in, on top of the other. */
   readonly strangers: Strangers;
   readonly connectionsMax: number;
-  private readonly options: GateOptions;
   private openConnections = 0;
   private openRequests = 0;
   private isClosing = false;
   private onAnswered: (() => void) | null = null;
 
-  constructor(options: GateOptions) {
-    this.options = options;
+  constructor(private readonly options: GateOptions) {
     this.memory = new ByteBudget(options.memoryMax);
     this.strangers = new Strangers(options.memoryMax * STRANGERS_PART);
     this.connectionsMax = options.connectionsMax;

@@ -37,11 +37,7 @@ export interface AdmissionOptions {
  * body has come.
  */
 export class Admission {
-  private readonly options: AdmissionOptions;
-
-  constructor(options: AdmissionOptions) {
-    this.options = options;
-  }
+  constructor(private readonly options: AdmissionOptions) {}
 
   /** Credentials first; then what else can be told before the body has come. */
   admit(exchange: Exchange, res: HttpResponse, headers: RequestHeaders, format: Format | null): void {

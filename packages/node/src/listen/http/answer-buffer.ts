@@ -19,11 +19,7 @@ export interface Unsent {
 }
 
 export class AnswerBuffer {
-  private readonly budget: ByteBudget;
-
-  constructor(budget: ByteBudget) {
-    this.budget = budget;
-  }
+  constructor(private readonly budget: ByteBudget) {}
 
   /**
    * Sends the body of a response whose head is written. When the client does not take all of it at once, the

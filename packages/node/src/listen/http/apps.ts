@@ -52,7 +52,6 @@ const BATCHES = 10;
 const TICKS = 20;
 
 export class Apps {
-  private readonly options: AppsOptions;
   private readonly acceptor: ParentApp;
   private current: Batch;
   /** When the current batch began, and those before, whose connections may still be there. */
@@ -64,8 +63,7 @@ export class Apps {
   private timer: NodeJS.Timeout | null = null;
   private isLeaving = false;
 
-  constructor(options: AppsOptions) {
-    this.options = options;
+  constructor(private readonly options: AppsOptions) {
     this.acceptor = this.makeApp();
     this.current = this.makeBatch();
     this.acceptor.addChildAppDescriptor(parent(this.current.app).getDescriptor());

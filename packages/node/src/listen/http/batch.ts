@@ -10,15 +10,12 @@ import type { TemplatedApp } from 'uWebSockets.js';
 const ENDING_PART = 0.2;
 
 export class Batch {
-  readonly app: TemplatedApp;
   /** Connections that are open. */
   connections = 0;
   /** How many of its connections may end now; a part of one is kept for later. */
   private ends = 0;
 
-  constructor(app: TemplatedApp) {
-    this.app = app;
-  }
+  constructor(readonly app: TemplatedApp) {}
 
   /** Whether the connection that is answered now ends with the answer. */
   closesNext(): boolean {

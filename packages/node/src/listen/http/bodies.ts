@@ -52,7 +52,6 @@ export interface BodiesOptions {
  * taken.
  */
 export class Bodies {
-  private readonly options: BodiesOptions;
   /** Requests whose body is still coming, but for `newest`. */
   private readonly deadlines: Deadlines<Exchange>;
   /**
@@ -63,8 +62,7 @@ export class Bodies {
   /** Calls off the look for it; null while none is planned. */
   private callOff: (() => void) | null = null;
 
-  constructor(options: BodiesOptions) {
-    this.options = options;
+  constructor(private readonly options: BodiesOptions) {
     this.deadlines = new Deadlines(options.timeoutMs, (exchange) => this.late(exchange));
   }
 

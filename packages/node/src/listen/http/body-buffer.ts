@@ -8,16 +8,14 @@ const BYTES_MIN = 4096;
  * against a budget.
  */
 export class BodyBuffer {
-  private budget: Bytes;
-  private readonly sizeMax: number;
   private bytes: Buffer = Buffer.alloc(0);
   private length = 0;
 
   /** @param sizeMax bytes that can come at most */
-  constructor(budget: Bytes, sizeMax: number) {
-    this.budget = budget;
-    this.sizeMax = sizeMax;
-  }
+  constructor(
+    private budget: Bytes,
+    private readonly sizeMax: number,
+  ) {}
 
   get size(): number {
     return this.length;

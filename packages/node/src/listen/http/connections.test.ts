@@ -100,14 +100,12 @@ class PoolingClient {
   readonly failures: string[] = [];
   answered = 0;
   moves = 0;
-  private readonly cluster: RealCluster;
-  private place: number;
   private isStopping = false;
 
-  constructor(cluster: RealCluster, place: number) {
-    this.cluster = cluster;
-    this.place = place;
-  }
+  constructor(
+    private readonly cluster: RealCluster,
+    private place: number,
+  ) {}
 
   stop(): void {
     this.isStopping = true;

@@ -26,12 +26,6 @@ export interface ExchangeParts {
  * away; the native object must not be touched afterwards.
  */
 export class Exchange {
-  readonly scope: ScopeName;
-  readonly format: Format;
-  /** Headers that say how the request is to be carried out; null for none. */
-  terms: TermHeaders | null;
-  /** The name of the request, which its answer tells. */
-  readonly id: string;
   /** To be called when the client goes away. */
   onGone: (() => void) | null = null;
   user: User | null = null;
@@ -43,10 +37,6 @@ export class Exchange {
   bodyDeadline = 0;
   /** Set once the whole body has come. */
   body: Buffer | null = null;
-  private readonly res: HttpResponse;
-  private readonly parts: ExchangeParts;
-  private readonly batch: Pick<Batch, 'closesNext'>;
-  private readonly isLast: boolean;
   /** Headers for the page of a browser, or nothing. */
   private readonly cors: string;
   private buffer: BodyBuffer | null = null;
@@ -75,24 +65,18 @@ export class Exchange {
    * @param cors headers for the page of a browser, or nothing
    */
   constructor(
-    res: HttpResponse,
-    scope: ScopeName,
-    format: Format,
-    parts: ExchangeParts,
-    batch: Pick<Batch, 'closesNext'>,
-    isLast: boolean,
-    terms: TermHeaders | null,
-    id: string,
+    private readonly res: HttpResponse,
+    readonly scope: ScopeName,
+    readonly format: Format,
+    private readonly parts: ExchangeParts,
+    private readonly batch: Pick<Batch, 'closesNext'>,
+    private readonly isLast: boolean,
+    /** Headers that say how the request is to be carried out; null for none. */
+    public terms: TermHeaders | null,
+    /** The name of the request, which its answer tells. */
+    readonly id: string,
     cors: string,
   ) {
-    this.res = res;
-    this.scope = scope;
-    this.format = format;
-    this.parts = parts;
-    this.batch = batch;
-    this.isLast = isLast;
-    this.terms = terms;
-    this.id = id;
     this.cors = cors;
   }
 

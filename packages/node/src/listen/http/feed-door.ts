@@ -72,13 +72,10 @@ interface Asked {
 }
 
 export class FeedDoor {
-  private readonly options: FeedDoorOptions;
   /** Requests that wait for their answer as others do: a feed that has begun is none. */
   private readonly counted = new WeakSet<Exchange>();
 
-  constructor(options: FeedDoorOptions) {
-    this.options = options;
-  }
+  constructor(private readonly options: FeedDoorOptions) {}
 
   /** Takes a request. The client may go away at any time. */
   receive(exchange: Exchange, call: FeedCall): void {

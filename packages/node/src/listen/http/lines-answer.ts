@@ -9,13 +9,10 @@ import { snapshotHeaders } from './reply-headers.js';
  * without the last chunk.
  */
 export class LinesAnswer implements LineAnswer {
-  private readonly exchange: Exchange;
   private pieces: Pieces | null = null;
   private place = { index: 0, ageMs: 0 };
 
-  constructor(exchange: Exchange) {
-    this.exchange = exchange;
-  }
+  constructor(private readonly exchange: Exchange) {}
 
   begin(index: number, ageMs: number): void {
     this.place = { index, ageMs };

@@ -60,7 +60,6 @@ import { WaitingInPlace } from './waiting-in-place.js';
 import { WELCOME_PAGE } from './welcome.js';
 
 export class HttpListener {
-  private readonly options: HttpOptions;
   private readonly needsCertificate: boolean;
   private readonly apps: Apps;
   private readonly gate: Gate;
@@ -80,8 +79,7 @@ export class HttpListener {
   private readonly headerReader = new HeaderReader(new RequestIds());
   private readonly paths = new Paths();
 
-  constructor(options: HttpOptions) {
-    this.options = options;
+  constructor(private readonly options: HttpOptions) {
     this.needsCertificate = options.tls !== null && options.tls.clientCaFile !== null;
     this.heads = new Heads(options.nodeName);
     const { gate } = options;

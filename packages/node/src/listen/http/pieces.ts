@@ -6,8 +6,6 @@ import { ClientGoneError } from '../../backup/transfers.js';
  * takes nothing, or nothing is written, for ten seconds.
  */
 export class Pieces {
-  private readonly res: HttpResponse;
-  private readonly ended: () => void;
   private isOver = false;
   private reader: { readonly resolve: () => void; readonly reject: (error: Error) => void } | null = null;
 
@@ -15,9 +13,10 @@ export class Pieces {
    * @param res a response whose head is written
    * @param ended called when nothing more is written, whatever the reason
    */
-  constructor(res: HttpResponse, ended: () => void) {
-    this.res = res;
-    this.ended = ended;
+  constructor(
+    private readonly res: HttpResponse,
+    private readonly ended: () => void,
+  ) {
     res.onWritable(() => {
       this.reader?.resolve();
       this.reader = null;

@@ -57,22 +57,16 @@ class HeadersRead implements RequestHeaders {
   authorizations = 0;
   contentLengths = 0;
   chunked = false;
-  readonly method: string;
 
-  constructor(method: string) {
-    this.method = method;
-  }
+  constructor(readonly method: string) {}
 }
 
 /** Reads the headers of requests, one request at a time. */
 export class HeaderReader {
-  private readonly ids: RequestIds;
   /** The headers of the request that is being read. */
   private into = new HeadersRead('');
 
-  constructor(ids: RequestIds) {
-    this.ids = ids;
-  }
+  constructor(private readonly ids: RequestIds) {}
 
   /** @param isLast whether the connection ends with the answer in any case */
   read(req: Pick<HttpRequest, 'forEach' | 'getQuery'>, method: string, isLast: boolean): RequestHeaders {

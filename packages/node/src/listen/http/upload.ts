@@ -14,7 +14,6 @@ const DISCARDING_MS = 10_000;
  * uWebSockets.js closes the connection when the client sends nothing for ten seconds while it may.
  */
 export class Upload implements AsyncIterable<Uint8Array> {
-  private readonly res: HttpResponse;
   private readonly parts: Uint8Array[] = [];
   private bytes = 0;
   private isPaused = false;
@@ -30,8 +29,10 @@ export class Upload implements AsyncIterable<Uint8Array> {
    *
    * @param share what a sender may take that is not known yet; null for one that is
    */
-  constructor(res: HttpResponse, share: Bytes | null) {
-    this.res = res;
+  constructor(
+    private readonly res: HttpResponse,
+    share: Bytes | null,
+  ) {
     this.share = share;
     res.onData((chunk, isLast) => {
       this.isComplete = isLast;

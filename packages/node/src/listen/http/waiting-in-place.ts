@@ -8,16 +8,13 @@ const BUSY_MS = 50;
  * one connection that gives a third to a half more changes a second; with eight it makes no difference.
  */
 export class WaitingInPlace {
-  private readonly wait: (done: () => boolean) => void;
   /** Until when nothing is waited for in place, since several requests came at once. */
   private busyUntil = 0;
   /** Whether a request was waited for in place in this turn of the event loop. */
   private waitedInTurn = false;
 
   /** @param wait blocks for a moment, or until the condition holds, while answers may come */
-  constructor(wait: (done: () => boolean) => void) {
-    this.wait = wait;
-  }
+  constructor(private readonly wait: (done: () => boolean) => void) {}
 
   /**
    * Waits for the answer right here when nobody else wants anything. An idle node answers faster that way;

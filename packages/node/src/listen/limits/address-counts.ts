@@ -24,14 +24,11 @@ const RECOUNT_PAUSE_MS = 200;
 const ADDRESSES_MAX = 10_000;
 
 export class AddressCounts {
-  private readonly options: AddressCountsOptions;
   /** Connections since the last count, and those that were there then. */
   private counts = new Map<string, number>();
   private countedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(options: AddressCountsOptions) {
-    this.options = options;
-  }
+  constructor(private readonly options: AddressCountsOptions) {}
 
   /**
    * Notes a new connection.

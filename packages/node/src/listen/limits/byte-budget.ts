@@ -7,12 +7,9 @@ export interface Bytes {
 
 /** Memory that many connections share: a sum of bytes that does not exceed a limit. */
 export class ByteBudget implements Bytes {
-  readonly limit: number;
   private taken = 0;
 
-  constructor(limit: number) {
-    this.limit = limit;
-  }
+  constructor(readonly limit: number) {}
 
   get used(): number {
     return this.taken;

@@ -6,11 +6,8 @@ import { NumberTable } from '../../base/number-table.js';
  * item that is done in time. One that is not is given up at most `LOOK_MS` late.
  */
 export class Deadlines<T> {
-  private readonly ms: number;
-  private readonly expire: (item: T) => void;
   private readonly waiting = new NumberTable<{ readonly item: T; readonly end: number }>();
   private nextNumber = 1;
-  private readonly clock: Pick<Clock, 'now' | 'after'>;
   /** Calls off the next look; null while none is planned. */
   private callOff: (() => void) | null = null;
 
@@ -18,11 +15,11 @@ export class Deadlines<T> {
    * @param ms the time that each item has
    * @param expire is called for an item whose time is up
    */
-  constructor(ms: number, expire: (item: T) => void, clock: Pick<Clock, 'now' | 'after'> = backgroundClock) {
-    this.ms = ms;
-    this.expire = expire;
-    this.clock = clock;
-  }
+  constructor(
+    private readonly ms: number,
+    private readonly expire: (item: T) => void,
+    private readonly clock: Pick<Clock, 'now' | 'after'> = backgroundClock,
+  ) {}
 
   /** Items that are waited for. */
   get size(): number {

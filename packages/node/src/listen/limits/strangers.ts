@@ -13,14 +13,11 @@ const LITTLE_BYTES = 64 * 1024;
 const ADDRESS_PART = 1 / 4;
 
 export class Strangers {
-  private readonly limit: number;
   private used = 0;
   private readonly byAddress = new Map<string, number>();
 
   /** @param limit bytes in all */
-  constructor(limit: number) {
-    this.limit = limit;
-  }
+  constructor(private readonly limit: number) {}
 
   /** Bytes that are taken. */
   get bytes(): number {

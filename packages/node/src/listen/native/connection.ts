@@ -55,11 +55,8 @@ export class Connection implements PackageSink, Client, Listener {
   /** Unique among all connections that this start of the node has had. */
   readonly id: number;
   readonly address: string;
-  private readonly host: ConnectionHost;
-  private readonly wire: Wire;
   private readonly outgoing: Outgoing;
   private readonly feeds: ConnectionFeeds;
-  private readonly loggedIn: () => void;
   private session: Session | null = null;
   private readonly waiting = new WaitingPackages();
   /** Whether a request is being carried out. */
@@ -82,11 +79,13 @@ export class Connection implements PackageSink, Client, Listener {
    * @param id unique among all connections of this start of the node, and above 0
    * @param loggedIn called when the connection has logged in for the first time
    */
-  constructor(id: number, host: ConnectionHost, wire: Wire, loggedIn: () => void) {
+  constructor(
+    id: number,
+    private readonly host: ConnectionHost,
+    private readonly wire: Wire,
+    private readonly loggedIn: () => void,
+  ) {
     this.id = id;
-    this.host = host;
-    this.loggedIn = loggedIn;
-    this.wire = wire;
     this.address = wire.address;
     this.outgoing = new Outgoing(wire, host, () => this.drained());
     this.feeds = new ConnectionFeeds(host, {

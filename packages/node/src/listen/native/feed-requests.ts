@@ -29,15 +29,13 @@ export interface FeedWire {
 }
 
 export class ConnectionFeeds {
-  private readonly host: Pick<ConnectionHost, 'feeds' | 'onDefect'>;
-  private readonly wire: FeedWire;
   private readonly open = new Map<string, NativeFeed>();
   private isClosed = false;
 
-  constructor(host: Pick<ConnectionHost, 'feeds' | 'onDefect'>, wire: FeedWire) {
-    this.host = host;
-    this.wire = wire;
-  }
+  constructor(
+    private readonly host: Pick<ConnectionHost, 'feeds' | 'onDefect'>,
+    private readonly wire: FeedWire,
+  ) {}
 
   /**
    * Takes the data of a package CHANGES.

@@ -78,7 +78,6 @@ const LAST_WORDS_MS = 100;
 export class NativeListener {
   /** Counts from the start on. */
   readonly counts = new NativeCounts();
-  private readonly options: NativeOptions;
   private readonly host: ConnectionHost;
   private readonly servers: Server[] = [];
   private readonly lines = new Set<Line>();
@@ -92,8 +91,7 @@ export class NativeListener {
   /** The id of the newest connection. */
   private lastId = 0;
 
-  constructor(options: NativeOptions) {
-    this.options = options;
+  constructor(private readonly options: NativeOptions) {
     const { clock = backgroundClock } = options;
     this.clock = clock;
     this.host = { ...options, counts: this.counts, clock };

@@ -32,9 +32,6 @@ interface Held {
  * requests that brought events, and the answers behind those.
  */
 export class Outgoing {
-  private readonly wire: Wire;
-  private readonly host: OutgoingHost;
-  private readonly released: () => void;
   private held: Held[] = [];
   private heldBytes = 0;
   /** Until when events are held. */
@@ -46,11 +43,11 @@ export class Outgoing {
   private lent = 0;
 
   /** @param released called when what was held has been sent */
-  constructor(wire: Wire, host: OutgoingHost, released: () => void) {
-    this.wire = wire;
-    this.host = host;
-    this.released = released;
-  }
+  constructor(
+    private readonly wire: Wire,
+    private readonly host: OutgoingHost,
+    private readonly released: () => void,
+  ) {}
 
   /** Bytes that wait to be sent. */
   get unsent(): number {

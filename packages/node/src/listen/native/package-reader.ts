@@ -24,7 +24,6 @@ const NO_DATA = Buffer.alloc(0);
  * memory of others follows what has come of them, not what was announced.
  */
 export class PackageReader {
-  private readonly sink: PackageSink;
   private readonly head = Buffer.alloc(HEADER_BYTES);
   private headLength = 0;
   private header: Header | null = null;
@@ -35,9 +34,7 @@ export class PackageReader {
   private bodyLength = 0;
   private ended = false;
 
-  constructor(sink: PackageSink) {
-    this.sink = sink;
-  }
+  constructor(private readonly sink: PackageSink) {}
 
   /** Whether a part of a package is here, and the rest is not. */
   get isWithin(): boolean {

@@ -34,8 +34,6 @@ type Credential =
  * begun with, or a password that a request of this connection has set.
  */
 export class Session {
-  private readonly root: SessionRoot;
-  private user: User;
   private readonly credential: Credential;
   private readonly readOnly: boolean;
   /** Unix milliseconds from which on it is over; null for never. */
@@ -53,9 +51,11 @@ export class Session {
   }
 
   /** @param key the token, or that of the session, that it was begun with; null for a password */
-  constructor(root: SessionRoot, user: User, key: string | null) {
-    this.root = root;
-    this.user = user;
+  constructor(
+    private readonly root: SessionRoot,
+    private user: User,
+    key: string | null,
+  ) {
     this.credential = credentialOf(user, key);
     // One that is gone already ends with the first request.
     this.readOnly = this.sessionIn(root)?.readOnly ?? false;

@@ -42,13 +42,7 @@ const LAST_WORDS_MS = 2000;
  * when the one before was taken, so that neither the time of others nor memory goes to who does not read.
  */
 export class SocketWire implements Wire {
-  readonly address: string;
   readonly transport: Transport;
-  private readonly socket: Socket;
-  private readonly envelope: Envelope;
-  private readonly onFull: () => void;
-  private readonly pacer: WritePacer;
-  private readonly after: Clock['after'];
   private batch: Buffer | null = null;
   /** Where what was collected in the batch begins and ends. */
   private batchStart = 0;
@@ -79,20 +73,14 @@ export class SocketWire implements Wire {
 
   /** @param onFull called when the client takes less than is sent */
   constructor(
-    socket: Socket,
-    address: string,
-    onFull: () => void,
-    pacer: WritePacer,
-    envelope: Envelope = NO_ENVELOPE,
-    after: Clock['after'] = backgroundClock.after,
+    private readonly socket: Socket,
+    readonly address: string,
+    private readonly onFull: () => void,
+    private readonly pacer: WritePacer,
+    private readonly envelope: Envelope = NO_ENVELOPE,
+    private readonly after: Clock['after'] = backgroundClock.after,
   ) {
-    this.socket = socket;
-    this.address = address;
     this.transport = transportOf(address, envelope);
-    this.onFull = onFull;
-    this.envelope = envelope;
-    this.pacer = pacer;
-    this.after = after;
     socket.on('drain', () => {
       this.pump();
       this.onDrained();

@@ -3,15 +3,12 @@
  * waiting for seconds. What is short is always written at once; the rest takes turns, a slice of each connection at a time.
  */
 export class WritePacer {
-  private readonly nextTurn: (work: () => void) => void;
   private left = TURN_BYTES;
   private isAwake = false;
   private waiting: (() => void)[] = [];
 
   /** @param nextTurn calls back when others had their turn */
-  constructor(nextTurn: (work: () => void) => void = setImmediate) {
-    this.nextTurn = nextTurn;
-  }
+  constructor(private readonly nextTurn: (work: () => void) => void = setImmediate) {}
 
   /** Whether so many bytes may be written in this turn; if so, they count. */
   takes(bytes: number): boolean {

@@ -9,17 +9,15 @@ import { WatchedFiles } from './watched-files.js';
  * taken up.
  */
 export class NodeCertificates {
-  private readonly config: Config;
-  private readonly log: Logger;
-  private readonly metrics: Metrics;
   private current: Certificates | null;
   private readonly files: WatchedFiles;
 
   /** @throws ConfigurationError when the files that the settings name are unfit */
-  constructor(config: Config, log: Logger, metrics: Metrics) {
-    this.config = config;
-    this.log = log;
-    this.metrics = metrics;
+  constructor(
+    private readonly config: Config,
+    private readonly log: Logger,
+    private readonly metrics: Metrics,
+  ) {
     this.files = new WatchedFiles(() => stampOf(config), 'tls_cert_file', log);
     this.current = readCertificates(config);
     if (this.current !== null) this.tell(this.current);

@@ -5,9 +5,6 @@ const LOOK_MS = 2000;
 
 /** Files of certificates, which are looked at now and then, and taken up when they were replaced. */
 export class WatchedFiles {
-  private readonly stampNow: () => string;
-  private readonly setting: string;
-  private readonly log: Logger;
   /** Stamp of the files before they were last read, so that a write in between shows the next time. */
   private stamp: string;
   private timer: NodeJS.Timeout | null = null;
@@ -18,10 +15,11 @@ export class WatchedFiles {
    * @param stampNow a stamp that changes when the files are replaced or written
    * @param setting the setting that names the certificate, for the log
    */
-  constructor(stampNow: () => string, setting: string, log: Logger) {
-    this.stampNow = stampNow;
-    this.setting = setting;
-    this.log = log;
+  constructor(
+    private readonly stampNow: () => string,
+    private readonly setting: string,
+    private readonly log: Logger,
+  ) {
     this.stamp = stampNow();
   }
 

@@ -99,7 +99,6 @@ interface ApiWireOptions {
 class ApiWire implements Wire {
   readonly address: string;
   readonly transport = 'api_websocket';
-  private readonly ws: WebSocket<SocketData>;
   private readonly onFull: () => void;
   private readonly drained: () => void;
   private readonly pacer: WritePacer;
@@ -110,8 +109,10 @@ class ApiWire implements Wire {
   private waitingBytes = 0;
   private isPaced = false;
 
-  constructor(ws: WebSocket<SocketData>, { onFull, drained, pacer }: ApiWireOptions) {
-    this.ws = ws;
+  constructor(
+    private readonly ws: WebSocket<SocketData>,
+    { onFull, drained, pacer }: ApiWireOptions,
+  ) {
     this.pacer = pacer;
     this.drained = drained;
     this.address = ws.getUserData().address;

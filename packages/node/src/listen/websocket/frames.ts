@@ -28,7 +28,6 @@ const CONTROL_BYTES_MAX = 125;
 
 /** Takes frames out of a stream of bytes, cut anywhere. */
 export class FrameReader {
-  private readonly sink: FrameSink;
   private readonly head = Buffer.alloc(HEAD_MAX);
   private headLength = 0;
   /** Bytes of the payload that are still to come; -1 between two frames. */
@@ -42,9 +41,7 @@ export class FrameReader {
   private control: Buffer | null = null;
   private ended = false;
 
-  constructor(sink: FrameSink) {
-    this.sink = sink;
-  }
+  constructor(private readonly sink: FrameSink) {}
 
   /** Whether a part of a message is here, and the rest is not. */
   get isWithin(): boolean {

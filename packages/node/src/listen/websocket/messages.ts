@@ -38,17 +38,15 @@ export class MessageReader {
 }
 
 class PackageInMessage implements PackageSink, FrameSink {
-  private readonly sink: PackageSink;
-  private readonly control: MessageControl;
   private readonly packages = new PackageReader(this);
   private hasHeader = false;
   /** Hands the package of the message on; null before it is complete. */
   private handOn: (() => void) | null = null;
 
-  constructor(sink: PackageSink, control: MessageControl) {
-    this.sink = sink;
-    this.control = control;
-  }
+  constructor(
+    private readonly sink: PackageSink,
+    private readonly control: MessageControl,
+  ) {}
 
   get memory(): Bytes {
     return this.sink.memory;

@@ -20,13 +20,10 @@ const SEPARATE_MAX = 3;
 
 /** Ends each step of the history, and marks elections that were seen in it. */
 export class HistoryRecorder {
-  private readonly options: HistoryRecorderOptions;
   private readonly leaders = new Map<GroupId, NodeId>();
   private freeBytes: number | null = null;
 
-  constructor(options: HistoryRecorderOptions) {
-    this.options = options;
-  }
+  constructor(private readonly options: HistoryRecorderOptions) {}
 
   /** @returns what ends that */
   start(clock: Pick<Clock, 'every'>): () => void {

@@ -24,12 +24,9 @@ const PUBLISH_MS = 500;
 
 /** Tells the figures that are not counted where something happens. */
 export class Publisher {
-  private readonly options: PublisherOptions;
   private publishedAt = 0;
 
-  constructor(options: PublisherOptions) {
-    this.options = options;
-  }
+  constructor(private readonly options: PublisherOptions) {}
 
   /** Tells them when it is time to. To be called several times a second. */
   consider(): void {

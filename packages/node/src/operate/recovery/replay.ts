@@ -19,13 +19,10 @@ const CHUNK_BYTES = 8 * 1024 * 1024;
  */
 export class Replay implements Pick<Consensus, 'send'> {
   onEvent: (event: NodeEvent) => void = () => {};
-  private readonly log: LogStore;
   private readonly opened: Open[] = [];
   private readonly ends = new Map<GroupId, LogEnd>();
 
-  constructor(log: LogStore) {
-    this.log = log;
-  }
+  constructor(private readonly log: LogStore) {}
 
   /**
    * Only the opening of groups is of interest: nothing is proposed, and the logs are cut when all is done.

@@ -51,11 +51,7 @@ const PASSWORDS_WAIT_MS = 3000;
 
 /** How a node comes up once its sides are there. */
 export class Opening {
-  private readonly parts: OpeningParts;
-
-  constructor(parts: OpeningParts) {
-    this.parts = parts;
-  }
+  constructor(private readonly parts: OpeningParts) {}
 
   /**
    * Opens all groups, and waits until requests can be served.

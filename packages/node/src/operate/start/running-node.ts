@@ -19,11 +19,11 @@ export interface RunningNode {
 
 /** An error that ends the start, with the exit code of the process. */
 export class StartError extends Error {
-  readonly exitCode: number;
-
-  constructor(message: string, exitCode: number) {
+  constructor(
+    message: string,
+    readonly exitCode: number,
+  ) {
     super(message);
-    this.exitCode = exitCode;
   }
 }
 

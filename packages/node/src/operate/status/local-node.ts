@@ -100,11 +100,7 @@ export interface LocalNodeOptions {
 
 /** This node, as functions of the language see it. */
 export class LocalNode implements NodeView {
-  private readonly options: LocalNodeOptions;
-
-  constructor(options: LocalNodeOptions) {
-    this.options = options;
-  }
+  constructor(private readonly options: LocalNodeOptions) {}
 
   info(): NodeInfo {
     const { config, version, nodeId, engine, connections, clock, log } = this.options;

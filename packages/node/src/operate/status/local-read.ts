@@ -23,13 +23,10 @@ const NOBODY: User = { id: 0, name: '', createdAt: 0, password: null, tokens: []
  * turns its event loop and can't do this is of no use to anybody.
  */
 export class LocalRead {
-  private readonly options: LocalReadOptions;
   private prepared: Prepared | null = null;
   private failed = false;
 
-  constructor(options: LocalReadOptions) {
-    this.options = options;
-  }
+  constructor(private readonly options: LocalReadOptions) {}
 
   /** Reads, and tells whether it could. It can't while the state is being opened again, for instance. */
   attempt(): boolean {

@@ -86,13 +86,10 @@ const CERTIFICATE_MS = 14 * 86_400_000;
  * The status of the node, as its status port tells it. Nothing of this asks the engine thread, which may be busy.
  */
 export class NodeStatus implements StatusView {
-  private readonly options: NodeStatusOptions;
   private readonly lagging = new Lagging();
   private wasHealthy = true;
 
-  constructor(options: NodeStatusOptions) {
-    this.options = options;
-  }
+  constructor(private readonly options: NodeStatusOptions) {}
 
   /** Looks at what changes by itself. To be called several times a second. */
   look(): void {

@@ -5,14 +5,12 @@ type Root = Pick<RootGroup, 'accessVersion' | 'users' | 'allows'>;
 
 /** Tells the consensus thread which tokens there are of users with CHANGE on `@node`, when that changes. See `operators.ts`. */
 export class OperatorReports {
-  private readonly root: () => Root;
-  private readonly send: (command: Command) => void;
   private told = -1;
 
-  constructor(root: () => Root, send: (command: Command) => void) {
-    this.root = root;
-    this.send = send;
-  }
+  constructor(
+    private readonly root: () => Root,
+    private readonly send: (command: Command) => void,
+  ) {}
 
   /** To be called several times a second. */
   consider(): void {

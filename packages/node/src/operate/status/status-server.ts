@@ -61,10 +61,8 @@ const PROBES: ReadonlySet<string> = new Set(['/healthy', '/ready', '/started', '
 const TIMEOUT_MS = 5000;
 
 export class StatusServer {
-  private readonly view: StatusView;
   private readonly server: Server | TlsServer;
   private readonly needsCertificate: boolean;
-  private readonly servesHost: (host: string | undefined) => boolean;
 
   /**
    * @param tls null for plain HTTP
@@ -72,13 +70,11 @@ export class StatusServer {
    * @param connectionsMax the oldest gives way to a further one: an answer takes moments, and a probe must get its own
    */
   constructor(
-    view: StatusView,
+    private readonly view: StatusView,
     tls: StatusTls | null = null,
     connectionsMax = 256,
-    servesHost: (host: string | undefined) => boolean = () => true,
+    private readonly servesHost: (host: string | undefined) => boolean = () => true,
   ) {
-    this.view = view;
-    this.servesHost = servesHost;
     this.needsCertificate = tls !== null && tls.apiClientCa !== null;
     const options = {
       requestTimeout: TIMEOUT_MS,

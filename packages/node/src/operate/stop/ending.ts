@@ -24,13 +24,11 @@ export interface EndingOptions {
 export class Ending {
   /** Settles with the exit code of the process. */
   readonly closed: Promise<number>;
-  private readonly options: EndingOptions;
   private readonly controller = new AbortController();
   private reason: Error | null = null;
   private readonly close: (exitCode: number) => void;
 
-  constructor(options: EndingOptions) {
-    this.options = options;
+  constructor(private readonly options: EndingOptions) {
     let close = (_exitCode: number): void => {};
     this.closed = new Promise((resolve) => {
       close = resolve;

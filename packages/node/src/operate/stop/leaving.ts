@@ -29,16 +29,13 @@ export interface LeavingOptions {
 }
 
 export class Leaving {
-  private readonly options: LeavingOptions;
   private readonly removal = new Deferred<void>();
   private hasAsked = false;
   private isRemoved = false;
   private isOver = false;
   private problem = '';
 
-  constructor(options: LeavingOptions) {
-    this.options = options;
-  }
+  constructor(private readonly options: LeavingOptions) {}
 
   /** The cluster has removed this node; gives whether it had asked for that. */
   noteRemoved(): boolean {

@@ -43,16 +43,13 @@ const REST_MS = 3000;
 
 /** How a node goes down, one step after the other. */
 export class Shutdown {
-  private readonly parts: ShutdownParts;
   /** Null until the node is to stop. */
   private grace: GracePeriod | null = null;
   /** When the node began to turn requests away, by a monotonic clock in milliseconds. */
   private leavingSince: number | null = null;
   private refused: QueryError | null = null;
 
-  constructor(parts: ShutdownParts) {
-    this.parts = parts;
-  }
+  constructor(private readonly parts: ShutdownParts) {}
 
   /** Why requests are not served any more; null as long as they are. */
   get refusal(): QueryError | null {

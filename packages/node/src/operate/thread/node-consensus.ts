@@ -46,8 +46,6 @@ const ENGINE_SLACK_MS = 1000;
  * cluster, before this one is ready for them: what they say is kept until somebody listens.
  */
 export class NodeConsensus {
-  readonly bridge: Bridge;
-  private readonly options: NodeConsensusOptions;
   /** Null until it is known which cluster the node belongs to. */
   private cluster: Formed | null = null;
   private listener: ((event: NodeEvent) => void) | null = null;
@@ -62,9 +60,10 @@ export class NodeConsensus {
     return consensus;
   }
 
-  private constructor(bridge: Bridge, options: NodeConsensusOptions) {
-    this.bridge = bridge;
-    this.options = options;
+  private constructor(
+    readonly bridge: Bridge,
+    private readonly options: NodeConsensusOptions,
+  ) {
     bridge.onEvent = (event) => this.handle(event);
   }
 

@@ -9,14 +9,13 @@ import type { WorkerData, WorkerOptions, WorkerStart } from './consensus-thread.
 
 /** The consensus thread did not come up. `exitCode` says what kind of trouble it is. */
 export class ConsensusStartError extends Error {
-  readonly exitCode: number;
-  /** Whether it might come up if there were more room on the disk. */
-  readonly diskFull: boolean;
-
-  constructor(message: string, exitCode: number, diskFull: boolean) {
+  constructor(
+    message: string,
+    readonly exitCode: number,
+    /** Whether it might come up if there were more room on the disk. */
+    readonly diskFull: boolean,
+  ) {
     super(message);
-    this.exitCode = exitCode;
-    this.diskFull = diskFull;
   }
 }
 

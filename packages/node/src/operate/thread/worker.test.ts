@@ -34,14 +34,12 @@ function importsOf(module: URL, seen = new Set<string>()): Set<string> {
 /** A running thread, and what it said. */
 class Running {
   readonly events: Event[] = [];
-  readonly exited: Promise<number>;
-  readonly statusPort: number;
-  private readonly bridge: Bridge;
 
-  private constructor(bridge: Bridge, statusPort: number, exited: Promise<number>) {
-    this.bridge = bridge;
-    this.statusPort = statusPort;
-    this.exited = exited;
+  private constructor(
+    private readonly bridge: Bridge,
+    readonly statusPort: number,
+    readonly exited: Promise<number>,
+  ) {
     bridge.onEvent = (event) => this.events.push(event);
   }
 

@@ -37,12 +37,10 @@ const ANSWER_MS = 2000;
 
 /** The waiting of a node for the secret of its cluster. */
 export class Adoption {
-  private readonly options: AdoptionOptions;
   private readonly transport: Transport;
   private isOver = false;
 
-  constructor(options: AdoptionOptions) {
-    this.options = options;
+  constructor(private readonly options: AdoptionOptions) {
     this.transport = transportOf(options.secret, options, {
       onAsk: (question, answer) => this.question(question, answer),
       onRefused: options.onRefused,

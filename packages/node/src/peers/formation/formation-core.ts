@@ -72,7 +72,6 @@ const HOPS_MAX = 4;
 const TRIES_MAX = 20;
 
 export class FormationCore {
-  private readonly options: FormationCoreOptions;
   private state: ClusterState;
   /** Rises with each change of the state. */
   private generation = 0;
@@ -90,8 +89,7 @@ export class FormationCore {
   private invitation: Invitation | null = null;
   private logAt = 0;
 
-  constructor(options: FormationCoreOptions) {
-    this.options = options;
+  constructor(private readonly options: FormationCoreOptions) {
     this.state = options.state;
   }
 

@@ -134,14 +134,15 @@ class Member {
   answerToJoin: (joiner: Joiner) => JoinAnswer = () => ({ kind: 'accepted' });
   isFormed = false;
   readonly disk = new MemoryDisk();
-  private readonly port: number;
   private readonly expected: readonly string[];
   private transport!: Transport;
   private readonly messages: string[] = [];
   private listeners: (() => void)[] = [];
 
-  constructor(port: number, ports: readonly number[]) {
-    this.port = port;
+  constructor(
+    private readonly port: number,
+    ports: readonly number[],
+  ) {
     this.expected = ports.map((port) => `localhost:${port}`);
   }
 

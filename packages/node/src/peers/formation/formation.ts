@@ -74,14 +74,14 @@ export interface ClusterStore {
 export class RemovedError extends Error {
   override readonly name = 'RemovedError';
   readonly exitCode = ExitCode.DataDamaged;
-  /** The node that asked. */
-  readonly nodeId: number;
 
-  constructor(nodeId: number) {
+  constructor(
+    /** The node that asked. */
+    readonly nodeId: number,
+  ) {
     super(
       'this node was removed from its cluster: start it with an empty data folder to join again as a new member',
     );
-    this.nodeId = nodeId;
   }
 }
 
@@ -142,7 +142,6 @@ const NAME_LENGTH_MAX = 255;
 
 class Driver implements Formation {
   private readonly outcome = new Deferred<ClusterRecord>();
-  private readonly options: FormationOptions;
   private readonly core: FormationCore;
   private readonly replies = new Map<number, (answer: FormationAnswer) => void>();
   private nextReply = 1;
@@ -150,8 +149,7 @@ class Driver implements Formation {
   private cancelWake: (() => void) | null = null;
   private closed = false;
 
-  constructor(options: FormationOptions) {
-    this.options = options;
+  constructor(private readonly options: FormationOptions) {
     const { identity, name, address, store } = options;
     this.core = new FormationCore({
       self: { nodeId: identity.nodeId, name, ...address, seed: identity.clusterId },

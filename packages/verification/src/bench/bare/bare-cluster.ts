@@ -13,14 +13,15 @@ const NODES = 3;
 const nodeFile = fileURLToPath(new URL('node.js', import.meta.url));
 
 export class BareCluster {
-  readonly shape: Shape;
   /** Its nodes; the first leads. */
   readonly targets: Target[] = [];
   readonly #children: ChildProcess[] = [];
   readonly #folder: string;
 
-  private constructor(shape: Shape, storage: string) {
-    this.shape = shape;
+  private constructor(
+    readonly shape: Shape,
+    storage: string,
+  ) {
     this.#folder = mkdtempSync(join(storage, 'bare-'));
   }
 

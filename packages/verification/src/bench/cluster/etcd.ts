@@ -21,12 +21,14 @@ export function etcdVersion(): string | undefined {
 }
 
 export class EtcdCluster {
-  readonly targets: readonly Target[];
   readonly #children: readonly Launched[];
   readonly #folder: string;
 
-  private constructor(targets: readonly Target[], children: readonly Launched[], folder: string) {
-    this.targets = targets;
+  private constructor(
+    readonly targets: readonly Target[],
+    children: readonly Launched[],
+    folder: string,
+  ) {
     this.#children = children;
     this.#folder = folder;
   }

@@ -3,12 +3,15 @@ import { basic } from '@althing/node/testing';
 
 /** A user of a node, with connections of its own. */
 export class Asker {
-  private readonly url: string;
   private readonly authorization: string;
   private readonly agent: Agent;
 
-  constructor(url: string, name: string, password: string, connections: number) {
-    this.url = url;
+  constructor(
+    private readonly url: string,
+    name: string,
+    password: string,
+    connections: number,
+  ) {
     this.authorization = basic(name, password);
     this.agent = new Agent({ keepAlive: true, maxSockets: connections });
   }

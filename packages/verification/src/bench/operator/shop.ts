@@ -81,13 +81,14 @@ class Load {
   isSlow = false;
   answered = 0;
   failed = 0;
-  private readonly shop: Asker;
   private readonly open = new Set<Promise<void>>();
   private readonly timers: readonly NodeJS.Timeout[];
   private sent = 0;
 
-  constructor(shop: Asker, perS: number) {
-    this.shop = shop;
+  constructor(
+    private readonly shop: Asker,
+    perS: number,
+  ) {
     const begun = Date.now();
     this.timers = [
       setInterval(() => {

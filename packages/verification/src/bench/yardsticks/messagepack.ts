@@ -12,12 +12,9 @@ export function decode(bytes: Buffer): Value {
 }
 
 class Decoder {
-  private readonly bytes: Buffer;
   private at = 0;
 
-  constructor(bytes: Buffer) {
-    this.bytes = bytes;
-  }
+  constructor(private readonly bytes: Buffer) {}
 
   value(): Value {
     const { bytes } = this;

@@ -125,15 +125,17 @@ const FATES = [
 /** A request and its answer, on a connection. */
 class Exchange {
   readonly end: Promise<AttemptEnd>;
-  readonly process: Process | null;
   /** As a node sees it. */
   readonly client = { gone: false };
   readonly #wasReused: boolean;
   readonly #onEnd: () => void;
   #settle: (end: AttemptEnd) => void = () => {};
 
-  constructor(process: Process | null, wasReused: boolean, onEnd: () => void) {
-    this.process = process;
+  constructor(
+    readonly process: Process | null,
+    wasReused: boolean,
+    onEnd: () => void,
+  ) {
     this.#wasReused = wasReused;
     this.#onEnd = onEnd;
     this.end = new Promise((resolve) => {

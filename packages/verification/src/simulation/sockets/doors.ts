@@ -25,13 +25,14 @@ export class Doors {
   /** The sender of what comes with a header; null for nobody. */
   readonly principalOf: (authorization: string) => Principal | null;
   private readonly listener: NativeListener;
-  private readonly process: Process;
   readonly gate: Gate;
   private readonly planted: ReadonlySet<NodeMutant>;
 
   /** @param process one that is open */
-  constructor(process: Process, { planted, wallClock, unsentEventsMax }: DoorsOptions) {
-    this.process = process;
+  constructor(
+    private readonly process: Process,
+    { planted, wallClock, unsentEventsMax }: DoorsOptions,
+  ) {
     this.planted = planted;
     const { side, clock } = process;
     if (side === null) throw new Error('the node is not open');

@@ -32,26 +32,17 @@ type Piece = Uint8Array | PipeEnd;
 
 /** Pieces on their way in one direction: none overtakes another. */
 class Track {
-  private readonly options: Pick<PipeOptions, 'draw' | 'delayMs'>;
-  private readonly sender: { readonly now: number };
-  private readonly plan: (time: number, work: () => void) => void;
-  private readonly arrive: (piece: Piece) => void;
   private pieces: Piece[] = [];
   private lastTime = 0;
   private isCut = false;
 
   /** @param sender the clock of who sends */
   constructor(
-    options: Pick<PipeOptions, 'draw' | 'delayMs'>,
-    sender: { readonly now: number },
-    plan: (time: number, work: () => void) => void,
-    arrive: (piece: Piece) => void,
-  ) {
-    this.options = options;
-    this.sender = sender;
-    this.plan = plan;
-    this.arrive = arrive;
-  }
+    private readonly options: Pick<PipeOptions, 'draw' | 'delayMs'>,
+    private readonly sender: { readonly now: number },
+    private readonly plan: (time: number, work: () => void) => void,
+    private readonly arrive: (piece: Piece) => void,
+  ) {}
 
   get isEmpty(): boolean {
     return this.pieces.length === 0;
@@ -84,7 +75,6 @@ class Track {
 export class Pipe {
   /** The end at the node. */
   readonly nodeEnd: NodeEnd;
-  private readonly options: PipeOptions;
   private readonly toNode: Track;
   private readonly toClient: Track;
   /** Bytes that came while the client did not read. */
@@ -95,8 +85,7 @@ export class Pipe {
   private isNodeAlive = true;
   private hasEnded = false;
 
-  constructor(options: PipeOptions) {
-    this.options = options;
+  constructor(private readonly options: PipeOptions) {
     const { scheduler, thread, address } = options;
     this.nodeEnd = new NodeEnd(address, {
       hasRoom: () => this.hasEnded || this.unreadBytes < options.windowBytes,
@@ -213,16 +202,17 @@ interface NodeEndOptions {
 /** The end that the node has, which it uses as it does a socket. */
 export class NodeEnd extends Duplex {
   readonly remoteAddress: string;
-  private readonly line: NodeEndOptions;
   /** Bytes that the system took. */
   private taken = 0;
   private waiting: { readonly bytes: Uint8Array; readonly done: () => void } | null = null;
   private isFinished = false;
 
-  constructor(address: string, line: NodeEndOptions) {
+  constructor(
+    address: string,
+    private readonly line: NodeEndOptions,
+  ) {
     super({ allowHalfOpen: false });
     this.remoteAddress = address;
-    this.line = line;
     // It may be lost before anybody looks at it.
     this.on('error', () => {});
   }

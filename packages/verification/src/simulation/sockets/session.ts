@@ -59,7 +59,6 @@ export class Session {
   isOver = false;
   /** The pipe that carries it; to be set before anything is sent. */
   pipe: Pipe | null = null;
-  private readonly options: SessionOptions;
   private readonly decoder = new PackageDecoder();
   private readonly waiting: Waiting[] = [];
   private readonly pings = new Map<number, Answered>();
@@ -71,8 +70,7 @@ export class Session {
   /** Whether the node told why it ends the connection. */
   private isWarned = false;
 
-  constructor(options: SessionOptions) {
-    this.options = options;
+  constructor(private readonly options: SessionOptions) {
     this.who = options.who;
   }
 

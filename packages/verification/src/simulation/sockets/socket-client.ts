@@ -35,7 +35,6 @@ const END_MS = 1000;
 const OPERATION = 'operation';
 
 export class SocketClient {
-  private readonly world: World;
   private readonly clients: Clients;
   private readonly draw: Draw;
   private readonly agent: Agent;
@@ -48,9 +47,11 @@ export class SocketClient {
   private readonly stays: boolean;
   private working = true;
 
-  constructor(world: World, number: number) {
+  constructor(
+    private readonly world: World,
+    number: number,
+  ) {
     const { seed, scheduler, clients, swarm } = world;
-    this.world = world;
     this.clients = clients;
     this.name = `s${number}`;
     this.draw = new Draw(seed, `socket ${number}`, scheduler);

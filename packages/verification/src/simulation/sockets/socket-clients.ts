@@ -6,14 +6,11 @@ import type { World } from '../world.js';
 import { SocketClient } from './socket-client.js';
 
 export class SocketClients {
-  private readonly world: World;
   private readonly clients: SocketClient[] = [];
   /** Operations of which the rooms' witness knows what became. */
   private judged = 0;
 
-  constructor(world: World) {
-    this.world = world;
-  }
+  constructor(private readonly world: World) {}
 
   start(): void {
     const { sockets } = this.world.swarm;
