@@ -8,7 +8,7 @@ let node: RealNode;
 beforeAll(async () => {
   node = await RealNode.start({ listen_client_port: FREE_PORT });
   // A checkpoint may cut the log behind what a test goes on from.
-  await node.value('/t', "set_feed('stuff', {keep_mb: 1});");
+  await node.value('/t', "set_feed('stuff', {keep_mb: 64});");
 });
 
 afterAll(() => node.stop());
@@ -89,6 +89,35 @@ test.each([
   const answer = await follow(query, 'application/json');
   expect(answer.status).toBe(status);
   if (status === 410) expect(await answer.json()).toMatchObject({ lost: true, oldest: expect.any(String) });
+});
+
+test('who does not read is slowed, or ended, and costs no memory; others go on', async () => {
+  const figure = async (name: string): Promise<number> =>
+    Number(new RegExp(`^${name} (\\d+)`, 'm').exec((await node.probe('/metrics')).text)?.[1]);
+  const before = await figure('althing_feed_characters_total');
+  const slow = await follow('', 'application/x-ndjson');
+  const reader = (await follow('', 'application/x-ndjson')).body?.getReader();
+  const readAll = async (): Promise<number> => {
+    let size = 0;
+    for (let end = ''; !end.includes('"key":"end"'); ) {
+      const { value } = (await reader?.read()) ?? {};
+      if (value === undefined) throw new Error('the feed ended');
+      size += value.length;
+      end = (end + Buffer.from(value.subarray(-200)).toString()).slice(-200);
+    }
+    return size;
+  };
+  const read = readAll();
+  for (let i = 0; i < 20; i++) await node.value('//stuff', `.t = range(${900_000 + i}, 1000000);`);
+  await node.value('//stuff', '.end = 1;');
+  const size = await read;
+  const isBehind = async (): Promise<boolean> =>
+    (await figure('althing_feed_followers_behind')) === 1 || (await figure('althing_feed_followers')) === 1;
+  await until(isBehind, 'one reads the log by itself');
+  // What the other one was sent lies between the two processes: some MB.
+  const sent = (await figure('althing_feed_characters_total')) - before - size;
+  expect([size > 13_000_000, sent < 12_000_000]).toEqual([true, true]);
+  await Promise.all([slow.body?.cancel(), reader?.cancel()]);
 });
 
 test('needs credentials, and the right to read the collection', async () => {
