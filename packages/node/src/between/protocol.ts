@@ -73,8 +73,8 @@ export type Command =
       readonly kind: 'checkpointed';
       readonly group: GroupId;
       readonly applied: Applied;
-      /** The index behind which the log is kept for those who follow changes; missing: nothing more than it needs itself. */
-      readonly keptFrom?: number;
+      /** The index behind which the log is kept for those who follow changes; missing: that of the checkpoint before. */
+      readonly keptFrom?: number | undefined;
     }
   /** Where the members of the cluster are, this node included, and who was removed from it. */
   | { readonly kind: 'peers'; readonly peers: readonly PeerAddress[] }

@@ -419,7 +419,8 @@ describe('a snapshot that is not made the state after all', () => {
     await leader.settle();
     const marked = leader.events.find((event) => event.kind === 'marked');
     if (marked?.kind !== 'marked') throw new Error('the leader can not commit');
-    leader.send({ kind: 'checkpointed', group: GROUP, applied: marked.applied });
+    const { applied } = marked;
+    leader.send({ kind: 'checkpointed', group: GROUP, applied, keptFrom: applied.index });
     await leader.settle();
     leader.other = learner;
     learner.take();

@@ -307,7 +307,7 @@ describe('a snapshot', () => {
     const leader = cluster.node(1);
     leader.propose('a', 'b');
     await cluster.settle();
-    leader.group.checkpointed(positionOf(leader), 0);
+    leader.group.checkpointed(positionOf(leader), 0, positionOf(leader).index);
     await cluster.settle();
     const node = await cluster.add(4, nothing());
     leader.group.change(1, [{ action: 'addLearner', node: 4 }]);

@@ -241,8 +241,8 @@ export class RaftGroup {
     return this.log.readPart(after, Math.min(upTo, stableIndex), bytes);
   }
 
-  /** The state is durable up to here; lets the log go, but for `keep` entries, and what lies behind `keptFrom`. */
-  checkpointed(applied: Applied, keep: number, keptFrom = applied.index): void {
+  /** The state is durable up to here; lets the log go, but for `keep` entries, and what lies behind `keptFrom`, or the checkpoint before. */
+  checkpointed(applied: Applied, keep: number, keptFrom = this.log.snapshot().index): void {
     this.log.checkpointed({ ...applied, membership: decodeMembership(applied.membership) });
     const upTo = Math.min(applied.index - keep, keptFrom);
     if (upTo < this.log.firstIndex()) return;

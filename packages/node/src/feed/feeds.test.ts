@@ -240,10 +240,13 @@ describe('a follower', () => {
     expect(bench.feeds.figures).toMatchObject({ all: 2, lines: 62, lag: 0, ended: { left: 0 } });
   });
 
-  test('is told that it is lost where the log was cut, and from where it may go on', async () => {
+  test('is told that it is lost where the log was cut, which holds what lies behind the checkpoint before, and from where it may go on', async () => {
     const { position } = await follow();
     await bench.value(stuff, '.x = 1;');
     await bench.value(stuff, '.x = 2;');
+    await bench.checkpoint(stuff);
+    expect((await follow(position)).ops).toEqual(['set', 'set']);
+    await bench.value(stuff, '.x = 3;');
     await bench.checkpoint(stuff);
     const error = await follow(position).catch((thrown: unknown) => thrown);
     if (!(error instanceof LostError)) throw new Error('it was not lost');

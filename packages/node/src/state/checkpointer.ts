@@ -22,7 +22,7 @@ export interface CheckpointerOptions {
   /** Whether things are taken out of memory now, which those that a checkpoint writes can't be. */
   readonly evicting: () => boolean;
   /** The index behind which the log is kept when a checkpoint is durable, with so many bytes of changes since the last; missing: that of the checkpoint. */
-  readonly keptFrom?: (group: GroupId, index: number, bytes: number) => number;
+  readonly keptFrom?: (group: GroupId, index: number, bytes: number) => number | undefined;
   /** Whether no checkpoint of a group can be made now. */
   readonly blocked: (session: GroupSession) => boolean;
   /** Lets other work go first. */
@@ -330,7 +330,7 @@ export class Checkpointer {
     const { index, term } = applied;
     await checkpoint.commit({ index, term, context: encodeContext(applied) });
     sessions.written();
-    const keptFrom = this.options.keptFrom?.(session.id, index, changedBytes) ?? index;
+    const keptFrom = this.options.keptFrom?.(session.id, index, changedBytes);
     this.options.consensus.send({ kind: 'checkpointed', group: session.id, applied, keptFrom });
     return sink.bytes;
   }

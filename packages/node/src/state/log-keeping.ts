@@ -17,6 +17,9 @@ interface Mark {
   readonly bytes: number;
 }
 
+/** What is kept without being asked for: who is away for a moment is not lost only because of a checkpoint. */
+const UNASKED_BYTES_MAX = 64 * 1024 * 1024;
+
 /** The place before the first checkpoint of this process, whose age nobody knows. */
 const START: Mark = { index: 0, at: 0, bytes: 0 };
 
@@ -33,14 +36,14 @@ export class LogKeeping {
    * A checkpoint is durable.
    *
    * @param bytes of the changes since the one before
-   * @returns the index behind which the log is kept
+   * @returns the index behind which the log is kept; undefined: that of the checkpoint before
    */
-  keptFrom(group: GroupId, index: number, bytes: number): number {
+  keptFrom(group: GroupId, index: number, bytes: number): number | undefined {
     const { keepOf, isDiskLow, now } = this.options;
     const keep = isDiskLow() ? KEEP_NOTHING : keepOf(group);
     if (keep.bytes === 0) {
       this.marks.delete(group);
-      return index;
+      return isDiskLow() || bytes > UNASKED_BYTES_MAX ? index : undefined;
     }
     const marks = this.marks.get(group) ?? [START];
     this.marks.set(group, marks);

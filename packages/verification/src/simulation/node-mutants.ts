@@ -131,7 +131,12 @@ export class NodeBugs {
       return rest;
     }
     if (event.kind === 'marked' && on.has('log_cut_before_checkpoint')) {
-      send({ kind: 'checkpointed', group: event.group, applied: event.applied });
+      send({
+        kind: 'checkpointed',
+        group: event.group,
+        applied: event.applied,
+        keptFrom: event.applied.index,
+      });
     }
     if (event.kind === 'called' && event.payload[0] === CallKind.Forward && on.has('lost_told_as_undone')) {
       this.forwarded.add(`${event.from} ${event.id}`);
