@@ -49,7 +49,8 @@ A line is a change as docs/feed.md tells, written once it is committed. When a n
 --state the position is kept each second, behind what was written: a run that is killed begins there, so nothing is left out, and the last lines may come
 again. Ctrl-C ends it.
 
-When the position is lost begin anew: althing dump writes what is there now, and the file of --state is to be removed.
+When the position is lost begin anew: althing dump writes what is there now, and says the position behind it for --since; the file of --state is to be
+removed.
 
 Examples:
   althing changes //stuff --user admin

@@ -64,7 +64,7 @@ interface DumpOptions {
 
 const HELP = `
 All is as it was at one moment, with everything that was acknowledged before; instances come by rising ids, and which change that was is told at the
-end. It is a snapshot read: a thread of its own reads what the disk has, nobody waits for it, and memory does not grow with the collection. The id of a
+end, with the position behind which "althing changes" follows what comes then. It is a snapshot read: a thread of its own reads what the disk has, nobody waits for it, and memory does not grow with the collection. The id of a
 thing is its "#"; things that it refers to are their ids alone, in JSON as {"#": 5}, unless --refs says otherwise. The user needs the privilege QUERY.
 
 Examples:
@@ -111,7 +111,9 @@ async function dump(
       if (file === undefined) for await (const piece of pieces) await write(io.stdout, piece);
       else await writeDurably(file, (handle) => writeTo(handle, pieces, file.endsWith('.gz')));
       const what = type === undefined ? 'lines' : `instances of ${type}`;
-      await tell(io, `${lines.end.lines} ${what}, as of change ${lines.end.index} of //${name}`);
+      const { lines: count, index, at } = lines.end;
+      const rest = at === null ? '' : `; what comes then: althing changes //${name} --since ${at}`;
+      await tell(io, `${count} ${what}, as of change ${index} of //${name}${rest}`);
     });
   } finally {
     unsubscribe();

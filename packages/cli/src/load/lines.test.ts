@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { CutDumpError, Lines } from './lines.js';
 
-const TEXT = '{"n":1}\n[2]\n"three"\n{"end":{"lines":3,"index":42,"crc":"00000000"}}\n';
+const TEXT = '{"n":1}\n[2]\n"three"\n{"end":{"lines":3,"index":42,"at":"42-9f3a01c2","crc":"00000000"}}\n';
 
 async function* inPieces(text: string, length: number): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < text.length; at += length) yield Buffer.from(text.slice(at, at + length));
@@ -13,7 +13,7 @@ test('lines come whole however the bytes are cut, and the last one says what the
     const found: string[] = [];
     for await (const line of lines.each()) found.push(line);
     expect(found).toEqual(['{"n":1}', '[2]', '"three"']);
-    expect(lines.end).toEqual({ lines: 3n, index: 42n });
+    expect(lines.end).toEqual({ lines: 3n, index: 42n, at: '42-9f3a01c2' });
   }
 });
 

@@ -8,6 +8,8 @@ export interface LinesEnd {
   readonly lines: bigint;
   /** The entry of the log that they show. */
   readonly index: bigint;
+  /** The position behind which changes are to be followed; null where the node does not say it yet. */
+  readonly at: string | null;
 }
 
 /** They are read once, in one of two ways. */
@@ -72,6 +74,7 @@ function endIn(text: string): LinesEnd | null {
   const line = parseJson(text);
   const end = isWireMap(line) ? line.get('end') : null;
   if (!isWireMap(end)) return null;
-  const [lines, index] = [end.get('lines'), end.get('index')];
-  return typeof lines === 'bigint' && typeof index === 'bigint' ? { lines, index } : null;
+  const [lines, index, at] = [end.get('lines'), end.get('index'), end.get('at')];
+  if (typeof lines !== 'bigint' || typeof index !== 'bigint') return null;
+  return { lines, index, at: typeof at === 'string' ? at : null };
 }

@@ -31,8 +31,10 @@ test('the last line says how many there were, and their checksum; the next answe
   sender.begin();
   sender.line('1234567');
   sender.line('9');
-  sender.end(42, 'steps=1');
+  sender.end(42, '42-9f3a01c2', 'steps=1');
   sender.flush();
   const crc = crc32c(Buffer.from('1234567\n9\n')).toString(16).padStart(8, '0');
-  expect(sent).toBe(`1234567\n9\n{"end":{"lines":2,"index":42,"crc":"${crc}","cost":"steps=1"}}\n`);
+  expect(sent).toBe(
+    `1234567\n9\n{"end":{"lines":2,"index":42,"at":"42-9f3a01c2","crc":"${crc}","cost":"steps=1"}}\n`,
+  );
 });

@@ -28,11 +28,11 @@ export class LineSender {
     if (this.text.length >= BATCH_LENGTH) this.flush();
   }
 
-  /** A last line, which says how many there were, and the CRC-32C of all their bytes. */
-  end(index: number, cost: string): void {
+  /** A last line, which says how many there were, the CRC-32C of all their bytes, and the position behind which changes are to be followed. */
+  end(index: number, at: string, cost: string): void {
     this.flush();
     const crc = this.crc.toString(16).padStart(8, '0');
-    this.line(JSON.stringify({ end: { lines: this.count, index, crc, cost } }));
+    this.line(JSON.stringify({ end: { lines: this.count, index, at, crc, cost } }));
   }
 
   /** Another answer begins. */

@@ -5,6 +5,7 @@ import { ErrorCode, QueryError, type WireValues } from '@althing/engine';
 import { LevelStore, SnapshotReads } from '@althing/storage';
 import { systemEnvironment } from '../base/environment.js';
 import { describe, isDamage } from '../base/failures.js';
+import { positionText } from '../feed/position.js';
 import type { ProgramBody } from '../groups/request.js';
 import { encodeAnswer, withLogs } from '../requests/forward-format.js';
 import { failed } from '../requests/replies.js';
@@ -60,16 +61,16 @@ async function outcomeOf(query: SnapshotQuery): Promise<SnapshotOutcome> {
       (index) => tell({ kind: 'taken', index }),
       query.hasLines ? (text) => lines.line(text) : undefined,
     );
-    const { reply, cost } = outcome;
-    if (!query.hasLines || !reply.ok) return outcome;
+    const { reply, at, cost } = outcome;
+    if (!query.hasLines || !reply.ok || at === null) return outcome;
     const { result, index = 0 } = reply;
     if (String(result) !== NIL) lines.line(String(result));
-    if (query.hasEnd) lines.end(index, cost);
+    if (query.hasEnd) lines.end(index, positionText(at), cost);
     lines.flush();
     return { ...outcome, reply: { ...reply, result: NIL } };
   } catch (error) {
     defect(error);
-    return { reply: failed(INTERNAL), logs: [], cost: '' };
+    return { reply: failed(INTERNAL), logs: [], at: null, cost: '' };
   }
 }
 

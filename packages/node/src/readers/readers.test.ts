@@ -145,6 +145,11 @@ describe('snapshot reads of a node', () => {
     const before = Buffer.from(`${lines.slice(0, -1).join('\n')}\n`);
     expect(end.crc).toBe(crc32c(before).toString(16).padStart(8, '0'));
     expect(end.index).toBe(Number(whole.headers.get('althing-index')));
+    await node.value('//stuff', '.behind = 1;');
+    const changes = await fetch(`${node.url}/@changes/stuff?since=${end.at}`, {
+      headers: { accept: 'application/json', authorization: node.authorization },
+    });
+    expect((await changes.text()).match(/"key":"\w+"/g)?.at(-1)).toBe('"key":"behind"');
     const none = await node.query('//stuff?end=1', 'nil;', undefined, { headers: asked });
     expect(JSON.parse(none.text)).toMatchObject({ end: { lines: 0, crc: '00000000' } });
     expect((await read(SUM)).headers.get('althing-cost')).toMatch(COST);

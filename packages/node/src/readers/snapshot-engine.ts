@@ -17,6 +17,8 @@ import {
 import type { SnapshotReads, StateView } from '@althing/storage';
 import { assert } from '../base/assert.js';
 import { type GroupId, ROOT_GROUP } from '../between/protocol.js';
+import type { FeedPosition } from '../feed/position.js';
+import { decodeApplied } from '../groups/applied.js';
 import { LogTexts, type Reply, replyOf } from '../groups/request.js';
 import { failed, nodeError } from '../requests/replies.js';
 import type { SnapshotQuery } from '../requests/snapshot-query.js';
@@ -35,6 +37,8 @@ export interface SnapshotEngineOptions {
 export interface SnapshotOutcome {
   readonly reply: Reply;
   readonly logs: readonly string[];
+  /** The position behind which changes are to be followed; null where there is no snapshot. */
+  readonly at: FeedPosition | null;
   /** What it took: `steps=.. things=.. cold=.. ms=..`, where things are how often one was looked into, and cold how many had to be read. */
   readonly cost: string;
 }
@@ -69,8 +73,8 @@ export class SnapshotEngine {
   ): Promise<SnapshotOutcome> {
     const snapshot = await this.snapshotOf(query.collection);
     const stored = snapshot.view.applied(query.collection);
-    if (stored === undefined) return { reply: failed(NOT_THERE), logs: [], cost: '' };
-    const { index } = stored;
+    if (stored === undefined) return { reply: failed(NOT_THERE), logs: [], at: null, cost: '' };
+    const { index, hash } = decodeApplied(stored);
     assert(index >= query.place.storedIndex, 'a snapshot holds what was on the disk before it was asked for');
     // Nothing was changed up to the index of the request.
     const shown = Math.max(index, query.place.index);
@@ -81,7 +85,7 @@ export class SnapshotEngine {
     const reply = this.evaluate(snapshot.engine, query, line === undefined ? { log } : { log, line });
     const spent = cost();
     snapshot.engine.evict(this.options.thingBytes, Number.POSITIVE_INFINITY);
-    return { reply: { ...reply, index: shown }, logs: logs.texts, cost: spent };
+    return { reply: { ...reply, index: shown }, logs: logs.texts, at: { index, hash }, cost: spent };
   }
 
   /** Lets the snapshot go. */
