@@ -13,6 +13,7 @@ import { licences } from './licences.mjs';
 
 const home = fileURLToPath(new URL('..', import.meta.url));
 const packages = fileURLToPath(new URL('../..', import.meta.url));
+const manifest = `${home}package.json`;
 const target = `${home}dist/files`;
 const made = `${home}dist/files.new`;
 
@@ -31,7 +32,7 @@ function isCurrent() {
     readdirSync(join(home, folder), { recursive: true }).map((name) => join(home, folder, String(name))),
   );
   const others = ['client', 'language'].map((name) => join(packages, name, 'dist/.tsbuildinfo'));
-  return [...own, ...others].every((file) => (timeOf(file) ?? 0) <= builtAt);
+  return [manifest, ...own, ...others].every((file) => (timeOf(file) ?? 0) <= builtAt);
 }
 
 async function make() {
@@ -45,6 +46,7 @@ async function make() {
   const named = (pattern) => files.find(({ path }) => pattern.test(path)).path;
   const template = readFileSync(`${home}web/page.html`, 'utf8')
     .replace('START_CSS', named(/^start-.*\.css$/))
+    .replace('VERSION', JSON.parse(readFileSync(manifest, 'utf8')).version)
     .replace('START_JS', named(/^start-.*\.js$/))
     .replace('WORKER_JS', named(/^worker-.*\.js$/));
   for (const mode of ['on', 'read_only']) {

@@ -5,7 +5,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { PAGE } from '../results/protocol.js';
 import { collectionScope, loadCollections, namesOf } from '../state/names.js';
 import { linkTo } from '../state/route.js';
-import { mayChange } from '../state/session.js';
+import { isPasswordDefault, mayChange, userName } from '../state/session.js';
 import { durationText } from '../state/texts.js';
 import { at, listAt, numberAt, textAt } from '../state/values.js';
 import { type Form, useForm } from '../ui/form.js';
@@ -96,6 +96,10 @@ function Health({ state }: { readonly state: ClusterState }): JSX.Element {
 function Troubles({ state }: { readonly state: ClusterState }): JSX.Element | null {
   const troubles = troublesOf(state);
   const warnings = listAt(state.level, 'warnings').map(String);
+  if (isPasswordDefault.value)
+    warnings.unshift(
+      `User ${userName.value} has the password that every new cluster begins with. Set another one, on the page Users.`,
+    );
   if (troubles.length === 0 && warnings.length === 0) return null;
   return (
     <ul class="stack">

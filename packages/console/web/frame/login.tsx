@@ -1,7 +1,8 @@
 /** The login: a user with a password, or a token. */
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { LoginError, lockReason, logIn, nodeName } from '../state/session.js';
+import { DEFAULT_PASSWORD, LoginError, lockReason, logIn, nodeName } from '../state/session.js';
+import { pageSays } from '../state/settings.js';
 import { Assembly, Choice, Field } from '../ui/parts.js';
 
 type Way = 'password' | 'token';
@@ -40,6 +41,8 @@ export function Login(): JSX.Element {
             {nodeName.value === ''
               ? 'A database that decides together.'
               : `Node ${nodeName.value} at ${location.host}`}
+            <br />
+            Version {pageSays('althing-version')}
           </p>
         </div>
         <form onSubmit={(event) => void submit(event)}>
@@ -87,6 +90,11 @@ export function Login(): JSX.Element {
               />
             </Field>
           )}
+          {way === 'password' && password === DEFAULT_PASSWORD ? (
+            <p class="notice warn">
+              Every new cluster begins with this password: set another one, on the page Users.
+            </p>
+          ) : null}
           {error === '' ? null : (
             <p class="notice bad" role="alert">
               {error}

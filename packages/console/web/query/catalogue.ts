@@ -2,7 +2,7 @@
 import { AlthingError } from '@althing/client';
 import type { Catalogue } from '@althing/language';
 import { namesOf, proceduresOf } from '../state/names.js';
-import { ask } from '../state/session.js';
+import { ask, isNodeAway } from '../state/session.js';
 import { textsOf } from '../state/values.js';
 
 /** How long names of properties are taken for true, and how long they are waited for, in milliseconds. */
@@ -12,6 +12,8 @@ const WAIT_MS = 150;
 const NAMES_MAX = 200;
 
 const keys = new Map<string, { readonly at: number; readonly names: readonly string[] | null }>();
+/** Questions that are not answered yet. */
+const asked = new Map<string, Promise<void>>();
 
 export function catalogueOf(scope: string): Catalogue {
   const { functions, types, enums } = namesOf(scope);
@@ -37,16 +39,28 @@ export async function knowKeys(scope: string, path: readonly string[]): Promise<
   const key = keyOf(scope, path);
   const found = keys.get(key);
   if (found !== undefined && Date.now() - found.at < FRESH_MS) return;
+  // The frame asks whether it is back.
+  if (isNodeAway.value) return;
+  const answer = asked.get(key) ?? askKeys(scope, path, key);
+  await Promise.race([answer, new Promise((done) => setTimeout(done, WAIT_MS))]);
+}
+
+function askKeys(scope: string, path: readonly string[], key: string): Promise<void> {
   // Nothing of it is code of somebody else: the grammar takes words alone behind a dot.
   const code = `${path.length === 0 ? '' : `.${path.join('.')}`}.keys()[:${NAMES_MAX}];`;
-  const asking = ask(scope, code, {}, { consistency: 'stale', timeoutMs: 10 * WAIT_MS }).then(
-    (value) => keys.set(key, { at: Date.now(), names: textsOf(value) }),
+  const know = (names: readonly string[] | null): void => {
+    keys.set(key, { at: Date.now(), names });
+    asked.delete(key);
+  };
+  const answer = ask(scope, code, {}, { consistency: 'stale', timeoutMs: 10 * WAIT_MS }).then(
+    (value) => know(textsOf(value)),
     (error: unknown) => {
+      know(null);
       if (!(error instanceof AlthingError)) throw error;
-      keys.set(key, { at: Date.now(), names: null });
     },
   );
-  await Promise.race([asking, new Promise((done) => setTimeout(done, WAIT_MS))]);
+  asked.set(key, answer);
+  return answer;
 }
 
 function keyOf(scope: string, path: readonly string[]): string {

@@ -33,6 +33,10 @@ export const isLoggedIn = computed(() => current.value !== null);
 export const userName = computed(() => current.value?.user ?? '');
 /** The reason why the console was locked; null before, and while it is not. */
 export const lockReason = signal<string | null>(null);
+/** The password that every new cluster begins with. */
+export const DEFAULT_PASSWORD = 'pass';
+/** Whether somebody logged in with it, since the page was loaded, and did not set another one here. */
+export const isPasswordDefault = signal(false);
 /** The node that answered last. */
 export const nodeName = signal('');
 
@@ -61,6 +65,7 @@ const IDLE_MS = 30 * 60_000;
 export async function logIn(credentials: Credentials, staysHere: boolean): Promise<void> {
   try {
     keepSession(await enter(credentials), staysHere);
+    isPasswordDefault.value = 'password' in credentials && credentials.password === DEFAULT_PASSWORD;
   } catch (error) {
     if (error instanceof AuthErr)
       throw new LoginError('No such user and password, or the token is not known.');

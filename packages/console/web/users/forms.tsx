@@ -1,5 +1,6 @@
 /** Forms for what can be done to a user. */
 import type { WireValue } from '@althing/client';
+import { isPasswordDefault, userName } from '../state/session.js';
 import type { Deed } from '../ui/deed.js';
 import type { Form } from '../ui/form.js';
 import { Copied } from '../ui/parts.js';
@@ -31,6 +32,9 @@ export function setPassword(user: string): Form {
     title: 'Set the password',
     fields: [{ key: 'password', label: 'New password', kind: 'secret' }],
     deed: (given) => deed('set_password(user, password);', { user, password: given.text('password') }),
+    done: () => {
+      if (user === userName.value) isPasswordDefault.value = false;
+    },
   };
 }
 

@@ -88,6 +88,37 @@ describe('in a browser', () => {
     await opened.page.getByText('No such user and password').waitFor();
   });
 
+  testInBrowser('the login tells node and version, and warns of the password of new clusters', async () => {
+    const { page } = opened;
+    await opened.visit();
+    await page.getByText(/^Node \S+ at 127\.0\.0\.1:\d+Version \d+\.\d+\.\d+/).waitFor();
+    await page.getByLabel('Password').fill('pass');
+    await page.getByText('Every new cluster begins with this password').waitFor();
+    await opened.logIn(ADMIN);
+    await page.getByText('User admin has the password that every new cluster begins with.').waitFor();
+  });
+
+  testInBrowser('completion asks a silent node once, whatever is typed meanwhile', async () => {
+    const { page } = opened;
+    await opened.visit();
+    await opened.logIn(ADMIN);
+    await opened.go('#/q');
+    await opened.write('1;');
+    await page.getByText('reads only').waitFor();
+    await opened.settled();
+    const asked: string[] = [];
+    await page.route('**/*', (route) => {
+      asked.push(...(/[.\w]*\.keys\(\)/.exec(route.request().postData() ?? '') ?? []));
+    });
+    await opened.write('');
+    await page.keyboard.type('.exact.i', { delay: 150 });
+    await page.getByText('This node does not answer.').waitFor();
+    expect(asked).toEqual(['.keys()', '.exact.keys()']);
+    await page.keyboard.type(' + .other.x', { delay: 50 });
+    expect(asked.length).toBe(2);
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+  });
+
   testInBrowser('a query says what it would do, runs, and gives exact values', async () => {
     const { page } = opened;
     await opened.visit();
