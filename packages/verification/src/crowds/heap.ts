@@ -1,9 +1,11 @@
 /**
  * A crowd whose requests take memory, at a real node with a heap of 400 MB: bodies and answers as large as they may be, values that are stored,
- * and clients that read nothing. The node has to live, and who asks something small is answered.
+ * and clients that read nothing. The node has to live, and who asks something small is answered, and waits for one query at most.
  */
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
 import { RealNode } from '@althing/node/testing';
 import type { Draw } from '../simulation/random.js';
 
@@ -14,12 +16,6 @@ const MiB = 1024 * 1024;
 const CLIENTS = 16;
 const USERS = 4;
 const CROWD_MS = 10_000;
-const ASK_MS = 20;
-/** Longest wait for an answer, in milliseconds. */
-const LATE_MS = 60_000;
-
-/** Statuses of something small behind which it is asked again, besides the right one: the machine may be slow, and 0 is a connection that ended. */
-const AGAIN: readonly number[] = [0, 200, 503, 504];
 
 /** Bodies of queries: `part` of the largest, in (0, 1]. */
 const KINDS: Readonly<Record<string, (part: number, at: number) => string>> = {
@@ -38,13 +34,29 @@ const KINDS: Readonly<Record<string, (part: number, at: number) => string>> = {
     ),
 };
 
+/** Somebody who asks a node something small, see `heap-bystander.ts`; `pid` is the node's. */
+export interface Bystander {
+  readonly url: string;
+  readonly authorization: string;
+  readonly pid: number;
+  readonly body: string;
+}
+
+/** What came of that; times in milliseconds. */
+export interface Waits {
+  /** How often it got what it asked for. */
+  readonly answers: number;
+  readonly longestMs: number;
+  /** The longest without the time in which the engine's thread was ready, and the machine had other things to do. */
+  readonly heldMs: number;
+  /** How long the engine's thread ran at most within a wait. */
+  readonly ranMs: number;
+}
+
 /** What came of a crowd. */
-export interface HeapMet {
+export interface HeapMet extends Waits {
   /** Answers to the crowd by their statuses; 0 for connections that the node ended. */
   readonly statuses: ReadonlyMap<number, number>;
-  readonly answers: number;
-  /** The longest wait of who asked something small, in milliseconds: the machine may have other things to do. */
-  readonly longestMs: number;
 }
 
 /** @throws Error when the node dies, or leaves something small without its answer */
@@ -55,8 +67,8 @@ export async function meetInHeap(draw: Draw, crowdMs = CROWD_MS, clients = CLIEN
     undefined,
     [`--max-old-space-size=${HEAP_MB}`],
   );
+  let bystander: Worker | null = null;
   try {
-    const end = performance.now() + crowdMs;
     const statuses = new Map<number, number>();
     await node.value('//stuff', '.n = 0;');
     const tokens = await node.value(
@@ -65,20 +77,28 @@ export async function meetInHeap(draw: Draw, crowdMs = CROWD_MS, clients = CLIEN
     );
     if (!Array.isArray(tokens)) throw new Error('there are no users');
     const users = tokens.map((token) => `Bearer ${token}`);
+    const { url, authorization, pid } = node;
+    const workerData: Bystander = { url: `${url}//stuff`, authorization, pid, body: query('.n += 1;') };
+    const worker = new Worker(new URL('./heap-bystander.js', import.meta.url), { workerData });
+    bystander = worker;
+    // It rejects with what went wrong there.
+    const told: Promise<Waits[]> = once(worker, 'message');
+    const end = performance.now() + crowdMs;
     const crowd = Array.from({ length: clients }, async () => {
       while (performance.now() < end) {
         const status = await ask(node, draw, draw.pick(users));
         if (status !== null) statuses.set(status, (statuses.get(status) ?? 0) + 1);
       }
     });
-    const { answers, longestMs } = await bystander(node, end);
-    await Promise.all(crowd);
+    const [[waits]] = await Promise.all([told, Promise.all(crowd).then(() => worker.postMessage('end'))]);
+    if (waits === undefined) throw new Error('the bystander told nothing');
     if (!node.running) throw new Error(`the node has ended: ${node.log.slice(-2000)}`);
     // A change whose connection ended was asked for again.
-    if (Number(await node.value('//stuff', '.n;')) < answers) throw new Error('the node lost a change');
+    if (Number(await node.value('//stuff', '.n;')) < waits.answers) throw new Error('the node lost a change');
     if (/internal_error|FATAL/.test(node.log)) throw new Error(node.log.slice(-2000));
-    return { statuses, answers, longestMs };
+    return { statuses, ...waits };
   } finally {
+    await bystander?.terminate();
     await node.stop();
   }
 }
@@ -95,40 +115,19 @@ async function ask(node: RealNode, draw: Draw, authorization: string): Promise<n
     socket.destroy();
     return null;
   }
-  return await post(node, body, authorization);
+  return await postTo(`${node.url}//stuff`, body, authorization);
 }
 
 /** The status of a request that has a connection for itself while it lasts; 0 where the node ended that. */
-async function post(node: RealNode, body: string, authorization: string): Promise<number> {
+export async function postTo(url: string, body: string, authorization: string): Promise<number> {
   const headers = { Authorization: authorization, 'Content-Type': 'application/json' };
   try {
-    const answer = await fetch(`${node.url}//stuff`, { method: 'POST', headers, body });
+    const answer = await fetch(url, { method: 'POST', headers, body });
     await answer.arrayBuffer();
     return answer.status;
   } catch {
     return 0;
   }
-}
-
-/** Asks something small again and again; the node may refuse it for the moment, and says so. */
-async function bystander(
-  node: RealNode,
-  end: number,
-): Promise<{ readonly answers: number; readonly longestMs: number }> {
-  let answers = 0;
-  let longestMs = 0;
-  while (performance.now() < end || answers === 0) {
-    const begun = performance.now();
-    for (let status = 0; status !== 200; ) {
-      status = await post(node, query('.n += 1;'), node.authorization);
-      if (!AGAIN.includes(status)) throw new Error(`something small got ${status}: ${node.log.slice(-2000)}`);
-      if (performance.now() > begun + LATE_MS) throw new Error('something small got no answer');
-    }
-    answers += 1;
-    longestMs = Math.max(longestMs, performance.now() - begun);
-    await pause(ASK_MS);
-  }
-  return { answers, longestMs };
 }
 
 function query(code: string, x = 'null'): string {

@@ -20,7 +20,7 @@ import { HttpDoor } from './http-door.js';
 import { slowDown } from './slow-down.js';
 
 /** How long each node that has to do with a request may keep it, in milliseconds. */
-const NODE_MAX_MS = DEFAULT_LIMITS.durationMs + 100;
+export const NODE_MAX_MS = DEFAULT_LIMITS.durationMs + 100;
 
 const START_MS = 30_000;
 const QUIET_MS = 1000;
