@@ -66,6 +66,24 @@ describe('del_instances', () => {
     expect(info()).toEqual([['Order', 'done', 100, null, 2, 0, 0]]);
   });
 
+  test('a thing that refers to many of them lets go of some at a time', () => {
+    db.run(`
+      fill(5000); .far = {list: .orders.map(|o| o), map: {}}; .del('orders');
+      .far.list.each(|o| .far.map.set('k' + str(o.id()), o)); del_instances('Order', |o| o.done || o.nr < 4500);
+    `);
+    const left = () => Number(db.run('.far.list.len();'));
+    const lengths: number[] = [];
+    while (db.engine.hasJob(db.collection.id)) {
+      db.engine.runJob(db.collection.id, () => false);
+      lengths.push(left());
+    }
+    const removed = lengths.map((length, i) => (lengths[i - 1] ?? 5000) - length);
+    expect(Math.max(...removed)).toBe(2048);
+    expect(db.run("[type_count('Order'), .far.list.len(), .far.map.len()];")).toEqual([250, 250, 250]);
+    expect(info()).toEqual([['Order', 'done', 100, null, 4750, 0, 0]]);
+    expect(brokenRules(db.collection)).toEqual([]);
+  });
+
   test('leaves what can not be let go of, and says how many that are', () => {
     db.run(`
       set_type('Bill', {order: 'Order'}); fill(4); .bills = [Bill{order: .orders.one()}];

@@ -1,5 +1,5 @@
 /**
- * A set of ids of things, for the index of the instances of a type. Ids are dense, so most of them lie in chunks of bits; a chunk
+ * A set of ids of things, such as the index of the instances of a type. Ids are dense, so most of them lie in chunks of bits; a chunk
  * with few ids is a sorted array. Each chunk is a record of its own:
  *
  *   chunk := 00 (low:u16)*          few ids: the low 16 bits of each, ascending
@@ -90,6 +90,16 @@ export class IdSet {
     if (chunk.count === 0) this.chunks.delete(number);
     else if (chunk.bits !== null && chunk.count < SPARSE_AGAIN) toLow(chunk);
     this.dirty.add(number);
+  }
+
+  /** Adds an id that may be in the set. */
+  put(id: number): void {
+    if (!this.has(id)) this.add(id);
+  }
+
+  /** Takes an id out that may be in the set. */
+  take(id: number): void {
+    if (this.count > 0 && this.has(id)) this.delete(id);
   }
 
   /** About so many ids, or all if there are fewer, spread over the set. Takes no longer for a large set. */

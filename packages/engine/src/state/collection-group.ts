@@ -97,7 +97,7 @@ export class CollectionGroup extends Group {
   protected override readMeta(input: ByteReader): void {
     this.store.nextId = input.varint();
     this.store.thingCount = input.varint();
-    for (let count = input.varint(); count > 0; count--) this.store.suspects.add(input.varint());
+    for (let count = input.varint(); count > 0; count--) this.store.suspects.put(input.varint());
   }
 
   override saveThing(thing: Thing, sink: RecordSink): void {

@@ -1,3 +1,4 @@
+import { IdSet } from '../schema/id-set.js';
 import { type Thing, ThingBit } from '../value/thing.js';
 import { RecordKind } from './records.js';
 
@@ -47,6 +48,38 @@ export class IdRuns implements Iterable<number> {
   }
 }
 
+/** The numbers of the records of a thing that has no pages. */
+export const ONLY_FIRST: readonly number[] = [0];
+
+/** Ids of removed things, with the numbers of all their records. Most have one record, and are bits of a set. */
+export class Removed implements Iterable<[id: number, parts: readonly number[]]> {
+  private readonly small = new IdSet();
+  private readonly large = new Map<number, readonly number[]>();
+
+  get size(): number {
+    return this.small.size + this.large.size;
+  }
+
+  has(id: number): boolean {
+    return this.small.has(id) || this.large.has(id);
+  }
+
+  set(id: number, parts: readonly number[]): void {
+    if (parts === ONLY_FIRST) this.small.put(id);
+    else this.large.set(id, parts);
+  }
+
+  delete(id: number): void {
+    this.small.take(id);
+    this.large.delete(id);
+  }
+
+  *[Symbol.iterator](): Generator<[id: number, parts: readonly number[]], void, undefined> {
+    for (const id of this.small) yield [id, ONLY_FIRST];
+    yield* this.large;
+  }
+}
+
 /** Changes while one checkpoint was the latest. */
 export interface Changes {
   /**
@@ -54,8 +87,7 @@ export interface Changes {
    * things would cost several times as much where many are stored at once.
    */
   readonly things: IdRuns;
-  /** Ids of removed things, with the numbers of all their records. */
-  readonly removed: Map<number, readonly number[]>;
+  readonly removed: Removed;
   readonly records: Map<string, SmallRecord>;
 }
 
@@ -236,5 +268,5 @@ export class Dirty {
 }
 
 function noChanges(): Changes {
-  return { things: new IdRuns(), removed: new Map(), records: new Map() };
+  return { things: new IdRuns(), removed: new Removed(), records: new Map() };
 }

@@ -58,14 +58,19 @@ export function letGo(
   if (owner === undefined) return false;
   store.load(owner);
   const goes = (thing: Thing): boolean => things.has(thing);
+  const places: [key: string, value: Value][] = [];
+  owner.forEach((key, value) => {
+    if (value instanceof List || value instanceof ThingSet || refersTo(value, goes))
+      places.push([key, value]);
+  });
   let changed = false;
-  for (const [key, value] of owner.entries()) {
+  for (const [key, value] of places) {
     if (value instanceof List) changed = takeOutOfList(transaction, value, goes) || changed;
     else if (value instanceof ThingSet) {
       const gone = [...things].filter((thing) => value.members.has(thing));
       if (gone.length > 0) transaction.removeMembers(value, gone);
       changed ||= gone.length > 0;
-    } else if (refersTo(value, goes)) {
+    } else {
       const field = owner.type === null ? undefined : owner.field(key);
       if (field !== undefined && !field.rule.fits(null)) continue;
       if (field === undefined) transaction.deleteProperty(owner, key);

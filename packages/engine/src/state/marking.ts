@@ -71,7 +71,7 @@ export class Marking {
   /** Gives the search up; its suspects stay suspects. */
   abandon(): void {
     this.store.marking = null;
-    for (const id of this.suspects) if (this.store.find(id) !== undefined) this.store.suspects.add(id);
+    for (const id of this.suspects) if (this.store.find(id) !== undefined) this.store.suspects.put(id);
   }
 
   private isGarbage(id: number): boolean {

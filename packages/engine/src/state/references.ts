@@ -1,10 +1,12 @@
 import type { EnumState } from '../schema/catalog.js';
+import { IdSet } from '../schema/id-set.js';
 import type { Type } from '../schema/type.js';
 import { Member } from '../value/member.js';
 import type { Room } from '../value/room.js';
 import { Thing, ThingBit } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import { attach, detach } from './attach.js';
+import { ONLY_FIRST } from './dirty.js';
 import { bytesOf } from './evictor.js';
 import type { Marking } from './marking.js';
 import { ThingMemory } from './memory.js';
@@ -25,7 +27,7 @@ export class References extends ThingMemory {
   /** Things whose last stored reference went away in this transaction. */
   readonly orphans = new Set<Thing>();
   /** Ids of things that lost a reference and kept others: every circle of garbage has one of them. */
-  readonly suspects = new Set<number>();
+  readonly suspects = new IdSet();
   /** The search for garbage that is under way. */
   marking: Marking | null = null;
 
@@ -65,7 +67,7 @@ export class References extends ThingMemory {
     this.table.delete(thing.id);
     this.dirty.forget(thing);
     this.orphans.delete(thing);
-    this.suspects.delete(thing.id);
+    this.suspects.take(thing.id);
     this.forgetPages(thing);
     this.thingCount -= 1;
     thing.id = 0;
@@ -80,9 +82,10 @@ export class References extends ThingMemory {
     thing.forEach((_, value) => {
       this.leave(value);
     });
-    this.dirty.remove(thing, this.records.partsOf(thing.id, [0, ...(home?.allNumbers ?? [])]));
+    const parts = home === undefined ? ONLY_FIRST : [0, ...home.allNumbers];
+    this.dirty.remove(thing, this.records.partsOf(thing.id, parts));
     if (thing.shape.type !== null) this.unindex(thing.shape.type, thing);
-    this.suspects.delete(thing.id);
+    this.suspects.take(thing.id);
     this.table.delete(thing.id);
     thing.bits |= ThingBit.GONE;
     this.orphans.delete(thing);
@@ -196,7 +199,7 @@ export class References extends ThingMemory {
     thing.holders -= 1;
     if (gone) return;
     if (thing.refs === 0) this.orphans.add(thing);
-    else this.suspects.add(thing.id);
+    else this.suspects.put(thing.id);
   }
 
   protected discard(old: Value): void {

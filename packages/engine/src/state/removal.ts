@@ -10,6 +10,9 @@ import type { Transaction } from './transaction.js';
 /** Chosen instances that wait at most, before things are gone through for them: they lie in the record of the job. */
 const WAITING_MAX = 100_000;
 
+/** Things that one thing lets go of in a slice at most; it always has fewer properties that can't. */
+const FROM_ONE_MAX = 2048;
+
 /** Outcome of the turn of some instances. */
 export interface Choice {
   /** Ids of those that go. */
@@ -52,13 +55,15 @@ export class Removal {
     const taken = new Set<number>();
     let { searched, found } = progress;
     while (searched + 1 < store.nextId && taken.size < waiting.size) {
-      searched += 1;
-      const things = this.referredFrom(searched, waiting, taken);
-      if (things.size > 0 && letGo(store, transaction, searched, things)) {
+      const things = this.referredFrom(searched + 1, waiting, taken);
+      if (things.size > 0 && letGo(store, transaction, searched + 1, things)) {
         found = true;
-        this.owners.note(searched);
+        this.owners.note(searched + 1);
         for (const { id, refs } of things) if (refs === 0) taken.add(id);
+        // The rest has its turn in the next slice.
+        if (things.size === FROM_ONE_MAX) break;
       }
+      searched += 1;
       if (isOver()) break;
     }
     const isRoundOver = searched + 1 >= store.nextId || taken.size === waiting.size;
@@ -66,13 +71,14 @@ export class Removal {
     new JobEditor(this.jobs, transaction).move(job, changes, [], [...taken]);
   }
 
-  /** Waiting things to which a thing refers. */
+  /** Waiting things to which a thing refers, some if they are many. */
   private referredFrom(id: number, waiting: ReadonlySet<number>, taken: ReadonlySet<number>): Set<Thing> {
     const { store } = this.jobs;
     const things = new Set<Thing>();
     if (store.find(id) === undefined) return things;
     store.visitReferences(id, (child) => {
-      if (waiting.has(child) && !taken.has(child)) things.add(store.thingOfId(child));
+      if (things.size < FROM_ONE_MAX && waiting.has(child) && !taken.has(child))
+        things.add(store.thingOfId(child));
     });
     return things;
   }
