@@ -1,4 +1,4 @@
-import { LEVEL_AFTER_0_1_0 } from '@althing/engine';
+import { type CollectionGroup, LEVEL_AFTER_0_1_0 } from '@althing/engine';
 import { expect, test } from '@jest/globals';
 import { TestBench } from '../testing/session-bench.js';
 import { LeaderWork } from './leader-work.js';
@@ -40,6 +40,12 @@ async function building(): Promise<{
   return { bench, builder, tick };
 }
 
+/** How many entries the index has. */
+function entriesIn(bench: TestBench): number | undefined {
+  const { store } = bench.session(STUFF).group as CollectionGroup;
+  return [...store.indexes.byId.values()][0]?.tree.count;
+}
+
 const percent = (bench: TestBench): Promise<string> =>
   bench.value(STUFF, "index_info('T', 'n').load().percent;");
 
@@ -71,6 +77,39 @@ test('a group that goes away is built no further', async () => {
   builder.forget(bench.session(STUFF));
   tick();
   expect(await percent(bench)).toBe('0');
+});
+
+test('on a disk that is full an index is built no further; it goes on when there is room, and has what it should', async () => {
+  const { bench, builder, tick } = await building();
+  const session = bench.session(STUFF);
+  builder.consider(session);
+  // Given a log that has no room for the second slice,
+  tick();
+  await bench.travel();
+  bench.logDisk.fault = ({ kind }) => (kind === 'write' ? { kind: 'error', errno: 'ENOSPC' } : undefined);
+  tick();
+  await bench.travel();
+  // the builder rests, as all changes do, and the index tells how far it is: nothing of the slice is left.
+  for (let look = 0; look < 3; look++) {
+    builder.consider(session);
+    tick();
+    await bench.tick();
+  }
+  expect(tick()).toBe(0);
+  expect(await percent(bench)).toBe('33');
+  expect(await bench.value(STUFF, "one_by('T', 'n', 1);")).toBe('error -63');
+  expect(session.refusal()?.message).toMatch(/disk.*full/);
+  expect(entriesIn(bench)).toBe(1);
+  // When there is room, what the log had taken takes effect, and the rest is built.
+  bench.logDisk.fault = () => undefined;
+  for (let look = 0; look < 8; look++) {
+    await bench.tick();
+    builder.consider(session);
+    tick();
+  }
+  expect(await percent(bench)).toBe('100');
+  expect(await bench.value(STUFF, "v = verify_index('T', 'n'); [v.problems, v.checked];")).toBe('[[],3]');
+  expect(bench.failures).toEqual([]);
 });
 
 test('things that expire go in slices, also those for which nothing changed', async () => {

@@ -68,6 +68,8 @@ export class TestBench {
     readonly state: State;
   } | null = null;
   private life = 0;
+  /** What the consensus side does now and then. */
+  private ticks: (() => void)[] = [];
 
   /** Starts the process; what travels by then is delivered if `travels`. */
   async start({ travels = true } = {}): Promise<this> {
@@ -182,6 +184,12 @@ export class TestBench {
     await this.travel();
   }
 
+  /** Does once what is due now and then in the consensus side, which has no other time. */
+  async tick(): Promise<void> {
+    for (const work of this.ticks) work();
+    await this.travel();
+  }
+
   /** Makes a checkpoint; the process goes on meanwhile. */
   async checkpoint(target: Target): Promise<void> {
     const done = this.checkpointer.flush(this.session(target));
@@ -262,6 +270,11 @@ export class TestBench {
       segmentBytes: 256 * 1024,
       chainHash: logChainHash,
     });
+    this.ticks = [];
+    const every: Clock['every'] = (_ms, work) => {
+      this.ticks.push(work);
+      return () => {};
+    };
     return new ConsensusSide(
       {
         nodeId: NODE,
@@ -273,8 +286,8 @@ export class TestBench {
         diskLookMs: 100,
       },
       {
-        clock: STILL,
-        disk: { log, look: () => Promise.resolve() },
+        clock: { ...STILL, every },
+        disk: { log, look: async (note) => note(Number.MAX_SAFE_INTEGER) },
         line: {
           emit: (event) => {
             if (life === this.life) this.events.push(event);
