@@ -112,6 +112,48 @@ test('on a disk that is full an index is built no further; it goes on when there
   expect(bench.failures).toEqual([]);
 });
 
+test('a pause is three times as long as the slice, within limits, and the time until that is decided is part of it', async () => {
+  const bench = await new TestBench().start();
+  const change = { effects: new Uint8Array(), undo: [], events: [], collectionEvents: [] };
+  let time = 0;
+  const pauses: number[] = [];
+  const [waiting, deciding]: (() => void)[][] = [[], []];
+  let takesMs = 0;
+  const work = new LeaderWork({
+    task: {
+      isDue: () => true,
+      slice: () => {
+        time += takesMs;
+        return change;
+      },
+    },
+    clock: {
+      after: (ms, next) => {
+        pauses.push(ms);
+        waiting?.push(next);
+        return () => {};
+      },
+    },
+    workClock: () => time,
+    propose: (_session, _change, done) => deciding?.push(done),
+    onFailure: (error) => bench.failures.push(error),
+  });
+  work.consider(bench.session(STUFF));
+  for (const [slice, decision] of [
+    [1, 0],
+    [1, 2],
+    [1, 9],
+    [8, 2],
+  ] as const) {
+    takesMs = slice;
+    waiting?.pop()?.();
+    time += decision;
+    deciding?.pop()?.();
+  }
+  expect(pauses).toEqual([0, 3, 1, 1, 10]);
+  expect(bench.failures).toEqual([]);
+});
+
 test('things that expire go in slices, also those for which nothing changed', async () => {
   const bench = await new TestBench().start();
   bench.engine.root.level = LEVEL_AFTER_0_1_0;

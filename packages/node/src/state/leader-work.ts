@@ -23,14 +23,16 @@ export interface LeaderWorkOptions {
   readonly onFailure: (error: unknown) => void;
 }
 
-/** Milliseconds for which one slice looks at things, which are changed in about the same time once more. */
-const SLICE_MS = 2;
+/** Milliseconds for which one slice looks at things, which are changed in about half of that time once more. */
+const SLICE_MS = 3;
 
 /** Things of one slice at most: those that are in memory are looked at sooner than they are changed, here and on followers. */
 const SLICE_THINGS = 600;
 
-/** Pause between two slices, in which other work has its turn, in milliseconds. */
-const PAUSE_MS = 12;
+/** How many times as long as a slice took other work has its turn behind it, and how many milliseconds at least and at most. */
+const PAUSE_TIMES = 3;
+const PAUSE_MIN_MS = 1;
+const PAUSE_MAX_MS = 12;
 
 /** Does a task in the collections that this node leads: slowly, beside the requests, a slice at a time. */
 export class LeaderWork {
@@ -58,17 +60,20 @@ export class LeaderWork {
   private work(session: GroupSession): void {
     if (!this.working.has(session)) return;
     const { task, clock, workClock, propose, onFailure } = this.options;
-    const next = (): unknown => clock.after(PAUSE_MS, () => this.work(session));
     try {
       if (!this.mayWork(session)) {
         this.working.delete(session);
         return;
       }
-      const end = workClock() + SLICE_MS;
+      const began = workClock();
       let looked = 0;
-      const isOver = (): boolean => ++looked >= SLICE_THINGS || workClock() >= end;
+      const isOver = (): boolean => ++looked >= SLICE_THINGS || workClock() >= began + SLICE_MS;
       const change = task.slice(session.id, isOver);
-      // The next slice waits until this one is decided: so the work is never faster than the cluster.
+      const end = workClock();
+      const resumeAt = end + Math.min(PAUSE_TIMES * (end - began), PAUSE_MAX_MS);
+      // The next slice waits until this one is decided: so the work is never faster than the cluster. That time is part of the pause.
+      const next = (): unknown =>
+        clock.after(Math.max(PAUSE_MIN_MS, resumeAt - workClock()), () => this.work(session));
       if (change !== null) propose(session, change, next);
       else next();
     } catch (error) {
