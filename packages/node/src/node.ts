@@ -294,6 +294,7 @@ export class Node implements RunningNode {
     ending.stops(() => this.doors?.close());
     this.readLocally();
     this.status.phase = Phase.READY;
+    void this.parts.state.use((store) => store.prepareScans());
     side.members.statusChanged();
     opening.catchUp();
     await opening.greet(isFirstStart);

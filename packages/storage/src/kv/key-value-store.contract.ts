@@ -162,6 +162,16 @@ export function describeKeyValueStore(
       }
     }
 
+    test('reads the first range ahead at once when it got ready for that', async () => {
+      await put({ '000200': 'some' });
+      await store.readAhead.prepare();
+      store.readAhead.begin(everything);
+      let bytes: Buffer | undefined;
+      // Each turn waits some milliseconds for a thread, which may have to wait for a processor.
+      for (let turn = 0; turn < 1000 && bytes === undefined; turn++) bytes = store.readAhead.next();
+      expect(bytes?.includes('some')).toBe(true);
+    });
+
     test('reads a range ahead as it is, and the next one in its place', async () => {
       const batch = store.batch();
       const expected: string[] = [];

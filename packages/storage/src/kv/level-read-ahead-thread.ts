@@ -50,6 +50,7 @@ port.on('message', (message: ThreadRequest) => {
 });
 await db.open();
 Atomics.compareExchange(words, Word.STATE, State.STARTING, State.READY);
+port.postMessage(null);
 
 async function close(): Promise<void> {
   Atomics.store(words, Word.STATE, State.ENDED);

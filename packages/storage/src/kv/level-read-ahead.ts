@@ -52,11 +52,12 @@ export type HeldValues = readonly (Uint8Array | undefined)[];
 /** A thread that does not come in time has no processor: then it is quicker to read without it. */
 const WAIT_MS = 5;
 
-/** The thread is started by the first who reads ahead, and is not waited for until it is ready. */
+/** The thread is started by the first who reads ahead, if not before, and is not waited for until it is ready. */
 export class LevelReadAhead implements ReadAhead {
   private readonly words: Int32Array<SharedArrayBuffer>;
   private readonly places: readonly Uint8Array<SharedArrayBuffer>[];
   private worker: Worker | undefined;
+  private started: Promise<void> | undefined;
   private ended: Promise<void> | undefined;
   private request = 0;
   private taken = 0;
@@ -67,6 +68,11 @@ export class LevelReadAhead implements ReadAhead {
   constructor(private readonly location: string) {
     this.words = new Int32Array(new SharedArrayBuffer(Word.COUNT * Int32Array.BYTES_PER_ELEMENT));
     this.places = Array.from({ length: PLACES }, () => new Uint8Array(new SharedArrayBuffer(BATCH_BYTES)));
+  }
+
+  async prepare(): Promise<void> {
+    if (this.worker === undefined) this.start();
+    await this.started;
   }
 
   begin(range: KeyRange): void {
@@ -142,11 +148,17 @@ export class LevelReadAhead implements ReadAhead {
     this.worker = worker;
     // Whatever ended it: all that it does can be done without it.
     worker.on('error', () => Atomics.store(words, Word.STATE, State.ENDED));
-    worker.on('message', (values: HeldValues) => this.onHeld(values));
+    let ready: () => void = () => {};
+    this.started = new Promise((resolve) => {
+      ready = resolve;
+    });
+    // Null tells that it is ready.
+    worker.on('message', (values: HeldValues | null) => (values === null ? ready() : this.onHeld(values)));
     this.ended = new Promise((resolve) => {
       worker.on('exit', () => {
         Atomics.store(words, Word.STATE, State.ENDED);
         this.onHeld(null);
+        ready();
         resolve();
       });
     });

@@ -256,6 +256,8 @@ class MemoryReadAhead implements ReadAhead {
 
   constructor(private readonly snapshot: () => SortedMap) {}
 
+  async prepare(): Promise<void> {}
+
   begin(range: KeyRange): void {
     this.map = this.held ?? this.snapshot();
     this.at = this.map.firstAtOrAfter(stringOf(range.from));

@@ -24,6 +24,8 @@ class FakeReadAhead implements ReadAhead {
     private readonly valueBytes = 8,
   ) {}
 
+  async prepare(): Promise<void> {}
+
   begin({ from }: KeyRange): void {
     const last = Buffer.from(from).readUInt32BE(18);
     this.begun.push(last);

@@ -3,6 +3,8 @@ import { PackedPairs } from '../kv/packed-pairs.js';
 import { compareNameAt, NAME_AT, restOfKind } from './keys.js';
 
 export const READ_AHEAD_AFTER_DEFAULT = 32;
+/** From so many bytes of records on it pays to get ready for it before anybody scans: a thread does it, which takes 10 MB. */
+export const SCANNED_BYTES_MIN: number = 4 << 20;
 /** Where reading ahead did not help, it is tried again after so many times as many records. */
 const RETRY_FACTOR = 32;
 /** An id that is higher than the last one by at most so much is one behind it. */

@@ -75,6 +75,7 @@ async function wrongViewsAhead({ SnapshotReads }: StoreClasses): Promise<[ahead:
     {
       ...attached,
       readAhead: {
+        prepare: async () => {},
         begin: (range) => {
           begun += 1;
           attached.readAhead.begin(range);

@@ -1,7 +1,7 @@
 import { isU53 } from '../bytes.js';
 import type { Disk, DiskEntry } from '../disk/disk.js';
 import { DamagedStateError, demand, FolderContentError, LimitError, StoreClosedError } from '../errors.js';
-import type { KeyRange, KeyValuePair, KeyValueSnapshot, KeyValueStore } from '../kv/key-value-store.js';
+import type { KeyRange, KeyValuePair, KeyValueStore } from '../kv/key-value-store.js';
 import type { MarkFile } from '../mark.js';
 import { applyRedo, Checkpoint, type CheckpointHost } from './checkpoint.js';
 import { BusyGroups, GroupHandle } from './group-handle.js';
@@ -25,7 +25,7 @@ import {
 import { checkName } from './limits.js';
 import { checkFormat, MARK_NAME, openMark, writeFormat } from './opening.js';
 import { redoName, redoNumber } from './redo-file.js';
-import { READ_AHEAD_AFTER_DEFAULT, SequentialReads } from './sequential-reads.js';
+import { READ_AHEAD_AFTER_DEFAULT, SCANNED_BYTES_MIN, SequentialReads } from './sequential-reads.js';
 import { SLAB_BYTES_DEFAULT } from './slabs.js';
 import type { SnapshotFormat } from './snapshot-format.js';
 import { type InstallHost, markGarbage, SnapshotInstaller } from './snapshot-install.js';
@@ -149,6 +149,12 @@ export class StateStore {
     return this.store.approximateBytes(recordRange(group, handle.meta.generation));
   }
 
+  /** Gets ready to read many records in their order, where there are so many that this is worth its memory. */
+  async prepareScans(): Promise<void> {
+    const bytes = await this.store.approximateBytes(ALL_RECORDS);
+    if (bytes >= SCANNED_BYTES_MIN && this.isOpen) await this.store.readAhead.prepare();
+  }
+
   /** The groups of which something is stored, in the order of their numbers. */
   groups(): number[] {
     this.assertOpen();
@@ -220,10 +226,10 @@ export class StateStore {
       return undefined;
     }
     const meta = decodeMeta(decodeValue(key, value, group), group);
-    const close = (): void => {
+    const bytes = times * this.chunkBytes;
+    const source = new SnapshotSource(this.store, view, group, meta, bytes, format, () => {
       this.snapshots.delete(source);
-    };
-    const source = new SnapshotSource(this.store, view, group, meta, times * this.chunkBytes, format, close);
+    });
     this.snapshots.add(source);
     return source;
   }
@@ -266,8 +272,7 @@ export class StateStore {
    */
   async verify(): Promise<VerifyCount> {
     this.assertOpen();
-    let records = 0;
-    let bytes = 0;
+    let [records, bytes] = [0, 0];
     for await (const pairs of this.fetch({ from: Buffer.alloc(0), to: Buffer.of(0xff) })) {
       for (const [key, value] of pairs) {
         decodeValue(key, value, ownerOfRecord(key)?.group);
@@ -419,11 +424,8 @@ export class StateStore {
     return this.groupsById.get(group)?.applying !== undefined;
   }
 
-  private async *fetch(
-    range: KeyRange,
-    snapshot?: KeyValueSnapshot,
-  ): AsyncGenerator<readonly KeyValuePair[], void, undefined> {
-    const cursor = this.store.iterate(range, snapshot === undefined ? {} : { snapshot });
+  private async *fetch(range: KeyRange): AsyncGenerator<readonly KeyValuePair[], void, undefined> {
+    const cursor = this.store.iterate(range);
     try {
       for (;;) {
         const pairs = await cursor.next(FETCHED_PAIRS);
