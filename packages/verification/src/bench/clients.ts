@@ -23,9 +23,8 @@ export interface Asked {
   readonly problem: string | null;
 }
 
-/** Clients of each question, and their connections. */
+/** Clients of each question. */
 const CLIENTS = 4;
-const CONNECTIONS = 2 * CLIENTS;
 /** Requests that wait for one of these: more than come. */
 const WAITING_MAX = 1_000_000;
 /** Time between two looks at what is due, in milliseconds. */
@@ -36,6 +35,7 @@ export class Clients {
   #asked: Asked[] = [];
   readonly #as: Credentials;
   readonly #isPatient: boolean;
+  readonly #clients: number;
   readonly #stepMs: number;
   readonly #work: Promise<unknown>;
   readonly #underWay = new Set<Promise<void>>();
@@ -44,9 +44,17 @@ export class Clients {
   /**
    * @param perS requests for each question a second
    * @param isPatient whether nothing is asked while all clients of a question wait for an answer
+   * @param clients of each question; they have two connections each
    */
-  constructor(questions: readonly Question[], as: Credentials, perS: number, isPatient = false) {
+  constructor(
+    questions: readonly Question[],
+    as: Credentials,
+    perS: number,
+    isPatient = false,
+    clients = CLIENTS,
+  ) {
     this.#as = as;
+    this.#clients = clients;
     this.#isPatient = isPatient;
     this.#stepMs = 1000 / perS;
     this.#work = Promise.all(questions.map((question, at) => this.#pace(question, at / questions.length)));
@@ -81,7 +89,7 @@ export class Clients {
       timeoutMs: TIMEOUT_MS,
       attemptTimeoutMs: TIMEOUT_MS,
       attemptsMax: 1,
-      limits: { requests: CONNECTIONS, waiting: WAITING_MAX },
+      limits: { requests: 2 * this.#clients, waiting: WAITING_MAX },
     });
     let busy = 0;
     const answered = (): void => {
@@ -90,7 +98,7 @@ export class Clients {
     let due = performance.now() + phase * this.#stepMs;
     while (!this.#isStopped) {
       for (const now = performance.now(); due <= now; due += this.#stepMs) {
-        if (this.#isPatient && busy >= CLIENTS) continue;
+        if (this.#isPatient && busy >= this.#clients) continue;
         busy += 1;
         void this.#ask(db, question, due).then(answered);
       }

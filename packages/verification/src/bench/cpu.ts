@@ -19,6 +19,17 @@ export function cpuTimeUs(pids: readonly number[]): number | undefined {
   }
 }
 
+/** The time that the first thread of a process has run so far, in µs; undefined when the system does not tell. */
+export function firstThreadTimeUs(pid: number): number | undefined {
+  try {
+    const [ns = '0'] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ');
+    return Number(ns) / 1000;
+  } catch {
+    // Another system, or a kernel without these statistics.
+    return undefined;
+  }
+}
+
 /**
  * How often threads of some processes have gone to sleep so far, which is how often they were woken; undefined when the system
  * does not tell.

@@ -57,7 +57,7 @@ PARTS (default: append and http)
   --orders N        orders of data (default 1000000)
   --megabytes N     size of the state of snapshot (default 1000)
   --per-s N         writes, and reads, that clients of snapshot send to each of two nodes a second (default 20), writes beside the
-                    builds of data (default 1000), and requests of shop (default 500)
+                    builds of data (default 1000; fewer where the node is not that fast), and requests of shop (default 500)
   --profile DIR     where snapshot lets all threads of its nodes write profiles of their processor time (--cpu-prof)
   --storage DIR     where nodes and appends keep their files (default: the folder of temporary files)
   --json            figures as JSON
@@ -157,7 +157,7 @@ const PARTS: Readonly<Record<string, (values: Values) => Found | Promise<Found>>
       storage: values.storage,
       progress: (text) => console.error(text),
     });
-    return { figures, text: dataText(figures) };
+    return { figures, text: dataText(figures), isWrong: figures.problems.length > 0 };
   },
   console: async ({ only, rounds = '5' }) => {
     // Alone it needs a browser.

@@ -94,14 +94,24 @@ export class Shop {
     }
   }
 
-  /** Adds the orders with numbers from one to another, of so many that there are in the end. */
-  async add(from: number, to: number, total: number): Promise<void> {
+  /**
+   * Adds the orders with numbers from one to another, of so many that there are in the end.
+   *
+   * @param stored told after each query how many there are
+   */
+  async add(
+    from: number,
+    to: number,
+    total: number,
+    stored: (count: number) => void = () => {},
+  ): Promise<void> {
     const email = addressAt(total, 0);
     for (let first = from; first < to; first += PER_QUERY) {
       const order = `Order{nr: i, email: ${email}, customer: i * ${STRIDE} % ${Math.ceil(total / PER_CUSTOMER)}, created: i, amount: i % 97}`;
       await this.query(
         `range(${first}, ${Math.min(to, first + PER_QUERY)}).each(|i| .orders.push(${order})); nil;`,
       );
+      stored(Math.min(to, first + PER_QUERY));
     }
   }
 

@@ -15,6 +15,7 @@ const REPLACE_AFTER_MS = 1000;
 export class Trio {
   readonly #folder: string;
   readonly #command: NonNullable<NodeProcessOptions['command']>;
+  readonly #settings: NonNullable<NodeProcessOptions['settings']>;
   readonly #secret = randomBytes(16).toString('hex');
   readonly #places = new Map<number, Promise<NodePlace>>();
   readonly #nodes = new Map<number, NodeProcess>();
@@ -23,10 +24,16 @@ export class Trio {
   /**
    * @param folder an empty one, which is removed in the end
    * @param command what to run as a node
+   * @param settings of all nodes, by key, on top of those that a trio needs
    */
-  constructor(folder: string, command: NonNullable<NodeProcessOptions['command']>) {
+  constructor(
+    folder: string,
+    command: NonNullable<NodeProcessOptions['command']>,
+    settings: NonNullable<NodeProcessOptions['settings']> = {},
+  ) {
     this.#folder = folder;
     this.#command = command;
+    this.#settings = settings;
   }
 
   /** The nodes that run, in the order of their places. */
@@ -55,6 +62,7 @@ export class Trio {
       cluster_secret: this.#secret,
       replace_after_ms: String(REPLACE_AFTER_MS),
       drain_delay_ms: '0',
+      ...this.#settings,
     };
     const node = await NodeProcess.start({ settings, place, command: this.#command });
     this.#nodes.set(at, node);
