@@ -7,7 +7,7 @@ import { Workload } from './workload.js';
 /** Checkpoints, cuts of the log and searches for garbage as often as can be. */
 const BUSY: TestSettings = { checkpoint_interval_ms: 100, checkpoint_size_mb: 1, garbage_interval_ms: 100 };
 
-const ROUNDS = Number(process.env.ALTHING_KILL_ROUNDS ?? 30);
+const ROUNDS = Number(process.env.ALTHING_KILL_ROUNDS ?? 16);
 
 describe('kill -9 under load', () => {
   let last: RealNode | undefined;

@@ -3,14 +3,8 @@
  * answers with `{ ready: number }`, `{ failed: number, message }` and `{ gone: number }`.
  */
 import type { RunningNode } from '@althing/node';
+import { loadConfig, startNode } from './bundled-node.js';
 import type { Answer, Order } from './node-host.js';
-
-const cli = new URL('../../../cli/', import.meta.url);
-const { isBundleCurrent } = await import(`${cli}bin/bundled.js`);
-// The thread of each node loads the code anew, which takes half the time when it lies in a few files.
-const { loadConfig, startNode }: typeof import('@althing/node') = await import(
-  isBundleCurrent() ? `${cli}bundle/node.js` : '@althing/node'
-);
 
 const nodes = new Map<number, RunningNode>();
 

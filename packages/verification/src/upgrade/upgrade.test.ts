@@ -17,7 +17,7 @@ import { Requests } from '../chaos/requests.js';
 import type { Action } from '../simulation/history.js';
 import { Draw } from '../simulation/random.js';
 
-type Versions = readonly [min: number, max: number, level?: number];
+type Versions = readonly [min: number, max: number, level: number];
 
 const { min, max } = PROTOCOL_VERSIONS;
 /** As release 0.1.0. */

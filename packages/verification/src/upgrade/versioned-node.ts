@@ -2,15 +2,12 @@
  * A node that speaks some versions of the protocol between nodes only, and may know less than the newest level of a cluster,
  * for tests of upgrades:
  *
- *   node versioned-node.js MIN MAX [LEVEL]      with its settings in the environment
+ *   node versioned-node.js MIN MAX LEVEL      with its settings in the environment
  */
-import { LEVEL_NEWEST } from '@althing/engine';
-import { loadConfig, type RunningNode, StartError, startNode } from '@althing/node';
+import type { RunningNode } from '@althing/node';
+import { loadConfig, StartError, startNode } from '../harness/bundled-node.js';
 
-const [min = 1, max = 1, level = LEVEL_NEWEST] = process.argv
-  .slice(2, 5)
-  .map(Number)
-  .filter(Number.isInteger);
+const [min = 1, max = 1, level = 1] = process.argv.slice(2, 5).map(Number);
 const { config } = loadConfig({ environment: process.env });
 let node: RunningNode | undefined;
 let isToStop = false;
