@@ -1,10 +1,11 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { CollectionGroup } from '../state/collection-group.js';
 import { groupLines, stateLines } from '../state/describe.js';
 import { RecordKind } from '../state/records.js';
 import { takeBack } from '../state/transaction.js';
 import { Harness, NOW_MS, type Plain, type RunOptions } from '../testing/harness.js';
 import { newGroup } from '../testing/state-lines.js';
+import { Closure } from '../value/closure.js';
 
 const NOW_S = Math.floor(NOW_MS / 1000);
 
@@ -66,6 +67,24 @@ describe('a procedure', () => {
     change("new_procedure('get', |key| .get(key))");
     expect([info('get', '.with_side_effects'), info('get', '.doc')]).toEqual([false, '']);
     expect(db.run('procedures_info().map(|p| p.load().name)')).toEqual(['get', 'put']);
+  });
+
+  test('is laid out when a list of all is asked for it, and as it was then', () => {
+    change("['a', 'b', 'c'].each(|name| new_procedure(name, |x| x + 1))");
+    const laidOut = jest.spyOn(Closure.prototype, 'pretty');
+    expect(db.run('[procedures_info().len(), procedures_info()[1:2].map(|p| p.load().name)]')).toEqual([
+      3,
+      ['b'],
+    ]);
+    expect(laidOut).toHaveBeenCalledTimes(1);
+    laidOut.mockRestore();
+    change(`all = procedures_info(); mod_procedure('a', |x| x + 2); rename_procedure('b', 'd'); del_procedure('c');
+      .seen = all.map(|p| [p.load().name, p.load().definition])`);
+    expect(db.run('.seen')).toEqual([
+      ['a', '|x| x + 1'],
+      ['b', '|x| x + 1'],
+      ['c', '|x| x + 1'],
+    ]);
   });
 
   test('changes the state where it runs, like the query that calls it', () => {

@@ -195,10 +195,16 @@ export function procedureHelp(rt: Runtime, procedure: Procedure): string {
   return [`${name}(${call})`, docOf(procedure), notes.join(' ')].filter((line) => line !== '').join('\n');
 }
 
+/** Of a list of procedures often only a part is looked at, and to lay out the text of one takes longer than all else. */
 function procedureInfo(rt: Runtime, procedure: Procedure): MpData {
+  const full = rt.access.has(Privilege.CHANGE);
+  return new MpData(() => describe(rt, procedure, full));
+}
+
+/** @param full whether the text belongs to it */
+function describe(rt: Runtime, procedure: Procedure, full: boolean): Uint8Array {
   const { closure } = procedure;
   const unit = rt.unitOf(closure);
-  const full = rt.access.has(Privilege.CHANGE);
   const out = new MsgpackWriter();
   const { params, rules } = unit;
   const { durationMs } = procedure;
@@ -230,5 +236,5 @@ function procedureInfo(rt: Runtime, procedure: Procedure): MpData {
       else out.str(rule.text);
     }
   }
-  return new MpData(out.out.take());
+  return out.out.take();
 }

@@ -39,7 +39,13 @@ export class ErrorValue {
 
 /** Packed MessagePack that is passed on without unpacking, as the information functions return it. */
 export class MpData {
-  constructor(readonly data: Uint8Array) {}
+  /** @param given the data, or what makes them when they are wanted first: it must give the same at any time */
+  constructor(private given: Uint8Array | (() => Uint8Array)) {}
+
+  get data(): Uint8Array {
+    if (typeof this.given === 'function') this.given = this.given();
+    return this.given;
+  }
 
   get tag(): typeof Tag.MPDATA {
     return Tag.MPDATA;
