@@ -10,7 +10,9 @@
  *          | 5 code:u8 text    the error for which nothing was changed, and never will be under this name. From level 2 on
  *          | 6 code:u8 text    as 4, of a request that had changed nothing then, but may have acted elsewhere, and was not done
  */
+
 import { type Format, FormatError, QueryError } from '@althing/engine';
+import { elementAt } from '../base/element.js';
 
 /** An answer that was kept. */
 export type KeptReply =
@@ -41,12 +43,16 @@ export function encodeReply(result: string | Uint8Array): Uint8Array {
   const isText = typeof result === 'string';
   const size = isText ? Buffer.byteLength(result) : result.length;
   if (size > REPLY_BYTES_MAX) return TOO_LARGE;
+  if (!isText && size === 1) return elementAt(ONE_BYTE, elementAt(result, 0));
   const reply = Buffer.allocUnsafeSlow(size + 1);
   reply[0] = isText ? Reply.JSON : Reply.MSGPACK;
   if (isText) reply.write(result, 1);
   else reply.set(result, 1);
   return reply;
 }
+
+/** Answers of one byte, which most changes give: nil, true, false and small ints need no memory each. */
+const ONE_BYTE = Array.from({ length: 256 }, (_, byte) => Uint8Array.of(Reply.MSGPACK, byte));
 
 /** Stands for an answer with a secret. */
 export function encodeSecret(hint: string): Uint8Array {

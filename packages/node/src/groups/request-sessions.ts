@@ -90,6 +90,8 @@ export class RequestSessions {
   ) {}
 
   find(owner: number, name: string): Session | undefined {
+    const { newest } = this;
+    if (newest !== null && newest.name === name && newest.owner.id === owner) return newest;
     return this.owners.get(owner)?.sessions.get(name);
   }
 
@@ -124,7 +126,7 @@ export class RequestSessions {
     const { young } = this;
     const own = this.owners.get(owner);
     if (young.bytes >= bytesMax || (own?.young.bytes ?? 0) >= USER_SHARE * bytesMax) return 'bytes';
-    if (own?.sessions.has(name) === true) return null;
+    if (this.find(owner, name) !== undefined) return null;
     const isFull = young.sessions >= sessionsMax || (own?.young.sessions ?? 0) >= USER_SHARE * sessionsMax;
     return isFull ? 'sessions' : null;
   }
@@ -142,11 +144,14 @@ export class RequestSessions {
       return this.add(owner, name, { incarnation, low, age, number: this.numbers.take() });
     }
     if (incarnation < known.incarnation) return null;
-    this.unlink(known);
     this.numbers.leave(known);
-    known.age = age;
     known.number = this.numbers.take();
-    this.link(known);
+    if (known === this.newest && known.isYoung) known.age = age;
+    else {
+      this.unlink(known);
+      known.age = age;
+      this.link(known);
+    }
     if (low > known.low) this.forgetBelow(known, low);
     return known;
   }

@@ -73,9 +73,8 @@ export class NamesUnderWay<Holder> {
    * @returns the request that held it
    */
   release({ owner, number }: RequestName): Holder | undefined {
-    const table = this.owners.get(owner);
-    const holder = table?.get(number);
-    if (table?.delete(number) === true) this.size -= 1;
+    const holder = this.owners.get(owner)?.take(number);
+    if (holder !== undefined) this.size -= 1;
     return holder;
   }
 
