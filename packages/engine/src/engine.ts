@@ -41,6 +41,7 @@ import { Marking } from './state/marking.js';
 import type { RecordSource } from './state/records.js';
 import { Removal } from './state/removal.js';
 import type { Scope } from './state/scope.js';
+import { addCounts } from './state/store-counts.js';
 import type { Transaction } from './state/transaction.js';
 
 export interface EngineFigures {
@@ -51,6 +52,7 @@ export interface EngineFigures {
     readonly evictions: number;
     readonly bytes: number;
   };
+  readonly indexes: { readonly lookUps: number };
   readonly garbage: number;
   /** Queries that were ended by a limit. */
   readonly stops: {
@@ -93,7 +95,7 @@ export class Engine {
   /** Things that were removed because only circles of garbage held them. */
   garbageCount = 0;
   /** Counts of collections that are closed. */
-  private readonly goneCounts = { hits: 0, misses: 0, evictions: 0 };
+  private readonly goneCounts = { hits: 0, misses: 0, evictions: 0, lookUps: 0 };
   private readonly programs: ProgramCache;
   private readonly collections = new Map<number, OpenCollection>();
   /** Programs that told clients of events. */
@@ -153,9 +155,7 @@ export class Engine {
   closeCollection(id: number): void {
     const store = this.collections.get(id)?.group.store;
     if (store === undefined) return;
-    this.goneCounts.hits += store.hits;
-    this.goneCounts.misses += store.misses;
-    this.goneCounts.evictions += store.evictions;
+    addCounts(this.goneCounts, store);
     this.collections.delete(id);
   }
 
@@ -171,15 +171,13 @@ export class Engine {
 
   /** Figures of the caches and of ended calls, counted from the start on. */
   get figures(): EngineFigures {
-    let { hits, misses, evictions } = this.goneCounts;
-    for (const { group } of this.collections.values()) {
-      hits += group.store.hits;
-      misses += group.store.misses;
-      evictions += group.store.evictions;
-    }
+    const counts = { ...this.goneCounts };
+    for (const { group } of this.collections.values()) addCounts(counts, group.store);
+    const { lookUps, ...things } = counts;
     return {
       programs: { hits: this.programs.hits, misses: this.programs.misses, bytes: this.programs.bytes },
-      things: { hits, misses, evictions, bytes: this.thingBytes },
+      things: { ...things, bytes: this.thingBytes },
+      indexes: { lookUps },
       garbage: this.garbageCount,
       stops: this.executor.stops,
     };

@@ -556,10 +556,15 @@ describe('types with indexes', () => {
       entries: 4,
       pages: 1,
       bytes: expect.any(Number),
+      lookups: 0,
     });
     db.run("mod_type('Person', 'del', 'boss');");
     db.error("del_type('Person'); raise('no');");
     expect(names("all_by('Person', 'ages', 30)")).toEqual(['ann', 'cid']);
+    expect(db.run("index_info('Person', 'ages')")).toMatchObject({ lookups: 1 });
+    const { lookUps } = db.engine.figures.indexes;
+    db.run("range(3).each(|i| one_by('Person', 'ages', i));");
+    expect(db.engine.figures.indexes.lookUps).toBe(lookUps + 3);
     db.run("del_type('Person');");
     expect(db.run('indexes_info()')).toEqual([]);
     expect(brokenRules(db.collection)).toEqual([]);

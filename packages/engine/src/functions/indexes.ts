@@ -79,7 +79,7 @@ export const INDEXES: readonly Entry[] = [
     },
   }),
   func('index_info', {
-    doc: 'What is known of an index: its properties, whether it is unique and without regard to case, whether instances expire by it, how far it is built and why it could not be, its number of entries, and about how many pages it has on the node that is asked, and how many bytes these take on the disk.',
+    doc: 'What is known of an index: its properties, whether it is unique and without regard to case, whether instances expire by it, how far it is built and why it could not be, its number of entries, and about how many pages it has on the node that is asked, how many bytes these take on the disk, and how often that node looked something up in it since it started.',
     in: In.COLLECTION,
     readsState: true,
     params: [p.str('type'), p.str('name')],
@@ -219,7 +219,7 @@ function indexInfo(rt: Runtime, type: Type, index: TypeIndex): MpData {
   const fields = defOf(type).fields;
   rt.charge(256);
   const out = new MsgpackWriter();
-  out.beginMap(12);
+  out.beginMap(13);
   out.key('name');
   out.str(def.name);
   out.key('type');
@@ -247,6 +247,8 @@ function indexInfo(rt: Runtime, type: Type, index: TypeIndex): MpData {
   out.int(pages);
   out.key('bytes');
   out.int(bytes);
+  out.key('lookups');
+  out.int(index.lookUps);
   return new MpData(out.out.take());
 }
 

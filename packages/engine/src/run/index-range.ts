@@ -84,6 +84,8 @@ export function lookUpOf(rt: Runtime, type: Type, name: string): LookUp {
   if (why !== null) throw operationError(`the index \`${name}\` could not be built: ${why}`);
   if (!index.isReady)
     throw operationError(`the index \`${name}\` is being built (${percentOf(index, type)} %)`);
+  index.lookUps += 1;
+  indexes.lookUps += 1;
   const all = schema.type(type.id).shape?.fields ?? [];
   const fields = index.def.fields.map((id) => {
     const field = all.find((other) => other.id === id);

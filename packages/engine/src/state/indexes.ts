@@ -38,6 +38,8 @@ export class Indexes {
   /** Number of indexes, and of unique ones: fields, since each change of a thing looks at them. */
   count = 0;
   uniques = 0;
+  /** How often something was looked up in one of them, on this node, since they are in its memory. */
+  lookUps = 0;
   /** Ids of indexes whose records differ from what was put last. */
   private readonly changedRecords = new Set<number>();
   private readonly gone = new Map<KeyPages, GoneTree>();

@@ -37,6 +37,8 @@ const NO_OVERLAY: Overlay = new Map();
 
 export class TypeIndex {
   tree: KeyPages;
+  /** How often something was looked up in it, on this node, since it is in its memory. */
+  lookUps = 0;
   /** The slots of the fields in the shape that was asked for last. */
   private shape: Shape | null = null;
   private slots: readonly number[] = [];

@@ -200,7 +200,7 @@ export class EngineMetrics {
   /** To be called every second or so. */
   publish(state: EngineState): void {
     const { metrics } = this;
-    const { programs, things, garbage, stops } = state.engine;
+    const { programs, things, indexes, garbage, stops } = state.engine;
     metrics.set('inFlight', state.inFlight);
     metrics.set('connections', state.connections);
     metrics.set('bodyBytes', state.bodyBytes);
@@ -233,6 +233,7 @@ export class EngineMetrics {
     metrics.set('cacheHits', things.hits);
     metrics.set('cacheMisses', things.misses);
     metrics.set('cacheEvictions', things.evictions);
+    metrics.set('indexLookUps', indexes.lookUps);
     metrics.set('cacheBytes', things.bytes);
     metrics.set('cacheLimit', state.cacheLimitBytes);
     metrics.set('garbage', garbage);

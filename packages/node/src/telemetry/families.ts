@@ -213,6 +213,7 @@ export const FAMILIES = {
   cacheHits: counter('althing_cache_hits_total', 'Things that were in memory when needed'),
   cacheMisses: counter('althing_cache_misses_total', 'Things that had to be read from disk'),
   cacheEvictions: counter('althing_cache_evictions_total', 'Things dropped from memory'),
+  indexLookUps: counter('althing_index_lookups_total', 'Calls that looked something up in an index'),
   cacheBytes: gauge('althing_cache_bytes', 'Memory of loaded things'),
   cacheLimit: gauge('althing_cache_limit_bytes', 'Most memory that loaded things should take'),
   garbage: counter('althing_garbage_removed_total', 'Things removed by the search for circles'),
