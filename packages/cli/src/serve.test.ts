@@ -72,6 +72,8 @@ describe('serve', () => {
       '--storage-path',
       'here',
     );
+    const secrets = [node.variableOf('admin_password'), node.variableOf('cluster_secret')];
+    expect(io.hidden).toEqual(expect.arrayContaining([...secrets, 'ALTHING_TOKEN']));
     running.end(4);
 
     expect(await result).toBe(4);

@@ -104,6 +104,19 @@ describe('rooms of a node', () => {
     expect(await take(line)).toEqual([18, 5, []]);
   });
 
+  test('what is asked behind a JOIN is answered before the event that it brings', async () => {
+    const line = await open();
+    const [join, query] = [encodeMessagePack(['//stuff', 'lobby']), encodeMessagePack(['//stuff', '1;'])];
+    line.send(38, 1, join);
+    line.send(34, 2, query);
+    const got = [await take(line), await take(line), await take(line)];
+    expect(got.map(([type, id]) => [type, id])).toEqual([
+      [18, 1],
+      [18, 2],
+      [6, 65535],
+    ]);
+  });
+
   test('what is wrong is told, and nothing is joined', async () => {
     const stranger = await RawLine.open({ host: '127.0.0.1', port: node.nativePort });
     lines.push(stranger);

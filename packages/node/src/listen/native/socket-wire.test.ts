@@ -54,6 +54,18 @@ test('what is long is handed over slice by slice, and arrives whole', async () =
   await until(() => wire.unsent === 0 && drained > 0, 'it is known that all was taken');
 });
 
+test('what is long waits for a turn that has time for it', () => {
+  const turns: (() => void)[] = [];
+  const pacer = new WritePacer((work) => turns.push(work));
+  while (pacer.takes(SLICE_BYTES));
+  const wire = new SocketWire(near, 'there', () => {}, pacer);
+  wire.send(PackageType.ROOM_EMIT, EVENT_ID, LONG);
+  wire.flush();
+  expect(near.bytesWritten).toBe(0);
+  turns.shift()?.();
+  expect(near.bytesWritten).toBeGreaterThan(0);
+});
+
 test('the end of a connection comes behind what was sent', async () => {
   const wire = new SocketWire(near, 'there', () => {}, new WritePacer());
   wire.send(PackageType.DATA, 1, LONG);

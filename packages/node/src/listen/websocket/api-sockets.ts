@@ -96,7 +96,7 @@ interface ApiWireOptions {
 }
 
 /** The wire of a socket, which must not be touched when it is closed. */
-class ApiWire implements Wire {
+export class ApiWire implements Wire {
   readonly address: string;
   readonly transport = 'api_websocket';
   private readonly onFull: () => void;
@@ -110,7 +110,10 @@ class ApiWire implements Wire {
   private isPaced = false;
 
   constructor(
-    private readonly ws: WebSocket<SocketData>,
+    private readonly ws: Pick<
+      WebSocket<SocketData>,
+      'getUserData' | 'getBufferedAmount' | 'send' | 'end' | 'close'
+    >,
     { onFull, drained, pacer }: ApiWireOptions,
   ) {
     this.pacer = pacer;
