@@ -2,6 +2,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { mayChange } from '../state/session.js';
+import { isShared } from '../state/settings.js';
 import { timeText } from '../state/texts.js';
 import { ActionDialog } from '../ui/action.js';
 import { RowButton } from '../ui/parts.js';
@@ -55,6 +56,14 @@ export function Past({ code, scope, open }: Props): JSX.Element {
         <List entries={saved.value.filter(fits)} open={open} share={isSharing ? share : null} />
         {collection ? <Shared scope={scope} open={open} round={round} /> : null}
         <List entries={past.value.filter(fits).slice(0, LISTED_MAX)} open={open} share={null} />
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={isShared.value}
+            onChange={(event) => (isShared.value = event.currentTarget.checked)}
+          />
+          Others use this browser, too: keep queries for this window alone, until it is closed
+        </label>
       </div>
       {shared === null ? null : (
         <ActionDialog

@@ -1,6 +1,6 @@
 /** Tabs of the query page, and their history. They are kept in the browser within a second, so that no text is ever lost. */
 import { effect, type Signal, signal } from '@preact/signals';
-import { keep, kept } from '../state/settings.js';
+import { isShared, keepText, keptText } from '../state/settings.js';
 import { VARIABLE_TYPES, type Variable } from './variables.js';
 
 export interface Tab {
@@ -79,10 +79,11 @@ function keepLater(name: string, value: Signal<unknown>): void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const flush = (): void => {
     timer = undefined;
-    keep(name, JSON.stringify(value.peek()));
+    keepText(name, JSON.stringify(value.peek()));
   };
   effect(() => {
     void value.value;
+    void isShared.value;
     // Whoever types without a pause loses nothing, either.
     if (!isFirst && timer === undefined) timer = setTimeout(flush, KEEP_MS);
     isFirst = false;
@@ -108,7 +109,7 @@ function keptPast(name: string): readonly Past[] {
 
 function keptList(name: string): readonly unknown[] {
   try {
-    const list: unknown = JSON.parse(kept(name) ?? '[]');
+    const list: unknown = JSON.parse(keptText(name) ?? '[]');
     return Array.isArray(list) ? list : [];
   } catch {
     return [];

@@ -24,6 +24,38 @@ export function keep(name: string, text: string | null): void {
   }
 }
 
+const SHARED = 'shared';
+
+/** Whether others use this browser, too: then what is written is kept for its window alone, and is gone when that is closed. */
+export const isShared = signal(kept(SHARED) === 'yes');
+
+effect(() => keep(SHARED, isShared.value ? 'yes' : null));
+
+// Other windows keep theirs there, too.
+addEventListener('storage', ({ key, newValue }) => {
+  if (key === PREFIX + SHARED) isShared.value = newValue === 'yes';
+});
+
+/** What was written, as {@link keepText} kept it. */
+export function keptText(name: string): string | null {
+  try {
+    return (isShared.peek() ? sessionStorage : localStorage).getItem(PREFIX + name);
+  } catch {
+    return null;
+  }
+}
+
+/** Keeps what was written, in one place alone. */
+export function keepText(name: string, text: string): void {
+  try {
+    const [to, other] = isShared.peek() ? [sessionStorage, localStorage] : [localStorage, sessionStorage];
+    other.removeItem(PREFIX + name);
+    to.setItem(PREFIX + name, text);
+  } catch {
+    // As above.
+  }
+}
+
 const SESSION = `${PREFIX}session`;
 
 /** Keeps the token of a session for this window, or for all of this browser. */

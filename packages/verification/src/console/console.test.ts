@@ -183,6 +183,15 @@ describe('in a browser', () => {
     await opened.logIn(ADMIN);
     await opened.go('#/q');
     await page.getByRole('tab', { name: '.precious;' }).waitFor();
+
+    // Where others use the browser, too, it outlives a reload of its window, and no other window has it.
+    await page.getByText('History and saved queries').click();
+    await page.getByLabel('Others use this browser, too').check();
+    await opened.write('.secret;');
+    await page.getByRole('tab', { name: '.secret;' }).waitFor();
+    await page.reload();
+    await page.getByRole('tab', { name: '.secret;' }).waitFor();
+    expect(await page.evaluate('JSON.stringify(localStorage)')).not.toMatch(/precious|secret/);
   });
 
   testInBrowser('a link fills the editor and runs nothing', async () => {
