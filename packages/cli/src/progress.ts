@@ -8,19 +8,17 @@ const TERMINAL_MS = 200;
 const OTHERWISE_MS = 10_000;
 
 export class Progress {
-  private readonly io: Io;
-  private readonly verb: string;
-  private readonly total: number | null;
   private readonly isTerminal: boolean;
   private bytes = 0;
   private toldAt = performance.now();
   private hasLine = false;
 
   /** @param total bytes that there will be, if that is known */
-  constructor(io: Io, verb: string, total: number | null = null) {
-    this.io = io;
-    this.verb = verb;
-    this.total = total;
+  constructor(
+    private readonly io: Io,
+    private readonly verb: string,
+    private readonly total: number | null = null,
+  ) {
     this.isTerminal = 'isTTY' in io.stderr && io.stderr.isTTY === true;
   }
 

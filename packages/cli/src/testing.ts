@@ -11,7 +11,6 @@ export class FakeIo implements Io {
   readonly stdin: PassThrough & { isTTY?: boolean; setRawMode?(raw: boolean): unknown };
   readonly stdout: Writable;
   readonly stderr: Writable;
-  readonly environment: Readonly<Record<string, string | undefined>>;
   readonly #secrets: Secrets;
   readonly #parts = { stdout: '', stderr: '' };
   readonly #listeners = new Set<(signal: NodeJS.Signals) => void>();
@@ -19,8 +18,10 @@ export class FakeIo implements Io {
   readonly #rawWaiters: { raw: boolean; resolve: () => void }[] = [];
   #raw: boolean | undefined;
 
-  constructor(environment: Readonly<Record<string, string | undefined>> = {}, input?: string) {
-    this.environment = environment;
+  constructor(
+    readonly environment: Readonly<Record<string, string | undefined>> = {},
+    input?: string,
+  ) {
     this.#secrets = new Secrets(environment);
     this.stdin = new PassThrough();
     if (input !== undefined) Readable.from([Buffer.from(input)]).pipe(this.stdin);

@@ -6,7 +6,6 @@ export type DateTimeKind = 'datetime' | 'timeval';
 
 /** A moment and what its local time is told by. Immutable; every change is a new one. */
 export class DateTime implements Place {
-  readonly kind: DateTimeKind;
   /** Seconds since 1970-01-01T00:00:00Z: a number while safe, else a bigint, so that equal moments are `===`. */
   readonly moment: Int;
   readonly zone: Zone | null;
@@ -14,8 +13,11 @@ export class DateTime implements Place {
   readonly offsetMinutes: number;
 
   /** `overflow_err` if the moment is outside int64. */
-  constructor(kind: DateTimeKind, moment: Int, place: Place) {
-    this.kind = kind;
+  constructor(
+    readonly kind: DateTimeKind,
+    moment: Int,
+    place: Place,
+  ) {
     this.moment = toInt(moment);
     this.zone = place.zone;
     this.offsetMinutes = place.offsetMinutes;

@@ -2,11 +2,11 @@ export type DateTimeErrorCode = 'value_err' | 'overflow_err' | 'type_err';
 
 /** Every failure of this module that a program can cause. */
 export class DateTimeError extends Error {
-  readonly code: DateTimeErrorCode;
-
-  constructor(code: DateTimeErrorCode, message: string) {
+  constructor(
+    readonly code: DateTimeErrorCode,
+    message: string,
+  ) {
     super(message);
     this.name = 'DateTimeError';
-    this.code = code;
   }
 }

@@ -24,7 +24,6 @@ const BLOCKS_MAX = 128;
  * kept: a later question costs some nanoseconds. The table repeats constant data, so a zone is a constant to its users.
  */
 export class Zone {
-  readonly name: string;
   /** A block without changes is its offset alone. */
   #blocks: (number | OffsetChanges | undefined)[] = [];
   /** Blocks with changes in the table, at most BLOCKS_MAX. */
@@ -32,9 +31,7 @@ export class Zone {
   #reader: OffsetReader | undefined;
   #eras: readonly Era[] | undefined;
 
-  constructor(name: string) {
-    this.name = name;
-  }
+  constructor(readonly name: string) {}
 
   /** Seconds east of UTC. */
   offsetAt(moment: Int): number {

@@ -92,13 +92,15 @@ export class ByteWriter {
 /** Reads what {@link ByteWriter} wrote, or throws {@link CodecError}. Byte strings are views of the input. */
 export class ByteReader {
   private readonly buffer: Uint8Array;
-  private readonly end: number;
   private at: number;
 
-  constructor(bytes: Uint8Array, start = 0, end = bytes.byteLength) {
+  constructor(
+    bytes: Uint8Array,
+    start = 0,
+    private readonly end = bytes.byteLength,
+  ) {
     this.buffer = bytes;
     this.at = start;
-    this.end = end;
   }
 
   get offset(): number {

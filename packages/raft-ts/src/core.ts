@@ -73,7 +73,6 @@ export interface ElectionRecord {
 
 export class Core {
   readonly id: NodeId;
-  readonly settings: Settings;
   readonly view: LogView;
   readonly log: RaftLog;
   readonly tracker: Tracker;
@@ -159,10 +158,12 @@ export class Core {
   outboxDropped = 0;
   readonly refusedByReason = new Map<RefusalReason, number>();
 
-  constructor(config: RaftConfig, settings: Settings) {
+  constructor(
+    config: RaftConfig,
+    readonly settings: Settings,
+  ) {
     const { id, hardState, applied, membership, promised } = config;
     this.id = id;
-    this.settings = settings;
     this.trace = settings.trace;
     this.hasRoom = config.hasRoom ?? ALWAYS;
     this.holdsNotice = config.holdsNotice ?? NEVER;

@@ -6,18 +6,17 @@
 import { assert } from './assert.js';
 
 export class Lease {
-  private readonly clock_ms: () => number;
-  private readonly duration_ms: number;
   /** When each round was sent, oldest first. */
   private sentRounds: { readonly round: number; readonly at_ms: number }[] = [];
   private until_ms = Number.NEGATIVE_INFINITY;
   /** Ended for the rest of this term. */
   private over = false;
 
-  constructor(clock_ms: () => number, duration_ms: number) {
+  constructor(
+    private readonly clock_ms: () => number,
+    private readonly duration_ms: number,
+  ) {
     assert(duration_ms >= 0, 'A lease lasts no negative time', duration_ms);
-    this.clock_ms = clock_ms;
-    this.duration_ms = duration_ms;
   }
 
   /** Begins a term of leadership. */

@@ -14,7 +14,6 @@ import type { LogView } from './hostlog.js';
 import { type Entry, entryBytes, type HardState, type Index, type SnapshotMeta, type Term } from './types.js';
 
 export class RaftLog {
-  private readonly view: LogView;
   /** The entry before the first available one. */
   private borderIndex: Index;
   private borderTerm: Term;
@@ -49,7 +48,12 @@ export class RaftLog {
   /**
    * `lossy`: entries that were there once may be missing at the end, and the commit index may speak of them.
    */
-  constructor(view: LogView, hardState: HardState, applied: Index, lossy: boolean) {
+  constructor(
+    private readonly view: LogView,
+    hardState: HardState,
+    applied: Index,
+    lossy: boolean,
+  ) {
     const border = view.firstIndex() - 1;
     const last = view.lastIndex();
     assert(border >= 0 && last >= border, 'The log view ends before it begins', border, last);
@@ -61,7 +65,6 @@ export class RaftLog {
     );
     assert(applied <= last, 'More was applied than the log holds', applied, last);
     assert(hardState.commit <= last || lossy, 'More is committed than the log holds', hardState.commit, last);
-    this.view = view;
     this.borderIndex = border;
     this.borderTerm = view.term(border);
     this.borderHash = view.hash(border);

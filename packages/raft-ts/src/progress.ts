@@ -19,8 +19,6 @@ export class Progress {
   state: ProgressState = 'probe';
   /** The member's log is known to agree up to here, durably. `0 <= match < next`. */
   match: Index = 0;
-  /** The next entry to send. */
-  next: Index;
   /** probe: an append is under way, nothing more is sent. */
   paused = false;
   /** snapshot: the index of the snapshot under way. */
@@ -46,13 +44,13 @@ export class Progress {
 
   constructor(
     readonly id: NodeId,
-    next: Index,
+    /** The next entry to send. */
+    public next: Index,
     now: number,
     maxInflightMessages: number,
     maxInflightBytes: number,
   ) {
     assert(next >= 1, 'Indexes begin at 1', next);
-    this.next = next;
     this.lastActive = now;
     this.window = new Inflights(maxInflightMessages, maxInflightBytes);
   }

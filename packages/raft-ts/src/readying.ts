@@ -50,13 +50,10 @@ export interface Ready {
 /** Keeps what was last said, so that only changes are said again. */
 export class Announcer {
   private role: Role = 'follower';
-  private term: Term;
   private leader: NodeId = 0;
   private quiesced = false;
 
-  constructor(term: Term) {
-    this.term = term;
-  }
+  constructor(private term: Term) {}
 
   isNews({ role, term, leader, quiesced }: Core): boolean {
     return role !== this.role || term !== this.term || leader !== this.leader || quiesced !== this.quiesced;

@@ -14,13 +14,10 @@ export interface LinesEnd {
 
 /** They are read once, in one of two ways. */
 export class Lines {
-  private readonly source: AsyncIterable<Uint8Array>;
   private count = 0;
   private found: LinesEnd | null = null;
 
-  constructor(source: AsyncIterable<Uint8Array>) {
-    this.source = source;
-  }
+  constructor(private readonly source: AsyncIterable<Uint8Array>) {}
 
   /** The last line, when all were read. */
   get end(): LinesEnd {

@@ -38,8 +38,6 @@ export interface Ran {
 }
 
 export class Session {
-  /** As people write it: `//stuff`, `@thingsdb`, `@node`. */
-  scope: string;
   readonly settings: SessionSettings;
   readonly variables = new Map<string, WireValue>();
   /** The result of the last query: `_` in the next. */
@@ -49,11 +47,11 @@ export class Session {
 
   constructor(
     readonly db: Database,
-    scope: string,
+    /** As people write it: `//stuff`, `@thingsdb`, `@node`. */
+    public scope: string,
     settings: Partial<SessionSettings> = {},
     private readonly now: () => number = () => performance.now(),
   ) {
-    this.scope = scope;
     this.settings = { format: 'auto', isTiming: false, isStale: false, isReadOnly: false, ...settings };
   }
 

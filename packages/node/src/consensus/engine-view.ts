@@ -3,9 +3,9 @@ import { assert } from '../base/assert.js';
 import { encodeMembership } from '../between/membership.js';
 import type { Applied, CommittedEntry, Event, GroupId, LogPosition } from '../between/protocol.js';
 import type { GroupContext } from './group-context.js';
+import type { GroupWatch } from './group-figures.js';
 import type { GroupLog } from './group-log.js';
 import { PreparedAnswers } from './prepared-answers.js';
-import type { GroupWatch } from './watches/group-watch.js';
 
 /**
  * A group as the engine side knows it: whether it may propose, how far it was told what is committed, and what it waits to

@@ -2,8 +2,8 @@ import type { LogView } from '@althing/storage';
 import type { InstallSnapshot, Message, RaftConfig, RaftNode, RaftOptions } from 'raft-ts';
 import type { Clock } from '../base/clock.js';
 import type { Event, GroupId, NodeId, PreparedAnswer } from '../between/protocol.js';
+import type { GroupWatch } from './group-figures.js';
 import type { LogWriter } from './log-writer.js';
-import type { GroupWatch } from './watches/group-watch.js';
 
 /** Additions of a harness to the core of a group. */
 export interface Observation extends Pick<RaftConfig, 'trace'> {

@@ -5,7 +5,6 @@ import type { GroupId } from '../between/protocol.js';
 import { SYNC_SECONDS } from '../telemetry/families.js';
 import { Histogram, type Metrics } from '../telemetry/metrics.js';
 import { label, type Page } from '../telemetry/page.js';
-import type { GroupWatch } from './watches/group-watch.js';
 
 /** Groups with series of their own: those with the lowest numbers. */
 export const SEPARATE_MAX = 100;
@@ -50,7 +49,7 @@ const GAUGES: readonly Gauge[] = [
 ];
 
 export class GroupFigures {
-  private readonly groups = new Map<GroupId, Figures>();
+  private readonly groups = new Map<GroupId, GroupWatch>();
 
   /** @param now monotonic milliseconds */
   constructor(
@@ -62,7 +61,7 @@ export class GroupFigures {
   watch(group: GroupId): GroupWatch {
     let figures = this.groups.get(group);
     if (figures === undefined) {
-      figures = new Figures(this.metrics, this.now);
+      figures = new GroupWatch(this.metrics, this.now);
       this.groups.set(group, figures);
     }
     return figures;
@@ -112,7 +111,8 @@ interface Counted {
   readonly latency: Pick<Histogram, 'cells'>;
 }
 
-class Figures implements Counted, GroupWatch {
+/** The events of a Raft group, counted. */
+export class GroupWatch implements Counted {
   leaderChanges = 0;
   readonly proposals: [number, number, number] = [0, 0, 0];
   readonly latency = new Histogram(SYNC_SECONDS);
@@ -126,14 +126,17 @@ class Figures implements Counted, GroupWatch {
     private readonly now: () => number,
   ) {}
 
+  /** This node, leading, proposed everything up to an index: one time for so many entries. */
   proposed(index: number): void {
     if (this.pending.length < TIMED_MAX) this.pending.push({ index, at: this.now() });
   }
 
+  /** So many entries could not be proposed. */
   refused(count: number): void {
     this.proposals[1] += count;
   }
 
+  /** So many entries that this node proposed are committed, the last one with this index. */
   committed(lastIndex: number, count: number): void {
     this.proposals[0] += count;
     const now = this.now();
@@ -147,6 +150,7 @@ class Figures implements Counted, GroupWatch {
     if (done > 0) this.pending.splice(0, done);
   }
 
+  /** Proposals that are not committed may never be. */
   lost(): void {
     this.proposals[2] += this.pending.length;
     this.pending = [];
@@ -163,6 +167,7 @@ class Figures implements Counted, GroupWatch {
     this.metrics.observe('readIndexSeconds', (this.now() - asked) / 1000);
   }
 
+  /** Another leader than before, or none (0). */
   leaderChanged(leader: number): void {
     if (leader !== 0 && leader !== this.leader) this.leaderChanges += 1;
     if (leader !== 0) this.leader = leader;

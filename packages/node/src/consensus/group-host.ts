@@ -6,7 +6,7 @@ import { Activity } from './activity.js';
 import { EarlyMessages } from './early-messages.js';
 import { exitCodeOf } from './exit-code.js';
 import type { GroupContext, Observation } from './group-context.js';
-import type { GroupNow } from './group-figures.js';
+import type { GroupNow, GroupWatch } from './group-figures.js';
 import { GroupOpening } from './group-opening.js';
 import { positionOf } from './group-position.js';
 import { Handover } from './handover.js';
@@ -15,7 +15,6 @@ import { LogWriter } from './log-writer.js';
 import { RaftGroup } from './raft-group.js';
 import { RootFollower } from './root-follower.js';
 import { DiskWatch } from './watches/disk-watch.js';
-import type { WatchGroup } from './watches/group-watch.js';
 import { LaggingGroups } from './watches/lag-watch.js';
 import { SlowDisk, slowDiskNews } from './watches/slow-disk.js';
 
@@ -42,7 +41,7 @@ export interface GroupHostOptions
   /** Clock of the pauses in which followers are not told what is committed. Default: they are told at once. */
   readonly clock?: Pick<Clock, 'now' | 'after'>;
   /** Counts the events of a group. */
-  readonly watch?: WatchGroup;
+  readonly watch?: (group: GroupId) => GroupWatch | undefined;
   /** How a group's core is looked at, and whether it is another one; for the simulator. */
   readonly observe?: (group: GroupId) => Observation;
 }

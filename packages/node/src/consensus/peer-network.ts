@@ -9,13 +9,7 @@ import { ExitCode } from '../config/exit-codes.js';
 import type { PeerTls } from '../peers/dial.js';
 import { type Encryption, isReadable, READABLE } from '../peers/encryption.js';
 import { Adoption, type AdoptionSelf, handOver } from '../peers/formation/adoption.js';
-import {
-  type Formation,
-  form,
-  type InviteAnswer,
-  invite,
-  RemovedError,
-} from '../peers/formation/formation.js';
+import { Formation, type InviteAnswer, invite, RemovedError } from '../peers/formation/formation.js';
 import type { VersionRange } from '../peers/greeting-format.js';
 import type { Payload } from '../peers/links.js';
 import { AskError } from '../peers/questions.js';
@@ -284,7 +278,7 @@ export class PeerNetwork implements Network {
     const { options, events, transport } = this;
     const { identity, name, bind } = options;
     const { host } = this;
-    return form({
+    return new Formation({
       identity,
       name,
       level: options.level,

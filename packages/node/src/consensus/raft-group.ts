@@ -13,11 +13,11 @@ import { Pacer } from '../between/pacer.js';
 import type { Applied, GroupId, MembershipStep, NodeId, PreparedAnswer } from '../between/protocol.js';
 import { EngineView } from './engine-view.js';
 import type { GroupContext } from './group-context.js';
+import type { GroupWatch } from './group-figures.js';
 import { GroupLog } from './group-log.js';
 import { changeStepOf, stepTowards, successorOf } from './group-members.js';
 import { GroupWrites } from './group-writes.js';
 import { LostTailError } from './log-fit.js';
-import type { GroupWatch } from './watches/group-watch.js';
 import { LagQuestion, LagWatch } from './watches/lag-watch.js';
 import { OutrunWatch } from './watches/slow-disk.js';
 

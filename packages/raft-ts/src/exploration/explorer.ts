@@ -54,7 +54,6 @@ const SLEEPS = 28;
 
 export class Explorer {
   readonly automaton: Automaton;
-  private readonly model: Model;
   private readonly seen = new PairTable();
   /** By number of the state: the state before it, and the step that led on. */
   private readonly before = new Ints();
@@ -81,8 +80,7 @@ export class Explorer {
   private high = 0;
   private low = 0;
 
-  constructor(model: Model) {
-    this.model = model;
+  constructor(private readonly model: Model) {
     this.automaton = new Automaton(model);
     this.nodes = Int32Array.from(model.ids, (id) => this.automaton.firstState(id));
     this.nextNodes = this.nodes.slice();

@@ -27,14 +27,15 @@ export class LocalNode {
   /** Messages sent since they were last asked for. */
   private sent: Message[] = [];
   private commit: Index = 0;
-  private readonly model: Model;
-  private readonly contents: Contents;
   private readonly listener: ((event: TraceEvent) => void) | undefined;
 
   /** Starts from copies of what `origin` holds. `contents` is that of all snapshots of all nodes. */
-  constructor(model: Model, origin: Origin, contents: Contents, listener?: (event: TraceEvent) => void) {
-    this.model = model;
-    this.contents = contents;
+  constructor(
+    private readonly model: Model,
+    origin: Origin,
+    private readonly contents: Contents,
+    listener?: (event: TraceEvent) => void,
+  ) {
     this.listener = listener;
     this.witness = origin.witness.clone();
     this.host = this.start(origin.id, { ...origin.disk, log: origin.disk.log.clone() });

@@ -45,11 +45,9 @@ export class Views {
   readonly committed: number;
   /** By term: the last index that the node knew as committed when it led it. */
   readonly committedIn: number;
-  private readonly model: Model;
 
-  constructor(model: Model) {
+  constructor(private readonly model: Model) {
     const { indexEnd, termMax } = model;
-    this.model = model;
     this.terms = LISTS;
     this.hashes = this.terms + indexEnd;
     this.diskHashes = this.hashes + indexEnd;

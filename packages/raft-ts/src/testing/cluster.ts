@@ -41,10 +41,8 @@ export class Cluster {
   readonly cut = new Set<string>();
   private readonly contents: Contents = new Map();
   private readonly lives = new Map<NodeId, number>();
-  private readonly setup: ClusterOptions;
 
-  constructor(setup: ClusterOptions) {
-    this.setup = setup;
+  constructor(private readonly setup: ClusterOptions) {
     this.checker = new Checker(setup.membership);
   }
 

@@ -39,14 +39,12 @@ export interface Modules<Parts> {
 
 /** Loads parts of a package with planted bugs, each set of bugs once. */
 export class ModulePlanter<Bug extends string, Parts> {
-  private readonly bugs: Readonly<Record<Bug, PlantedBug>>;
-  private readonly modules: Modules<Parts>;
   private readonly loaded = new Map<string, Promise<Parts>>();
 
-  constructor(bugs: Readonly<Record<Bug, PlantedBug>>, modules: Modules<Parts>) {
-    this.bugs = bugs;
-    this.modules = modules;
-  }
+  constructor(
+    private readonly bugs: Readonly<Record<Bug, PlantedBug>>,
+    private readonly modules: Modules<Parts>,
+  ) {}
 
   /**
    * The parts with these bugs; the sound ones without any.

@@ -37,15 +37,12 @@ const SETTLE_ROUNDS = 200;
 const TICK_MS = 100;
 
 class Scenario {
-  private readonly nodeClass: RaftNodeClass;
   private cluster: Cluster | null = null;
   private lines: string[] = [];
   private shows = true;
   private clock_ms = 0;
 
-  constructor(nodeClass: RaftNodeClass) {
-    this.nodeClass = nodeClass;
-  }
+  constructor(private readonly nodeClass: RaftNodeClass) {}
 
   run(commands: readonly Command[]): readonly string[] {
     this.lines = [];

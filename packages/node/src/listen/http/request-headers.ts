@@ -13,44 +13,29 @@ import type { HttpRequest } from 'uWebSockets.js';
 import type { RequestIds } from '../shared/request-ids.js';
 import { NO_TERMS, numberedOf, type TermHeaders } from '../shared/terms.js';
 
-export interface RequestHeaders {
-  /** The name of the request: the client's own, or one that it got here. */
-  readonly id: string;
-  readonly host: string;
-  /** Of the page that sends the request; null for none. */
-  readonly origin: string | null;
-  /** Whether a browser asks if it may send another request. */
-  readonly isPreflight: boolean;
-  /** Null when there is none, or more than one. */
-  readonly authorization: string | null;
-  readonly forwardedFor: string;
-  readonly contentType: string;
-  readonly contentLength: number;
-  readonly contentEncoding: boolean;
-  /**
-   * Whether the connection ends with the answer, since the request may not end where it seems to: see
-   * `writeLater`.
-   */
-  readonly isLast: boolean;
-  /** Null when there are none of these headers. */
-  readonly terms: TermHeaders | null;
-  /** The problem of the request's framing, by which it could be read as another request. */
-  readonly malformed: string | null;
-}
-
 /** The headers of a request, as far as they are used. */
-class HeadersRead implements RequestHeaders {
+class HeadersRead {
+  /** The name of the request: the client's own, or one that it got here. */
   id = '';
   host = '';
+  /** Of the page that sends the request; null for none. */
   origin: string | null = null;
+  /** Whether a browser asks if it may send another request. */
   isPreflight = false;
+  /** Null when there is none, or more than one. */
   authorization: string | null = null;
   forwardedFor = '';
   contentType = '';
   contentLength = 0;
   contentEncoding = false;
+  /**
+   * Whether the connection ends with the answer, since the request may not end where it seems to: see
+   * `writeLater`.
+   */
   isLast = false;
+  /** Null when there are none of these headers. */
   terms: TermHeaders | null = null;
+  /** The problem of the request's framing, by which it could be read as another request. */
   malformed: string | null = null;
   requestId: string | null = null;
   hosts = 0;
@@ -60,6 +45,10 @@ class HeadersRead implements RequestHeaders {
 
   constructor(readonly method: string) {}
 }
+
+export type RequestHeaders = Readonly<
+  Omit<HeadersRead, 'requestId' | 'hosts' | 'authorizations' | 'contentLengths' | 'chunked' | 'method'>
+>;
 
 /** Reads the headers of requests, one request at a time. */
 export class HeaderReader {

@@ -7,7 +7,7 @@ import { freePorts } from '../../testing/free-ports.js';
 import { seeded } from '../../testing/random.js';
 import { within } from '../../testing/until.js';
 import { Transport } from '../transport.js';
-import { type Formation, type FormationOptions, form, invite, RemovedError } from './formation.js';
+import { Formation, type FormationOptions, invite, RemovedError } from './formation.js';
 
 const running: Member[] = [];
 
@@ -175,7 +175,7 @@ class Member {
       onSuperseded: () => {},
     });
     await this.transport.listen();
-    this.formation = form({
+    this.formation = new Formation({
       identity,
       name: 'localhost',
       level: 2,

@@ -85,22 +85,6 @@ export class RemovedError extends Error {
   }
 }
 
-export interface Formation {
-  /**
-   * The node belongs to a cluster. Rejects with RemovedError, or an error of the disk; never after `close`.
-   */
-  readonly formed: Promise<ClusterRecord>;
-  /** Answers a question of another node, before this node belongs to a cluster and after it. */
-  question(question: Uint8Array, answer: (reply: Uint8Array) => void): void;
-  /** Nothing is asked and answered any more. */
-  close(): void;
-}
-
-/** @throws ConfigurationError when `expected` names a node twice */
-export function form(options: FormationOptions): Formation {
-  return new Driver(options);
-}
-
 /** The outcome of an invitation. */
 export interface InviteAnswer {
   /** The reason why the node does not come; null: it will ask to join. */
@@ -140,7 +124,7 @@ const SAVE_AGAIN_MS = 1000;
 const NODE_ID_MAX = 2 ** 48 - 1;
 const NAME_LENGTH_MAX = 255;
 
-class Driver implements Formation {
+export class Formation {
   private readonly outcome = new Deferred<ClusterRecord>();
   private readonly core: FormationCore;
   private readonly replies = new Map<number, (answer: FormationAnswer) => void>();
@@ -149,6 +133,7 @@ class Driver implements Formation {
   private cancelWake: (() => void) | null = null;
   private closed = false;
 
+  /** @throws ConfigurationError when `expected` names a node twice */
   constructor(private readonly options: FormationOptions) {
     const { identity, name, address, store } = options;
     this.core = new FormationCore({
@@ -164,10 +149,12 @@ class Driver implements Formation {
     this.wake();
   }
 
+  /** The node belongs to a cluster. Rejects with RemovedError, or an error of the disk; never after `close`. */
   get formed(): Promise<ClusterRecord> {
     return this.outcome.promise;
   }
 
+  /** Answers a question of another node, before this node belongs to a cluster and after it. */
   question(bytes: Uint8Array, answer: (reply: Uint8Array) => void): void {
     if (this.closed) return;
     const id = this.nextReply++;
@@ -176,6 +163,7 @@ class Driver implements Formation {
     this.act();
   }
 
+  /** Nothing is asked and answered any more. */
   close(): void {
     this.closed = true;
     this.cancelWake?.();
