@@ -8,12 +8,12 @@ import {
   typeIdOf,
   WholeReplacedError,
 } from '@althing/engine';
+import type { FeedPosition } from '../between/feed-position.js';
 import type { CommittedEntry, LogPart } from '../between/protocol.js';
 import { decodeEntry } from '../groups/entry.js';
 import type { GroupSession } from '../groups/group-session.js';
 import type { LogReads } from './log-reads.js';
 import { FeedParcel, type LabelledChange, type Present } from './parcel.js';
-import type { FeedPosition } from './position.js';
 import { type Subscriber, UnconfirmedError } from './subscriber.js';
 
 export interface CollectionFeedOptions {

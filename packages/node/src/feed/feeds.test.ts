@@ -1,10 +1,10 @@
 /** Feeds over a real log and a real state, in one thread. */
 import { ErrorCode } from '@althing/engine';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { parsePosition } from '../between/feed-position.js';
 import { TestBench } from '../testing/session-bench.js';
 import { Feeds, LostError } from './feeds.js';
 import { ALL_CHANGES, filterOf } from './parcel.js';
-import { parsePosition } from './position.js';
 import type { FeedEnd, FeedLine, FeedSink } from './subscriber.js';
 
 const ALL = ALL_CHANGES;

@@ -1,12 +1,12 @@
 import { type Engine, ErrorCode, missingPrivilege, Privilege, QueryError, type User } from '@althing/engine';
 import type { Clock } from '../base/clock.js';
+import { type FeedPosition, positionText } from '../between/feed-position.js';
 import type { GroupId } from '../between/protocol.js';
 import type { GroupSession } from '../groups/group-session.js';
 import type { FeedFigures } from '../telemetry/engine-metrics.js';
 import { CollectionFeed, follows } from './collection-feed.js';
 import type { LogReads } from './log-reads.js';
 import type { FeedFilter } from './parcel.js';
-import { type FeedPosition, positionText } from './position.js';
 import { type FeedEnd, type FeedSink, Subscriber } from './subscriber.js';
 
 /** Followers of one node at most. */

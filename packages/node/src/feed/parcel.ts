@@ -8,7 +8,7 @@ import {
   type Sink,
   type ThingChange,
 } from '@althing/engine';
-import { type FeedPosition, positionText } from './position.js';
+import { type FeedPosition, positionText } from '../between/feed-position.js';
 
 /** The changes that a follower asks for. */
 export interface FeedFilter {

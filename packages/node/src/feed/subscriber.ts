@@ -1,6 +1,6 @@
 import type { SchemaView } from '@althing/engine';
+import { type FeedPosition, positionText } from '../between/feed-position.js';
 import { aliveLine, type FeedFilter, type FeedParcel, type LineBody } from './parcel.js';
-import { type FeedPosition, positionText } from './position.js';
 
 /** The end of a feed for one follower. */
 export type FeedEnd =

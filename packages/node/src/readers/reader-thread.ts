@@ -5,7 +5,7 @@ import { ErrorCode, QueryError, type WireValues } from '@althing/engine';
 import { LevelStore, SnapshotReads } from '@althing/storage';
 import { systemEnvironment } from '../base/environment.js';
 import { describe, isDamage } from '../base/failures.js';
-import { positionText } from '../feed/position.js';
+import { positionText } from '../between/feed-position.js';
 import type { ProgramBody } from '../groups/request.js';
 import { encodeAnswer, withLogs } from '../requests/forward-format.js';
 import { failed } from '../requests/replies.js';

@@ -16,8 +16,8 @@ import {
 } from '@althing/engine';
 import type { SnapshotReads, StateView } from '@althing/storage';
 import { assert } from '../base/assert.js';
+import type { FeedPosition } from '../between/feed-position.js';
 import { type GroupId, ROOT_GROUP } from '../between/protocol.js';
-import type { FeedPosition } from '../feed/position.js';
 import { decodeApplied } from '../groups/applied.js';
 import { LogTexts, type Reply, replyOf } from '../groups/request.js';
 import { failed, nodeError } from '../requests/replies.js';

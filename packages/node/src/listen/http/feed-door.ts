@@ -12,9 +12,9 @@
 import type { HttpRequest } from 'uWebSockets.js';
 import { QueryError } from '@althing/engine';
 import type { Clock } from '../../base/clock.js';
+import { type FeedPosition, parsePosition } from '../../between/feed-position.js';
 import { endingOf, type Feeds, LostError } from '../../feed/feeds.js';
 import { type FeedFilter, FILTER_MAX, filterOf } from '../../feed/parcel.js';
-import { type FeedPosition, parsePosition } from '../../feed/position.js';
 import type { FeedEnd, FeedLine, FeedSink } from '../../feed/subscriber.js';
 import type { Authenticator, Login } from '../auth/authenticator.js';
 import type { Gate } from '../gate/gate.js';

@@ -7,9 +7,9 @@
  * The event CHANGES is `[scope, line]`, CHANGES_END `[scope, {lost: true, oldest} | {ended}]`, with the scope as the client wrote it.
  */
 import { ErrorCode, MsgpackReader, MsgpackWriter, QueryError, ShapeTree, type User } from '@althing/engine';
+import { type FeedPosition, parsePosition } from '../../between/feed-position.js';
 import { endingOf, type FeedEnding, LostError } from '../../feed/feeds.js';
 import { type FeedFilter, FILTER_MAX, filterOf } from '../../feed/parcel.js';
-import { type FeedPosition, parsePosition } from '../../feed/position.js';
 import type { FeedEnd, FeedLine, FeedSink } from '../../feed/subscriber.js';
 import type { Respond } from '../../groups/request.js';
 import { INTERNAL } from '../http/refusals.js';

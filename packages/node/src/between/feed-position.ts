@@ -4,7 +4,7 @@
  *
  *   position := index "-" hash        hash: eight hexadecimal digits
  */
-import type { LogPosition } from '../between/protocol.js';
+import type { LogPosition } from './protocol.js';
 
 export type FeedPosition = Pick<LogPosition, 'index' | 'hash'>;
 
