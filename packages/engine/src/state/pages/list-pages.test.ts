@@ -40,25 +40,6 @@ describe('a large list', () => {
     expect(fixture.list.at(77_777)).toBe(77_777);
   });
 
-  test('beside another gets numbers for its pieces that are found once, however many there are', () => {
-    const looksFor = (items: number): number => {
-      const fixture = new Fixture(items);
-      fixture.checkpoint();
-      const { root } = fixture.group.store;
-      fixture.change((transaction) => transaction.setProperty(root, 'other', fixture.list));
-      let looks = 0;
-      const { forEach } = root;
-      root.forEach = function (visit) {
-        looks += 1;
-        forEach.call(this, visit);
-      };
-      fixture.checkpoint();
-      expect(new Set(fixture.records.keys()).size).toBe(1 + 2 * Math.ceil(items / 256));
-      return looks;
-    };
-    expect(looksFor(20_000)).toBe(looksFor(2_000));
-  });
-
   test('takes items one by one at its end, of which the last pieces are written', () => {
     const fixture = new Fixture(10_000);
     fixture.checkpoint();

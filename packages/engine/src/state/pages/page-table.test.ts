@@ -198,6 +198,19 @@ describe('the number of a page that goes', () => {
     expect(numbers.allocate()).toBe(1);
   });
 
+  test('has its next turn behind all others: none is looked for from the first one on', () => {
+    const disk = new Disk();
+    const numbers = new PageNumbers(1, 10, disk.unfinished);
+    const begin = (): void => disk.begin({ freezeAll: (sink) => numbers.freeze(sink) });
+    expect([numbers.allocate(), numbers.allocate()]).toEqual([1, 2]);
+    numbers.free(1);
+    begin();
+    disk.end();
+    begin();
+    expect(numbers.all).toEqual([2]);
+    expect(Array.from({ length: 8 }, () => numbers.allocate())).toEqual([3, 4, 5, 6, 7, 8, 9, 1]);
+  });
+
   test('is deleted by the next checkpoint when one came to nothing, unless it is in use again', () => {
     const disk = new Disk();
     const numbers = new PageNumbers(1, 10, disk.unfinished);
