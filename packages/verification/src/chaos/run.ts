@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Draw } from '../simulation/random.js';
 import { Clients } from './clients.js';
+import { Copies } from './copies.js';
 import type { FaultKind } from './fault-kind.js';
 import { runFaults } from './fault-schedule.js';
 import { Fleet } from './fleet.js';
@@ -65,6 +66,14 @@ export async function run(options: RunOptions): Promise<Recorder> {
       }, LAST_WORDS_MS);
     },
   });
+  const token = (): string => fleet.requests.authorization.replace(/^Bearer /, '');
+  const finding = (text: string): void => recorder.finding(text);
+  const copies = new Copies({
+    endpoints: fleet.nodes.map(({ endpoint }) => endpoint),
+    token,
+    collection: () => clients.collection,
+    finding,
+  });
   const habits = new Draw(seed, 'clients');
   const clients = new Clients({
     access: new FleetAccess(fleet, habits),
@@ -78,13 +87,13 @@ export async function run(options: RunOptions): Promise<Recorder> {
       const node = fleet.node(client % fleet.nodes.length);
       return node.isUp ? { name: node.name, ...node.endpoint } : undefined;
     },
-    token: () => fleet.requests.authorization.replace(/^Bearer /, ''),
+    token,
     collection: () => clients.collection,
-    finding: (text) => recorder.finding(text),
+    finding,
   });
   const sockets = new SocketClients({
     places: fleet.nodes,
-    token: () => fleet.requests.authorization.replace(/^Bearer /, ''),
+    token,
     collection: () => clients.collection,
     nextId: () => clients.nextId(),
     recorder,
@@ -97,6 +106,7 @@ export async function run(options: RunOptions): Promise<Recorder> {
     await clients.start(options.clients);
     listeners.start(LISTENERS_PER_NODE * fleet.nodes.length);
     sockets.start(options.sockets);
+    copies.start();
     await until(performance.now() + QUIET_MS, options.isInterrupted);
     const draw = new Draw(seed, 'faults');
     const end = performance.now() + options.durationMs;
@@ -113,11 +123,14 @@ export async function run(options: RunOptions): Promise<Recorder> {
     tell(listeners.summary);
     await sockets.check(recorder.finals);
     tell(sockets.summary);
+    await copies.check(recorder.finals);
+    tell(copies.summary);
   } catch (error) {
     recorder.finding(error instanceof Error ? error.message : String(error));
   } finally {
     await clients.stop();
     await listeners.stop();
+    copies.stop();
     await sockets.stop();
     await fleet.close();
     await recorder.close();

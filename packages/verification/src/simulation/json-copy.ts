@@ -1,7 +1,7 @@
 /** A copy of a collection that is kept by what its feed says, in JSON alone, by the rules of `docs/feed.md`. */
-import { ChangeJsonWriter, type CollectionGroup, pack, type Value } from '@althing/engine';
+import { ChangeJsonWriter, CollectionGroup, pack, type Value } from '@althing/engine';
 
-type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
 /** One step, as a line of the feed has it. */
 export interface Step {
@@ -22,7 +22,7 @@ export interface Step {
   readonly fields?: readonly { readonly name: string; readonly was?: string; readonly initial?: Json }[];
 }
 
-interface CopiedThing {
+export interface CopiedThing {
   type: string | null;
   values: Map<string, Json>;
 }
@@ -30,9 +30,13 @@ interface CopiedThing {
 export class JsonCopy {
   private readonly things = new Map<number, CopiedThing>();
 
-  /** @param group what the copy begins with */
-  constructor(group: CollectionGroup) {
-    const { store } = group;
+  /** @param begin what the copy begins with */
+  constructor(begin: CollectionGroup | ReadonlyMap<number, CopiedThing>) {
+    if (!(begin instanceof CollectionGroup)) {
+      for (const [id, thing] of begin) this.things.set(id, thing);
+      return;
+    }
+    const { store } = begin;
     for (const thing of store.all()) {
       store.load(thing);
       const values = thing.entries().map(([key, value]) => [key, jsonOf(value)] as const);
@@ -48,11 +52,18 @@ export class JsonCopy {
   lines(): string[] {
     return [...this.things]
       .sort(([a], [b]) => a - b)
-      .map(([id, { type, values }]) => {
-        const told = [...values].filter(([key]) => !HOLDS_MEMBERS.test(key));
-        const properties = told.map(([key, value]) => `${key}: ${textOf(value)}`).sort();
-        return `#${id} ${type} {${properties.join(', ')}}`;
-      });
+      .map(([id, { type, values }]) => `#${id} ${type} ${propertiesOf(values)}`);
+  }
+
+  /** The difference between the copy and an answer with things in things, as deep as that goes; null for none. */
+  differenceFrom(answer: Json): string | null {
+    for (const [id, { values }] of thingsIn(answer, new Map())) {
+      // Where the answer is not deeper there are ids alone.
+      if (values.size === 0) continue;
+      const [own, other] = [propertiesOf(this.things.get(id)?.values ?? new Map()), propertiesOf(values)];
+      if (own !== other) return `#${id} is ${own} in the copy, and ${other} in the collection`;
+    }
+    return null;
   }
 
   take(step: Step): void {
@@ -137,6 +148,43 @@ export class JsonCopy {
       thing.values = new Map(values);
     }
   }
+}
+
+/** The things of an answer with things in things, as deep as that goes, with their types by id. */
+export function thingsIn(
+  answer: Json,
+  types: ReadonlyMap<number, string>,
+  found = new Map<number, CopiedThing>(),
+): Map<number, CopiedThing> {
+  if (typeof answer !== 'object' || answer === null) return found;
+  if (isList(answer)) {
+    for (const item of answer) thingsIn(item, types, found);
+    return found;
+  }
+  const { '#': id, ...values } = answer;
+  if (typeof id === 'number' && (!found.has(id) || Object.keys(values).length > 0)) {
+    const flat = Object.entries(values).map(([key, value]) => [key, flatOf(value)] as const);
+    found.set(id, { type: types.get(id) ?? null, values: new Map(flat) });
+  }
+  for (const value of Object.values(values)) thingsIn(value, types, found);
+  return found;
+}
+
+function isList(value: Json): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
+/** The same with ids in place of things. */
+function flatOf(value: Json): Json {
+  if (typeof value !== 'object' || value === null) return value;
+  if (isList(value)) return value.map(flatOf);
+  return '#' in value ? { '#': value['#'] ?? null } : value;
+}
+
+function propertiesOf(values: ReadonlyMap<string, Json>): string {
+  const told = [...values].filter(([key]) => !HOLDS_MEMBERS.test(key));
+  const properties = told.map(([key, value]) => `${key}: ${textOf(value)}`).sort();
+  return `{${properties.join(', ')}}`;
 }
 
 /** Properties under which the workload keeps members of enums, whose values change without being told. */
