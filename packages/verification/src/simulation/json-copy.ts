@@ -166,7 +166,9 @@ export function thingsIn(
     const flat = Object.entries(values).map(([key, value]) => [key, flatOf(value)] as const);
     found.set(id, { type: types.get(id) ?? null, values: new Map(flat) });
   }
-  for (const value of Object.values(values)) thingsIn(value, types, found);
+  // Things that are members of enums are there before anything refers to them.
+  for (const [key, value] of Object.entries(values))
+    if (!HOLDS_MEMBERS.test(key)) thingsIn(value, types, found);
   return found;
 }
 
