@@ -8,6 +8,7 @@ import { benchCluster, clusterText } from './cluster/cluster.js';
 import { benchIdle, idleText } from './cluster/idle.js';
 import type { ConsoleRow } from './console/console.js';
 import { rowsText } from './contest.js';
+import { benchFeed, feedText } from './feed.js';
 import { benchPrograms, langText } from './lang.js';
 import { benchFairness, fairnessText, isFair } from './operator/fairness.js';
 import { benchShop, isNamedSoon, shopText } from './operator/shop.js';
@@ -34,6 +35,7 @@ PARTS (default: append and http)
   lang        programs of the language, each in turns with the same in plain JavaScript, in this process
   texts       processor time of query texts that were never seen before, by stages, of this build and another one (--against)
   rooms       events to many listeners of one room
+  feed        processor time that followers of changes cost a node, none, one and ten in turns, and how fast one reads what it missed
   cluster     three nodes, one node and three nodes of etcd in turns, and what clients notice when leaders are killed or hand over
   idle        processor time that three nodes take while nobody asks them anything, beside etcd and another build (--against)
   data        a node with a million orders: loading them, building indexes and jobs beside writes, look-ups in memory and after a restart, beside SQLite
@@ -130,6 +132,12 @@ const PARTS: Readonly<Record<string, (values: Values) => Found | Promise<Found>>
     const listeners = whole(values.listeners, '--listeners');
     const figures = await benchRooms({ listeners, emits: EMITS });
     return { figures, text: roomsText(figures), isWrong: figures.heard !== listeners * EMITS };
+  },
+  feed: async (values) => {
+    const { storage, rounds = '6' } = values;
+    const options = { rounds: whole(rounds, '--rounds'), durationMs: secondsOf(values, '1'), storage };
+    const figures = await benchFeed(options);
+    return { figures, text: feedText(figures), isWrong: figures.missing > 0 };
   },
   cluster: async (values) => {
     const figures = await benchCluster({
