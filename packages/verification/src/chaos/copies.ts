@@ -89,7 +89,7 @@ export class Copies {
     for (let turn = 0; !signal.aborted; turn++) {
       try {
         if (kept.copy === null) await this.begin(collection, kept, turn);
-        await this.follow(collection, kept, kept.copy);
+        if (kept.copy !== null) await this.follow(collection, kept, kept.copy);
       } catch (error) {
         if (signal.aborted) return;
         if (kept.copy !== null) this.noteEnd(collection, kept, error);
@@ -133,7 +133,7 @@ export class Copies {
     this.counts.dumps += 1;
   }
 
-  private async follow(collection: string, kept: Kept, copy: JsonCopy | null): Promise<void> {
+  private async follow(collection: string, kept: Kept, copy: JsonCopy): Promise<void> {
     const { endpoints, token } = this.options;
     // Each begins at another node.
     const first = this.counts.dumps % endpoints.length;
@@ -148,9 +148,15 @@ export class Copies {
       if (steps.length > 0 ? index <= before : index < before) throw new Error(`${at} is told`);
       kept.at = at;
       if (steps.length > 0) this.counts.changes += 1;
-      for (const step of steps) copy?.take(stepOf(step));
+      for (const step of steps) take(copy, stepOf(step));
     }
   }
+}
+
+/** Leaves out what happens to things that the dump did not reach: nothing refers to them from the root. */
+function take(copy: JsonCopy, step: Step): void {
+  if (step.op === 'gone') copy.take({ ...step, ids: (step.ids ?? []).filter((id) => copy.has(id)) });
+  else if (step.op === 'new' || step.id === undefined || copy.has(step.id)) copy.take(step);
 }
 
 /** A step as a copy takes it: its shape is what `docs/feed.md` says. */
