@@ -70,6 +70,7 @@ export class HttpDoor {
     this.parts = {
       heads: new Heads(process.machine.name),
       answerBuffer: new AnswerBuffer(gate.memory),
+      clients,
       done: () => gate.done(),
     };
   }
@@ -88,6 +89,7 @@ export class HttpDoor {
       false,
       null,
       'simulated',
+      '',
       '',
     );
     response.onAborted(() => exchange.abort());

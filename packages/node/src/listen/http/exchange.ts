@@ -3,6 +3,7 @@ import { ErrorCode, type Format, QueryError, type ScopeName, type User } from '@
 import type { ChangeOutcome, Reply } from '../../groups/request.js';
 import type { Principal } from '../auth/authenticator.js';
 import type { ByteBudget, Bytes } from '../limits/byte-budget.js';
+import type { ClientAddresses } from '../limits/client-addresses.js';
 import { NO_TERMS, type TermHeaders } from '../shared/terms.js';
 import { type AnswerBuffer, LONG_BYTES, type Unsent } from './answer-buffer.js';
 import type { Batch } from './batch.js';
@@ -17,6 +18,7 @@ import type { SessionCall } from './session-door.js';
 export interface ExchangeParts {
   readonly heads: Heads;
   readonly answerBuffer: AnswerBuffer;
+  readonly clients: Pick<ClientAddresses, 'of'>;
   /** Called once, when there is a response and the client has it, or there is nobody to take it. */
   readonly done: (exchange: Exchange) => void;
 }
@@ -76,6 +78,8 @@ export class Exchange {
     /** The name of the request, which its answer tells. */
     readonly id: string,
     cors: string,
+    /** See `ClientAddresses.of`. */
+    private readonly forwardedFor: string,
   ) {
     this.cors = cors;
   }
@@ -87,6 +91,11 @@ export class Exchange {
   /** Whether nobody wants the body any more. */
   get isIndifferent(): boolean {
     return this.done || this.isBodyUnwanted;
+  }
+
+  /** The client's address, as long as it waits for an answer; null after that. Part of `Client`. */
+  get address(): string | null {
+    return this.done || this.closed ? null : this.parts.clients.of(this.res, this.forwardedFor);
   }
 
   /** Whether the client went away without an answer. */

@@ -88,6 +88,7 @@ export class HttpListener {
     this.exchangeParts = {
       heads: this.heads,
       answerBuffer: new AnswerBuffer(gate.memory),
+      clients: this.clients,
       done: (exchange) => this.finished(exchange),
     };
     this.sites = new Sites(options.sites);
@@ -319,6 +320,7 @@ export class HttpListener {
       headers.terms,
       headers.id,
       headers.origin === null ? '' : this.corsFor(headers),
+      headers.forwardedFor,
     );
     if (session !== null) exchange.session = { method: session, authorization: headers.authorization ?? '' };
     res.onAborted(() => exchange.abort());
@@ -392,7 +394,8 @@ export class HttpListener {
     parts: ExchangeParts,
   ): Exchange {
     const cors = read.origin === null ? '' : this.corsFor(read);
-    return new Exchange(res, ROOT, 'json', parts, batch, true, read.terms, read.id, cors);
+    const { terms, id, forwardedFor } = read;
+    return new Exchange(res, ROOT, 'json', parts, batch, true, terms, id, cors, forwardedFor);
   }
 
   private transfer(exchange: Exchange, login: Login, transfer: Transfer, upload: Upload): void {
