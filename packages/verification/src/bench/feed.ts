@@ -31,6 +31,7 @@ export interface FeedFigures {
 
 const FOLLOWERS = [0, 1, 10];
 const CONNECTIONS = 16;
+const CHANGES_MIN = 500;
 const HEAT_MS = 2000;
 const PATIENCE_MS = 30_000;
 const LOGIN = basic('admin', 'pass');
@@ -88,6 +89,8 @@ async function measured(
   const load = new Load({ ports: [node.port], requests: REQUESTS, connections: CONNECTIONS });
   load.reset();
   await pause(durationMs);
+  // On a busy machine there may be few by then.
+  await until(() => load.result().answers >= CHANGES_MIN);
   const { answers, lastError } = load.result();
   if (lastError !== undefined) throw new Error(lastError);
   load.stop();
