@@ -37,6 +37,12 @@ function placeIn({ at, procedure, calls }: QueryError): Place | null {
   return procedure === null ? at : (calls.find((call) => call.procedure === null)?.at ?? null);
 }
 
+/** A place with its line in the code that was sent, or in words where it is in a procedure. */
+function placeText(at: Place, procedure: string | null, source: string, verb: string): string {
+  if (procedure === null) return excerpt(source, at);
+  return `${verb} procedure ${visible(procedure)}, line ${at.line}, column ${at.column}`;
+}
+
 function textOf(error: AlthingError, source: string): string {
   if (error instanceof AbortError) {
     return error.outcome === 'unknown'
@@ -45,11 +51,10 @@ function textOf(error: AlthingError, source: string): string {
   }
   const lines = [visible(wordsOf(error))];
   if (error instanceof QueryError && error.at !== null) {
-    if (error.procedure === null) lines.push(excerpt(source, error.at));
-    else
-      lines.push(
-        `in procedure ${visible(error.procedure)}, line ${error.at.line}, column ${error.at.column}`,
-      );
+    const calls = error.calls.map(({ at, procedure }) =>
+      at === null ? '' : placeText(at, procedure, source, 'called in'),
+    );
+    lines.push(placeText(error.at, error.procedure, source, 'in'), ...calls.filter((text) => text !== ''));
   }
   if (error.outcome === 'unknown') lines.push('a change may have been made all the same');
   return lines.join('\n');

@@ -165,10 +165,14 @@ describe('scripts', () => {
 
   test('an error has its place in the file, also where a procedure failed that the file runs', async () => {
     const file = join(folder, 'places.ti');
-    writeFileSync(file, "new_procedure('fails', |x| {\n  y = x;\n  y / 0;\n});\n\\g\n\n1;\n  fails(2);\n");
+    const code =
+      "new_procedure('fails', |x| {\n  y = x;\n  y / 0;\n});\nnew_procedure('asks', |x| fails(x));";
+    writeFileSync(file, `${code}\n\\g\n\n1;\n  asks(2);\n`);
     const { errors } = await script(undefined, '//stuff', '-f', file);
-    expect(errors).toContain(`${file}:8:3: zero_div_err`);
-    expect(errors).toContain('in procedure fails, line 3');
+    expect(errors).toContain(`${file}:9:3: zero_div_err`);
+    expect(errors).toMatch(
+      /in procedure fails, line 3.*\ncalled in procedure asks, line 1.*\n\d+ \| {3}asks\(2\);\n +\| +\^{7}\n/,
+    );
   });
 
   test('no node is an exit code of its own', async () => {
