@@ -7,7 +7,7 @@ import { bytesBeforeLogin, firstViewMs, SLOW_LINE } from './first-view.js';
 import { fill, listMs } from './lists.js';
 import { pollingShare } from './polling.js';
 import { answerMs, largeAnswer } from './results.js';
-import { typing } from './typing.js';
+import { bareTyping, typing } from './typing.js';
 
 /** A figure beside its goal; both in `unit`. */
 export interface ConsoleRow {
@@ -50,7 +50,10 @@ export async function benchConsole({ only, rounds, progress }: ConsoleOptions): 
     ]);
     await measure('typing', async () => {
       const [short, long] = [await typing(hasty, node, 500), await typing(hasty, node, 1000)];
+      const bare = await bareTyping(hasty);
       return [
+        row('a bare text area: p95 of key to frame', 'ms', bare.p95Ms, null),
+        row('a bare text area: p95 of the processor time of a key', 'ms', bare.cpuP95Ms, null),
         row('typing in 500 lines, node frozen: p95 of key to frame', 'ms', short.p95Ms, 16),
         row('typing in 1,000 lines, node frozen: p95 of key to frame', 'ms', long.p95Ms, 16),
         row('typing in 1,000 lines: p95 of the processor time of a key', 'ms', long.cpuP95Ms, 16),

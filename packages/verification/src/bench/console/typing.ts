@@ -1,6 +1,6 @@
 /** How long a key takes to its frame in a long text, with completion, while the node does not answer. */
 import type { RealNode } from '@althing/node/testing';
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { OpenedConsole } from '../../console/opened-console.js';
 
 /** Notes of each key the time until what it changed is drawn. */
@@ -32,29 +32,45 @@ export async function typing(browser: Browser, node: RealNode, lines: number): P
     `x${i} = .get("guests", []).filter(|g| g.age >= ${i % 90}); // line ${i}`;
   await opened.write(`${Array.from({ length: lines }, (_, i) => line(i)).join('\n')}\n`);
   await page.getByText('reads only').waitFor();
+  node.signal('SIGSTOP');
+  try {
+    return await timesOf(page);
+  } finally {
+    node.signal('SIGCONT');
+    await opened.close();
+  }
+}
+
+/** The same in a text area of an empty page: what the browser and the machine need by themselves. */
+export async function bareTyping(browser: Browser): Promise<TypingFigures> {
+  const page = await browser.newPage();
+  try {
+    await page.setContent('<textarea rows="40" cols="120"></textarea>');
+    await page.locator('textarea').focus();
+    return await timesOf(page);
+  } finally {
+    await page.close();
+  }
+}
+
+async function timesOf(page: Page): Promise<TypingFigures> {
   const session = await page.context().newCDPSession(page);
   await session.send('Performance.enable', { timeDomain: 'threadTicks' });
   const cpuMs = async (): Promise<number> => {
     const { metrics } = await session.send('Performance.getMetrics');
     return 1000 * (metrics.find(({ name }) => name === 'TaskDuration')?.value ?? Number.NaN);
   };
-  node.signal('SIGSTOP');
-  try {
-    await page.evaluate(WATCH);
-    const spent: number[] = [];
-    let before = await cpuMs();
-    for (const key of TYPED) {
-      await page.keyboard.type(key, { delay: 60 });
-      const now = await cpuMs();
-      spent.push(now - before);
-      before = now;
-    }
-    const times: number[] = await page.evaluate('window.keyTimes');
-    return { p95Ms: p95Of(times), cpuP95Ms: p95Of(spent) };
-  } finally {
-    node.signal('SIGCONT');
-    await opened.close();
+  await page.evaluate(WATCH);
+  const spent: number[] = [];
+  let before = await cpuMs();
+  for (const key of TYPED) {
+    await page.keyboard.type(key, { delay: 60 });
+    const now = await cpuMs();
+    spent.push(now - before);
+    before = now;
   }
+  const times: number[] = await page.evaluate('window.keyTimes');
+  return { p95Ms: p95Of(times), cpuP95Ms: p95Of(spent) };
 }
 
 function p95Of(times: readonly number[]): number {
