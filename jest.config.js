@@ -45,7 +45,7 @@ export default {
   workerGracefulExitTimeout: 30_000,
   // Each file leaves some 10 MB of modules behind, which later garbage collections go over: a process that has run for long takes twice the time.
   workerIdleMemoryLimit: '250MB',
-  // Tests of nodes wait half of their time, for elections and processes: with a worker for each core half of the cores would stand still.
-  maxWorkers: availableParallelism() * 2,
+  // Tests of nodes wait much of their time, for elections and processes: with a worker for each core some of the cores would stand still.
+  maxWorkers: Math.ceil(availableParallelism() * 1.5),
   reporters: ['default', '<rootDir>/scripts/seed-reporter.mjs'],
 };

@@ -9,6 +9,8 @@ const [urls, scope, types] = [ALTHING_URL.split(','), '//theatre', ['Seat']];
 // Nobody else uses the file: a lock is that of a program that was killed.
 rmSync(`${COPY}.lock`, { recursive: true, force: true });
 const copy = new sqlite.Database(COPY);
+// Somebody who reads it locks it for a moment.
+copy.exec('pragma busy_timeout = 5000');
 copy.exec(`create table if not exists thing (id integer primary key, type text, value text);
   create table if not exists place (one integer primary key check (one = 1), at text)`);
 

@@ -6,7 +6,7 @@
  *
  * Nothing: it can't be had now.
  */
-import { ByteReader, ByteWriter } from '@althing/engine';
+import { ByteReader, ByteWriter } from 'raft-ts';
 import type { CommittedEntry, LogPart, LogPosition } from './protocol.js';
 
 export function encodePart(part: LogPart | null): Uint8Array {
@@ -20,9 +20,9 @@ export function encodePart(part: LogPart | null): Uint8Array {
   out.varint(entries.length);
   for (const entry of entries) {
     writePosition(out, entry);
-    out.blob(entry.payload);
+    out.bytes(entry.payload);
   }
-  return out.take();
+  return out.finish();
 }
 
 export function decodePart(bytes: Uint8Array): LogPart | null {
@@ -32,7 +32,7 @@ export function decodePart(bytes: Uint8Array): LogPart | null {
   const [oldest, last] = [readPosition(input), readPosition(input)];
   const entries: CommittedEntry[] = [];
   for (let left = input.varint(); left > 0; left--)
-    entries.push({ ...readPosition(input), payload: input.blob() });
+    entries.push({ ...readPosition(input), payload: input.bytes() });
   return { before, oldest, last, entries };
 }
 
