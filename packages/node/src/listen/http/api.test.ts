@@ -380,13 +380,22 @@ describe('connections', () => {
   });
 
   test('reads that are sent at once are answered in order', async () => {
-    const connection = await node.open();
     const requests = Array.from({ length: 100 }, (_, i) =>
       node.text('//stuff', `{"type":"query","code":"${i};"}`),
     );
-    connection.send(requests.join(''));
-    for (let i = 0; i < requests.length; i++) expect((await connection.answer())?.text).toBe(String(i));
-    connection.close();
+    const answered = async (): Promise<(string | undefined)[]> => {
+      const connection = await node.open();
+      connection.send(requests.join(''));
+      const texts: (string | undefined)[] = [];
+      do texts.push((await connection.answer())?.text);
+      while (texts.at(-1) !== undefined && texts.length < requests.length);
+      connection.close();
+      return texts;
+    };
+    let texts = await answered();
+    // Where the machine lets the first one wait, the connection ends.
+    for (let tries = 1; texts[0] === undefined && tries < 5; tries++) texts = await answered();
+    expect(texts).toEqual(requests.map((_, i) => String(i)));
   });
 
   test('a change that is sent with what follows is answered in order, or the connection ends behind it', async () => {
