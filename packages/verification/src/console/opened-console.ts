@@ -111,6 +111,19 @@ export class OpenedConsole {
     await this.page.getByRole('button', { name: 'Run', exact: true }).click();
   }
 
+  /** Waits until what a read gives is shown. A node that has just come back may refuse it, and says so: then it runs once more. */
+  async gives(text: string): Promise<void> {
+    const { page } = this;
+    const result = page.getByLabel('Result as a tree').getByText(text);
+    try {
+      await result.waitFor({ timeout: 20_000 });
+    } catch {
+      console.info(`${text} is not shown: ${await page.getByRole('tabpanel').textContent()}`);
+      await page.getByRole('button', { name: 'Run', exact: true }).click();
+      await result.waitFor();
+    }
+  }
+
   /**
    * The findings of axe in light and in dark, one line each. In dark it looks at contrasts alone: nothing else differs.
    */
