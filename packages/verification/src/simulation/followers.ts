@@ -96,8 +96,6 @@ class Follower {
   private copy: JsonCopy | null = null;
   private position: { index: number; hash: number } | null = null;
   private attempt = 0;
-  /** Up to where it was told all. */
-  private completeAt = 0;
 
   /** @param told what was told of entries, by collection and index */
   constructor(
@@ -137,10 +135,11 @@ class Follower {
 
   /** @returns whether there was anything to look at */
   check(): boolean {
-    const { process, copy, collection, completeAt, session } = this;
+    const { process, copy, collection, position, session } = this;
     this.askFromElsewhere();
     if (process?.alive !== true || copy === null || session === undefined) return false;
-    if (completeAt !== session.appliedIndex || !(session.group instanceof CollectionGroup)) return false;
+    // It was told all up to its position; that nothing is behind may have been said before the last entry came.
+    if (position?.index !== session.appliedIndex || !(session.group instanceof CollectionGroup)) return false;
     const [actual, expected] = [copy.lines(), new JsonCopy(session.group).lines()];
     const wrong = Array.from({ length: Math.max(actual.length, expected.length) }, (_, i) => i).find(
       (i) => actual[i] !== expected[i],
@@ -148,7 +147,7 @@ class Follower {
     if (wrong === undefined) return true;
     throw new Violation(
       'I31',
-      `a copy of ${collection} has ${actual[wrong]} at ${completeAt}, and ${process.machine.name} ${expected[wrong]}`,
+      `a copy of ${collection} has ${actual[wrong]} at ${position.index}, and ${process.machine.name} ${expected[wrong]}`,
     );
   }
 
@@ -187,9 +186,7 @@ class Follower {
         if (attempt === this.attempt && process.alive) for (const line of lines) this.hear(line);
         return Promise.resolve();
       },
-      caughtUp: () => {
-        if (attempt === this.attempt) this.completeAt = this.session?.appliedIndex ?? 0;
-      },
+      caughtUp: () => {},
       ended: (end) => this.ended(end, attempt),
     };
     feeds
