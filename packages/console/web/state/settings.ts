@@ -36,7 +36,7 @@ addEventListener('storage', ({ key, newValue }) => {
   if (key === PREFIX + SHARED) isShared.value = newValue === 'yes';
 });
 
-/** What was written, as {@link keepText} kept it. */
+/** The text that was written, as {@link keepText} kept it. */
 export function keptText(name: string): string | null {
   try {
     return (isShared.peek() ? sessionStorage : localStorage).getItem(PREFIX + name);

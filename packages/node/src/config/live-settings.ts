@@ -56,7 +56,7 @@ export class LiveSettings {
     this.config = { ...started };
   }
 
-  /** What is read from the settings, in an object whose fields are read again with each change. */
+  /** An object whose fields are read from the settings, and read again with each change. */
   follow<T extends object>(read: (config: Config) => T): T {
     const followed = read(this.config);
     this.changed.push(() => Object.assign(followed, read(this.config)));

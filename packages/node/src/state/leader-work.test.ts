@@ -40,7 +40,7 @@ async function building(): Promise<{
   return { bench, builder, tick };
 }
 
-/** How many entries the index has. */
+/** Entries of the index. */
 function entriesIn(bench: TestBench): number | undefined {
   const { store } = bench.session(STUFF).group as CollectionGroup;
   return [...store.indexes.byId.values()][0]?.tree.count;

@@ -17,7 +17,7 @@ interface Mark {
   readonly bytes: number;
 }
 
-/** What is kept without being asked for: who is away for a moment is not lost only because of a checkpoint. */
+/** The log that is kept without being asked for: who is away for a moment is not lost only because of a checkpoint. */
 const UNASKED_BYTES_MAX = 64 * 1024 * 1024;
 
 /** The place before the first checkpoint of this process, whose age nobody knows. */

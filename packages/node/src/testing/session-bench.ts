@@ -68,7 +68,7 @@ export class TestBench {
     readonly state: State;
   } | null = null;
   private life = 0;
-  /** What the consensus side does now and then. */
+  /** Work that the consensus side does now and then. */
   private ticks: (() => void)[] = [];
 
   /** Starts the process; what travels by then is delivered if `travels`. */

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 
 const DURATION_MS = 1000;
 
-/** What a query has that uses up its time anyway. */
+/** The time limit of a query that uses it up anyway. */
 const ENDLESS_MS = 100;
 
 /** What a query may take beyond its time on a machine that is busy with other tests. */

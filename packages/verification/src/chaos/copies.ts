@@ -19,7 +19,7 @@ export interface CopiesOptions {
 }
 
 const AGAIN_MS = 100;
-/** How long a dump may take. */
+/** Milliseconds that a dump may take. */
 const DUMP_MS = 5000;
 /** How long the last change may be on its way when all nodes have it: a connection that fell silent is given up after 20 s. */
 const LAST_MS = 30_000;

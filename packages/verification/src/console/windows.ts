@@ -42,7 +42,7 @@ export async function windowsOf(opened: OpenedConsole, place: string): Promise<P
   return { titles: [...titles].sort(), lacks };
 }
 
-/** What the window lacks that a key opens wherever the focus is. */
+/** Faults of the window that a key opens wherever the focus is. */
 export async function lacksOfWindowBy(opened: OpenedConsole, key: string): Promise<string[]> {
   const { page } = opened;
   await page.evaluate(WATCH);

@@ -42,7 +42,7 @@ export interface Bystander {
   readonly body: string;
 }
 
-/** What came of that; times in milliseconds. */
+/** Outcome of that; times in milliseconds. */
 export interface Waits {
   /** How often it got what it asked for. */
   readonly answers: number;

@@ -16,6 +16,6 @@ test('a copy of an answer is what later answers are, once it was told of all cha
   copy.take({ op: 'gone', ids: [3] });
   expect(copy.differenceFrom(later)).toBeNull();
   expect(copy.differenceFrom({ ...later, e1: { '#': 9, v: 3 } })).toBeNull();
-  // What the answer is not deep enough for has its id alone.
+  // Things for which the answer is not deep enough have their ids alone.
   expect(copy.differenceFrom({ '#': 1, n: 2, one: { '#': 2 } })).toBeNull();
 });

@@ -176,7 +176,7 @@ export class KeyPage implements Page {
       if (shared > length || shared + rest > KEY_BYTES_MAX)
         throw new FormatError(`page ${number} of an index is damaged`);
       length = shared + rest;
-      // What is shared lies there still.
+      // The bytes shared with the key before lie there still.
       input.copyTo(keyBytes, shared, rest);
       const key = keyBytes.toString('latin1', 0, length);
       keys.push(key);

@@ -114,7 +114,7 @@ test('who does not read is slowed, or ended, and costs no memory; others go on',
   const isBehind = async (): Promise<boolean> =>
     (await figure('althing_feed_followers_behind')) === 1 || (await figure('althing_feed_followers')) === 1;
   await until(isBehind, 'one reads the log by itself');
-  // What the other one was sent lies between the two processes: some MB.
+  // Lines that the other one was sent lie between the two processes: some MB.
   const sent = (await figure('althing_feed_characters_total')) - before - size;
   expect([size > 13_000_000, sent < 12_000_000]).toEqual([true, true]);
   await Promise.all([slow.body?.cancel(), reader?.cancel()]);

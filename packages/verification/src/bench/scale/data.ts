@@ -28,7 +28,7 @@ export interface DataFigure {
   readonly ms: number;
   /** Processor time of all threads of the node for the same, where it says more. */
   readonly cpuMs: number | null;
-  /** That of the engine's thread alone, in which the others wait; it counts against the target then. */
+  /** Processor time of the engine's thread alone, for which the others wait; it counts against the target then. */
   readonly engineMs: number | null;
   readonly targetMs: number | null;
   readonly sqliteMs: number | null;
