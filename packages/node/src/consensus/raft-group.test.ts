@@ -335,7 +335,7 @@ describe('a snapshot', () => {
     expect(node.log.view(GROUP).firstIndex).toBe(index + 1);
   });
 
-  test('hides what the disk still has of a leader that was deposed, until it is written', async () => {
+  test('hides what was never committed, and what the disk still has of a leader that was deposed, until it is written', async () => {
     const cluster = await Cluster.of(1, 2, 3);
     const leader = cluster.node(1);
     leader.propose('a');
@@ -345,6 +345,9 @@ describe('a snapshot', () => {
     leader.propose('lost', 'lost');
     await cluster.settle();
     const read = (): unknown => leader.group.readPart(commitIndex, 20, 1e6);
+    // Others may have committed something else at the same indexes.
+    expect(read()).toMatchObject({ entries: [], last: { index: commitIndex } });
+    expect(leader.group.readPart(commitIndex + 1, 20, 1e6)).toBeNull();
     const snapshot = { index: 20, term: term + 1, hash: 7, membership };
     leader.group.snapshotArrived({ kind: 'snapshot', from: 2, to: 1, term: term + 1, snapshot });
     expect(read()).toBeNull();

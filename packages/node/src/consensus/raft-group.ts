@@ -158,15 +158,23 @@ export class RaftGroup {
     // Proposals of an epoch that is over were taken back by the engine side already, or will be soon.
     if (epoch !== this.told.epoch) return;
     this.streams = this.notices?.isPaused ?? false;
-    const result = this.context.writer.blocked ? null : this.raft.propose(payloads);
-    if (result?.status === 'accepted') {
-      this.watch?.proposed(result.lastIndex);
-      this.told.answers.add(result.firstIndex, answers);
-    } else {
-      this.watch?.refused(payloads.length);
-      this.suspend();
+    if (!this.accepts(payloads, answers)) {
+      // What fits is taken, or as many would come again, and be refused again, for ever.
+      const refused = payloads.findIndex((payload, at) => !this.accepts([payload], answers.slice(at, at + 1)));
+      if (refused >= 0) {
+        this.watch?.refused(payloads.length - refused);
+        this.suspend();
+      }
     }
     this.process();
+  }
+
+  private accepts(payloads: readonly Uint8Array[], answers: readonly (PreparedAnswer | null)[]): boolean {
+    const result = this.context.writer.blocked ? null : this.raft.propose(payloads);
+    if (result?.status !== 'accepted') return false;
+    this.watch?.proposed(result.lastIndex);
+    this.told.answers.add(result.firstIndex, answers);
+    return true;
   }
 
   mark(epoch: number, id: number): void {
@@ -233,12 +241,14 @@ export class RaftGroup {
     this.leadAgain();
   }
 
-  /** A part of the log, up to an entry that is committed; null where another one takes its place. */
+  /** A part of the log, as far as this node knows it to be committed; null where it begins beyond that. */
   readPart(after: number, upTo: number, bytes: number): ReturnType<GroupLog['readPart']> | null {
-    // Entries that the disk has behind `stableIndex` may be those of a leader that was deposed.
-    const { stableIndex, lastIndex } = this.raft.status();
-    if (this.writes.isInstalling || (after > stableIndex && after <= lastIndex)) return null;
-    return this.log.readPart(after, Math.min(upTo, stableIndex), bytes);
+    // Entries beyond may be those of a leader that was deposed, though others have committed theirs at the same indexes; on the disk such
+    // may still lie behind `stableIndex`.
+    const { stableIndex, commitIndex, lastIndex } = this.raft.status();
+    const end = Math.min(stableIndex, commitIndex);
+    if (this.writes.isInstalling || (after > end && after <= lastIndex)) return null;
+    return this.log.readPart(after, Math.min(upTo, end), bytes);
   }
 
   /** The state is durable up to here; lets the log go, but for `keep` entries, and what lies behind `keptFrom`, or the checkpoint before. */
