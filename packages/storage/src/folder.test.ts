@@ -139,8 +139,8 @@ describe('openFolder', () => {
 
   // Only Linux tells a zombie from a process that runs.
   (process.platform === 'linux' ? test : test.skip)('a zombie holds nothing', async () => {
-    // Its parent never asks for the exit code, so it stays one.
-    const script = 'sleep 0 & echo $!; exec sleep 60';
+    // Its parent, which is no shell any more when it ends, never asks for the exit code, so it stays one.
+    const script = 'sleep 1 & echo $!; exec sleep 60';
     const parentProcess = spawn('sh', ['-c', script], { stdio: ['ignore', 'pipe', 'ignore'] });
     const gone = new Promise((resolve) => parentProcess.on('exit', resolve));
     const pid = Number(await new Promise<string>((resolve) => parentProcess.stdout.once('data', resolve)));

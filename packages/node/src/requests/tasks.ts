@@ -61,7 +61,7 @@ export interface TaskFigures {
 export class Tasks implements RunningTaskHost {
   private readonly groups = new Map<GroupId, LedGroup>();
   /** Runs that are due, in the order in which they became so. */
-  private readonly due: DueTask[] = [];
+  private due: DueTask[] = [];
   private isPumping = false;
   private isHalted = false;
   /** The users, as they were when it was last looked for tasks without owners. */
@@ -130,6 +130,8 @@ export class Tasks implements RunningTaskHost {
   private leave(led: LedGroup): void {
     led.cancel();
     led.group.tasks.onChange = null;
+    // Each would take a turn only to find that it is over, and all of them come back when the group is taken up again.
+    this.due = this.due.filter((due) => due.led !== led);
     if (this.groups.get(led.session.id) === led) this.groups.delete(led.session.id);
   }
 
