@@ -41,9 +41,7 @@ export class RaftGroup {
   /** Whether the last proposal came within a pause behind a commit. */
   private streams = false;
 
-  /**
-   * @param applied where the state of this node stands, which is durable there
-   */
+  /** @param applied where the state of this node stands, which is durable there */
   constructor(
     readonly id: GroupId,
     private readonly context: GroupContext,
@@ -160,7 +158,9 @@ export class RaftGroup {
     this.streams = this.notices?.isPaused ?? false;
     if (!this.accepts(payloads, answers)) {
       // What fits is taken, or as many would come again, and be refused again, for ever.
-      const refused = payloads.findIndex((payload, at) => !this.accepts([payload], answers.slice(at, at + 1)));
+      const refused = payloads.findIndex(
+        (payload, at) => !this.accepts([payload], answers.slice(at, at + 1)),
+      );
       if (refused >= 0) {
         this.watch?.refused(payloads.length - refused);
         this.suspend();
@@ -275,26 +275,17 @@ export class RaftGroup {
     this.process();
   }
 
-  /**
-   * The node that leads this group, which is silent, is not there: it may have gone before the group fell
-   * silent here.
-   */
+  /** The node that leads this group, which is silent, is not there: it may have gone before the group fell silent here. */
   leaderGone(): void {
-    if (this.raft.role === 'leader') return;
-    this.raft.leaderSilent();
-    this.process();
+    if (this.raft.role !== 'leader') this.tell((raft) => raft.leaderSilent());
   }
 
   /** A node that this group sleeps without is there again. */
   peerBack(node: NodeId): void {
-    this.raft.memberBack(node);
-    this.process();
+    this.tell((raft) => raft.memberBack(node));
   }
 
-  /**
-   * Gives the leadership to a member; to the one that is furthest if none is named. False if nobody can have
-   * it.
-   */
+  /** Gives the leadership to a member; to the one that is furthest if none is named. False if nobody can have it. */
   transfer(to: NodeId, isUp: (node: NodeId) => boolean): boolean {
     const target = to === 0 ? successorOf(this.raft.status(), isUp) : to;
     const accepted = target !== 0 && this.raft.transferLeadership(target).status === 'accepted';
