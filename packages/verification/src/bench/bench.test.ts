@@ -199,7 +199,7 @@ test('new texts have about the length that is wanted, run, change nothing, and n
 });
 
 describe('measuring', () => {
-  test('requests of this build, beside bare servers', async () => {
+  test('requests of this build, beside a bare server', async () => {
     const rows = await benchRequests(scenarios.slice(0, 1), {
       connections: [2],
       durationMs: 50,
@@ -208,7 +208,7 @@ describe('measuring', () => {
       rounds: 1,
       workers: 2,
       against: undefined,
-      echoes: ['echo', 'checking echo'],
+      withEcho: true,
       thingsDb: undefined,
       storage: tmpdir(),
     });
@@ -217,7 +217,7 @@ describe('measuring', () => {
         name: 'sum, json, token',
         connections: 2,
         errors: 0,
-        others: [{ name: 'echo' }, { name: 'checking echo' }],
+        others: [{ name: 'echo' }],
       },
     ]);
     expect(rows[0]?.own.ratePerS).toBeGreaterThan(1);

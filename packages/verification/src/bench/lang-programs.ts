@@ -2,7 +2,6 @@
  * Programs that `npm run bench -- lang` measures: those of the language beside what a JavaScript programmer would write for the
  * same task. Both give the same result.
  */
-import { BareStore } from './lang-bare.js';
 
 export interface LangProgram {
   readonly name: string;
@@ -12,8 +11,6 @@ export interface LangProgram {
   /** Whether each round begins with an empty collection, on which `setup` is run. */
   readonly fresh?: boolean;
   readonly plain: () => unknown;
-  /** The least that has to be done in JavaScript where the state is durable, written by hand: see `lang-bare.ts`. */
-  readonly bare?: () => unknown;
   /** At most this many times what plain JavaScript takes. */
   readonly target: number;
 }
@@ -50,7 +47,6 @@ const people: Person[] = Array.from({ length: MANY }, (_, i) => ({
 
 /** Where the stored programs put what they make. */
 const store: { things: Person[] } = { things: [] };
-let bare = new BareStore();
 
 export const langPrograms: readonly LangProgram[] = [
   {
@@ -170,10 +166,6 @@ export const langPrograms: readonly LangProgram[] = [
       store.things = [];
       for (let i = 0; i < MANY; i++) store.things.push({ name: 'name', age: i });
       return store.things.length;
-    },
-    bare: () => {
-      bare = new BareStore();
-      return bare.fill(MANY);
     },
     target: 10,
   },

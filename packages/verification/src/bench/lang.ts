@@ -10,8 +10,6 @@ export interface LangRow {
   /** Time of one run, with the garbage collections that it brings about. */
   readonly oursMs: number;
   readonly plainMs: number;
-  /** Of the bare path, if it was asked for and there is one. */
-  readonly bareMs: number | null;
   readonly ratio: Ratio;
   readonly target: number;
 }
@@ -21,8 +19,6 @@ export interface LangOptions {
   readonly rounds: number;
   /** Only programs whose name contains this. */
   readonly only: string;
-  /** Whether the bare path is measured, too. */
-  readonly withBare: boolean;
 }
 
 /** Before the first round that counts: both sides are compiled by then. */
@@ -39,18 +35,16 @@ const MEASUREMENT_MS = 150;
 const RUNS_IN_FRONT = 2;
 
 /** Measures each program in turns with the same in plain JavaScript. */
-export function benchPrograms({ rounds, only, withBare }: LangOptions): LangRow[] {
+export function benchPrograms({ rounds, only }: LangOptions): LangRow[] {
   return langPrograms
     .filter(({ name }) => name.includes(only))
-    .map((program) => benchProgram(program, rounds, withBare));
+    .map((program) => benchProgram(program, rounds));
 }
 
 export function langText(rows: readonly LangRow[]): string {
-  const withBare = rows.some(({ bareMs }) => bareMs !== null);
-  const bareCells = (...cells: readonly string[]): readonly string[] => (withBare ? cells : []);
   return table([
-    ['', 'ours', 'plain JavaScript', 'ratio', 'of 95 %', 'target', '', ...bareCells('bare', 'of bare')],
-    ...rows.map(({ name, oursMs, plainMs, bareMs, ratio, target }) => [
+    ['', 'ours', 'plain JavaScript', 'ratio', 'of 95 %', 'target', ''],
+    ...rows.map(({ name, oursMs, plainMs, ratio, target }) => [
       name,
       `${oursMs.toFixed(2)} ms`,
       `${plainMs.toFixed(2)} ms`,
@@ -58,16 +52,13 @@ export function langText(rows: readonly LangRow[]): string {
       intervalText(ratio),
       String(target),
       ratio.median <= target ? '' : 'missed',
-      ...(bareMs === null
-        ? bareCells('', '')
-        : bareCells(`${bareMs.toFixed(2)} ms`, (oursMs / bareMs).toFixed(1))),
     ]),
   ]);
 }
 
-function benchProgram(program: LangProgram, rounds: number, withBare: boolean): LangRow {
+function benchProgram(program: LangProgram, rounds: number): LangRow {
   const machine = new Machine();
-  const { name, setup, code, fresh, plain, bare, target } = program;
+  const { name, setup, code, fresh, plain, target } = program;
   if (setup !== undefined) machine.run(setup);
   const renew = (): void => {
     machine.clear();
@@ -75,7 +66,6 @@ function benchProgram(program: LangProgram, rounds: number, withBare: boolean): 
   };
   const ours = { run: () => JSON.parse(machine.run(code)) as unknown, renew: fresh === true ? renew : null };
   const sides: Side[] = [ours, { run: plain, renew: null }];
-  if (withBare && bare !== undefined) sides.push({ run: bare, renew: null });
   const times: number[][] = [];
   const warmUntil = performance.now() + WARMUP_MS;
   for (let round = 0; times.length < rounds; round++) {
@@ -96,7 +86,6 @@ function benchProgram(program: LangProgram, rounds: number, withBare: boolean): 
     name,
     oursMs: median(timesOf(0)),
     plainMs: median(timesOf(1)),
-    bareMs: sides.length > 2 ? median(timesOf(2)) : null,
     ratio: ratioOf(timesOf(0), timesOf(1)),
     target,
   };

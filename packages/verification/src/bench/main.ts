@@ -2,7 +2,6 @@
 import { tmpdir } from 'node:os';
 import { parseArgs } from 'node:util';
 import { appendsText, measureAppends } from './append.js';
-import { bareNameUs } from './bare/name.js';
 import { benchClient, clientText, isGoodEnough } from './client.js';
 import { benchCluster, clusterText } from './cluster/cluster.js';
 import { benchIdle, idleText } from './cluster/idle.js';
@@ -27,9 +26,9 @@ const HELP = `npm run bench [-- PARTS... OPTIONS]
 PARTS (default: append and http)
   append      synced appends to a file
   http        requests of a real node, in turns with a bare HTTP server
-  requests    processor time that requests of many kinds cost this build, and in turns what they cost another one (--against), a bare
-              server that parses, checks and answers (--echo), and the program of ThingsDB that ALTHING_BENCH_THINGSDB names; named
-              changes (--only named) in turns with the same bytes whose name the node does not know, and the bare cost of a name
+  requests    processor time that requests of many kinds cost this build, and in turns what they cost another one (--against)
+              and the program of ThingsDB that ALTHING_BENCH_THINGSDB names; named changes (--only named) in turns with the same
+              bytes whose name the node does not know
   client      processor time of a small call of the client library, in turns with bare node:http that sends and takes the same bytes;
               then the shell on a terminal: ready, key to screen, paste, first page
   lang        programs of the language, each in turns with the same in plain JavaScript, in this process
@@ -49,9 +48,6 @@ PARTS (default: append and http)
   --heat N          seconds that each load of cluster runs before it is measured (default 3)
   --connections L   numbers of connections (default 1,16,64; for requests 64; for cluster 64,1, as the first heats the next, too)
   --against DIR     folder of another built checkout
-  --bare            cluster measures three nodes of a bare path in place of one node: HTTP, a log, two followers and nothing else, in one
-                    thread and in two; lang the bare path of a stored push: what is left to gain on this machine
-  --echo            requests also of a bare server that parses, checks and answers
   --only TEXT       only what has TEXT in its title; for requests one of several with | between them
   --workers N       processes that make load (default 1)
   --kills N         leaders that cluster kills, and that it lets hand over (default 20; 0 for none)
@@ -71,8 +67,6 @@ const OPTIONS = {
   heat: { type: 'string', default: '3' },
   connections: { type: 'string' },
   against: { type: 'string' },
-  bare: { type: 'boolean', default: false },
-  echo: { type: 'boolean', default: false },
   only: { type: 'string', default: '' },
   workers: { type: 'string', default: '1' },
   kills: { type: 'string', default: '20' },
@@ -119,8 +113,8 @@ const PARTS: Readonly<Record<string, (values: Values) => Found | Promise<Found>>
     const isWrong = !isGoodEnough(calls) || !isShellFast(shell);
     return { figures: { calls, shell }, text: `${clientText(calls)}\n\n${shellText(shell)}`, isWrong };
   },
-  lang: ({ rounds = '12', only, bare }) => {
-    const figures = benchPrograms({ rounds: whole(rounds, '--rounds'), only, withBare: bare });
+  lang: ({ rounds = '12', only }) => {
+    const figures = benchPrograms({ rounds: whole(rounds, '--rounds'), only });
     return { figures, text: langText(figures) };
   },
   texts: async ({ against, rounds = '20', only }) => {
@@ -143,7 +137,6 @@ const PARTS: Readonly<Record<string, (values: Values) => Found | Promise<Found>>
     const figures = await benchCluster({
       ...loadOf(values, { rounds: '3', seconds: '1', connections: '64,1' }),
       heatMs: 1000 * positive(values.heat, '--heat'),
-      withBare: values.bare,
       kills: values.kills === '0' ? 0 : whole(values.kills, '--kills'),
       progress: (text) => console.error(text),
     });
@@ -223,16 +216,12 @@ async function requests(values: Values, defaults: Defaults, isPlain: boolean): P
       // Time before the figures count: code gets its last form in it.
       heatMs: 2 * load.durationMs,
       against: isPlain ? undefined : load.against,
-      echoes: isPlain ? ['echo'] : values.echo ? ['checking echo'] : [],
+      withEcho: isPlain,
       thingsDb: isPlain ? undefined : thingsDbProgram(),
     },
     (row) => console.error(rowsText([row])),
   );
-  const isWrong = figures.some(({ errors }) => errors > 0);
-  if (!wanted.some(({ isNamed }) => isNamed === true)) return { figures, text: rowsText(figures), isWrong };
-  const nameUs = bareNameUs();
-  const text = `${rowsText(figures)}\na name by itself, read, hashed, written and kept: ${nameUs.toFixed(2)} µs`;
-  return { figures: [...figures, { name: 'a name by itself', cpuUs: nameUs }], text, isWrong };
+  return { figures, text: rowsText(figures), isWrong: figures.some(({ errors }) => errors > 0) };
 }
 
 function loadOf(values: Values, defaults: Defaults) {

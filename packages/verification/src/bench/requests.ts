@@ -1,7 +1,7 @@
-/** Servers that answer the scenarios: this build, another one, bare echoes, ThingsDB. */
+/** Servers that answer the scenarios: this build, another one, a bare echo, ThingsDB. */
 import { join, resolve } from 'node:path';
 import { clientOf } from '../harness/client-of.js';
-import { authorization, type Credentials } from '../harness/node-client.js';
+import type { Credentials } from '../harness/node-client.js';
 import { NodeProcess, type NodeProcessOptions } from '../harness/node-process.js';
 import { Child } from './child.js';
 import { type Contender, type ContestOptions, contest, type Row } from './contest.js';
@@ -12,8 +12,8 @@ import { startThingsDb } from './yardsticks/thingsdb.js';
 export interface RequestsOptions extends ContestOptions {
   /** Folder of another built checkout; undefined for none. */
   readonly against: string | undefined;
-  /** Bare servers beside this build: one that answers at once, one that parses and checks before. */
-  readonly echoes: readonly ('echo' | 'checking echo')[];
+  /** Whether a bare server that answers at once is measured beside this build. */
+  readonly withEcho: boolean;
   /** The program of ThingsDB; undefined for none. */
   readonly thingsDb: string | undefined;
   readonly workers: number;
@@ -35,7 +35,7 @@ export async function benchRequests(
   options: RequestsOptions,
   onRow: (row: Row) => void = () => {},
 ): Promise<Row[]> {
-  const { against, storage, echoes, thingsDb } = options;
+  const { against, storage, withEcho, thingsDb } = options;
   const generator = new Generator(options.workers);
   const servers: Server[] = [];
   try {
@@ -43,7 +43,7 @@ export async function benchRequests(
     servers.push(own);
     if (against !== undefined) servers.push(await buildOf(against, storage, commandOf(against)));
     if (scenarios.some(({ isNamed }) => isNamed === true)) servers.push(withoutNames(own));
-    for (const echo of echoes) servers.push(await echoOf(echo));
+    if (withEcho) servers.push(await echoServer());
     if (thingsDb !== undefined)
       servers.push(await databaseOf('ThingsDB', await startThingsDb(thingsDb, storage)));
     const rows: Row[] = [];
@@ -114,13 +114,12 @@ function withoutNames({ loadUnnamed }: Database): Server {
   };
 }
 
-async function echoOf(name: RequestsOptions['echoes'][number]): Promise<Server> {
+async function echoServer(): Promise<Server> {
   const token = 'a token of twenty-two';
-  const file = `yardsticks/${name.replace(' ', '-')}.js`;
-  const child = new Child(import.meta.url, file, [authorization({ token }), authorization(ADMIN)]);
+  const child = new Child(import.meta.url, 'yardsticks/echo.js');
   const port = await child.ask(undefined, (message: { readonly port: number }) => message.port);
   return {
-    name,
+    name: 'echo',
     load: loader({ port, pid: child.pid }, token),
     prepare: async () => {},
     stop: async () => child.close(),

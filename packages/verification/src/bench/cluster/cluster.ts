@@ -1,26 +1,15 @@
-/** The benchmark of a cluster: rates beside those of etcd and of the bare path, and what clients notice when leaders go. */
+/** The benchmark of a cluster: rates beside those of etcd, and what clients notice when leaders go. */
 import { loadavg } from 'node:os';
 import { ClusterProcess } from '../../harness/cluster-process.js';
-import { BareCluster } from '../bare/bare-cluster.js';
-import { SHAPES } from '../bare/order.js';
 import { type Contender, type Row, rowsText } from '../contest.js';
 import { commandOf } from '../requests.js';
 import { EtcdCluster, etcdVersion } from './etcd.js';
 import { type Failovers, failoversText, measureFailovers } from './failovers.js';
-import {
-  bareContender,
-  clusterContender,
-  etcdContender,
-  measureRates,
-  type RatesOptions,
-  type Way,
-} from './rates.js';
+import { clusterContender, etcdContender, measureRates, type RatesOptions, type Way } from './rates.js';
 
 export interface ClusterBenchOptions extends RatesOptions {
   /** Folder of another built checkout to compare with, in place of one node and etcd; undefined for none. */
   readonly against: string | undefined;
-  /** Whether the bare path is measured, in place of one node. */
-  readonly withBare: boolean;
   /** Leaders that are killed, and that hand over. */
   readonly kills: number;
   readonly storage: string;
@@ -33,7 +22,7 @@ export interface ClusterFigures {
 }
 
 export async function benchCluster(options: ClusterBenchOptions): Promise<ClusterFigures> {
-  const { storage, kills, progress, against, withBare } = options;
+  const { storage, kills, progress, against } = options;
   const running: { discard(): Promise<unknown> }[] = [];
   const started = async <Cluster extends { discard(): Promise<unknown> }>(
     start: Promise<Cluster>,
@@ -52,10 +41,7 @@ export async function benchCluster(options: ClusterBenchOptions): Promise<Cluste
       const version = etcdVersion();
       if (version === undefined) progress('etcd is not installed: apt-get install etcd-server');
       else contenders.push(etcdContender(`etcd ${version}`, await started(EtcdCluster.start(storage))));
-      if (!withBare)
-        contenders.push(await clusterContender('one node', await started(ClusterProcess.start(1, storage))));
-      for (const shape of withBare ? SHAPES : [])
-        contenders.push(bareContender(await started(BareCluster.start(shape, storage))));
+      contenders.push(await clusterContender('one node', await started(ClusterProcess.start(1, storage))));
     }
     const rates = await measureRates(contenders, options, (row) => progress(rowsText([row])));
     // The last cluster has the machine to itself.

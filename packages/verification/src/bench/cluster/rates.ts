@@ -1,7 +1,6 @@
-/** Writes and linearizable reads a second: of three nodes, and in turns with them of one node, of another build, of etcd, of the bare path. */
+/** Writes and linearizable reads a second: of three nodes, and in turns with them of one node, of another build, of etcd. */
 import { wireMap } from '@althing/client';
 import type { ClusterProcess } from '../../harness/cluster-process.js';
-import type { BareCluster } from '../bare/bare-cluster.js';
 import { type Contender, type ContestOptions, contest, type Row } from '../contest.js';
 import { Generator, type Target } from '../measure.js';
 import { requestOf } from '../scenarios.js';
@@ -61,12 +60,6 @@ export async function clusterContender(name: string, cluster: ClusterProcess): P
 export function etcdContender(name: string, etcd: EtcdCluster): Contender<Way> {
   const requests = { write: putRequest, read: rangeRequest };
   return { name, load: loader(etcd.targets, requests, () => etcd.leader()) };
-}
-
-export function bareContender({ shape, targets }: BareCluster): Contender<Way> {
-  // It looks at no token, but reads the head that has it, as a node does.
-  const requests = requestsOf('x'.repeat(22));
-  return { name: `bare, ${shape}`, load: loader(targets, requests, async () => 0) };
 }
 
 /** The requests go to one node, or to all; in each case all of them work. */
