@@ -5,18 +5,23 @@ import { collections, loadCollections } from '../state/names.js';
 import { goTo, linkTo, route } from '../state/route.js';
 import { logOut, nodeName, userName } from '../state/session.js';
 import { isReadOnlyForGood, readOnly, type Theme, theme } from '../state/settings.js';
-import { Assembly, Dialog, Failure } from '../ui/parts.js';
+import { Assembly, Dialog, Failure, useEvery } from '../ui/parts.js';
 import { NodeAway, OtherVersion } from './away.js';
 import { Palette, type PaletteAction } from './palette.js';
 import { COLLECTION_PLACE, PLACES, type Place, placeOf } from './places.js';
 import { Tour } from './tour.js';
 
+/** How often the collections are asked for while no node told them, in milliseconds. */
+const LEARN_MS = 4000;
+
 export function Frame(): JSX.Element {
   const [isMenuOpen, openMenu] = useState(false);
   const [over, setOver] = useState<Over | null>(null);
-  useEffect(() => {
+  const learn = (): void => {
     if (collections.value === null) void loadCollections();
-  }, []);
+  };
+  useEffect(learn, []);
+  useEvery(LEARN_MS, learn);
   useEffect(() => listenToKeys(setOver), []);
   useEffect(() => openMenu(false), [route.value]);
   return (

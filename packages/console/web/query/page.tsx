@@ -8,6 +8,7 @@ import { FailedView, ResultView, RunningView } from '../results/view.js';
 import {
   collectionScope,
   collections,
+  loadCollections,
   loadNames,
   loadProcedures,
   type Names,
@@ -26,7 +27,7 @@ import { VariablesForm } from './variables-form.js';
 
 /** How the last run of a tab ended; it outlives the page that shows it. */
 type Outcome =
-  | { readonly kind: 'running' }
+  | { readonly kind: 'running'; readonly isSent: boolean }
   | { readonly kind: 'refused'; readonly message: string }
   | {
       readonly kind: 'ended';
@@ -62,6 +63,7 @@ function useLink(): void {
 }
 
 function TabBar(): JSX.Element {
+  const current = tabs.value.find(({ id }) => id === currentTab.value);
   return (
     <div class="tabs">
       <div role="tablist" aria-label="Queries">
@@ -81,7 +83,12 @@ function TabBar(): JSX.Element {
           </button>
         ))}
       </div>
-      <button type="button" class="plain" aria-label="New query" onClick={() => openTab(defaultScope(), '')}>
+      <button
+        type="button"
+        class="plain"
+        aria-label="New query"
+        onClick={() => openTab(current?.scope ?? '', '')}
+      >
         +
       </button>
     </div>
@@ -93,15 +100,31 @@ function titleOf({ code }: Tab): string {
   return line === '' ? 'New query' : line.length > 24 ? `${line.slice(0, 23)}…` : line;
 }
 
-function defaultScope(): string {
-  const last = tabs.value.find(({ id }) => id === currentTab.value)?.scope ?? '';
-  if (last !== '') return last;
-  const [first] = collections.value ?? [];
+/** The scope of a tab for which nobody chose one; null while the collections are not known. */
+function defaultScope(): string | null {
+  if (collections.value === null) return null;
+  const [first] = collections.value;
   return first === undefined ? '@thingsdb' : collectionScope(first);
 }
 
+/** @throws Error when no scope was chosen, and no node tells the collections */
+async function scopeOf({ id, scope }: Tab): Promise<string> {
+  if (scope !== '') return scope;
+  if (collections.value === null) await loadCollections();
+  const found = defaultScope();
+  if (found === null) throw new Error('No node told its collections yet: choose a scope, or run it again.');
+  changeTab(id, { scope: found });
+  return found;
+}
+
 function TabPage({ tab }: { readonly tab: Tab }): JSX.Element {
-  const scope = tab.scope === '' ? defaultScope() : tab.scope;
+  const byDefault = defaultScope();
+  const scope = tab.scope === '' ? (byDefault ?? '@thingsdb') : tab.scope;
+  useEffect(() => {
+    // A text stays where it was written, also when another collection comes before the first one.
+    if (tab.scope === '' && tab.code.trim() !== '' && byDefault !== null)
+      changeTab(tab.id, { scope: byDefault });
+  }, [tab, byDefault]);
   const editor = useRef<Editor | null>(null);
   const [side, show] = useState<'code' | 'result'>('code');
   const names = namesOf(scope);
@@ -109,9 +132,8 @@ function TabPage({ tab }: { readonly tab: Tab }): JSX.Element {
   const outcome = outcomes.value.get(tab.id);
   const run = async (selected: string | null, dry: DryRunKind | null = null): Promise<void> => {
     const code = selected ?? editor.current?.text() ?? tab.code;
-    if (code.trim() === '' || outcome?.kind === 'running') return;
-    const verdict = await askWorker({ kind: 'judge', code, scope, functions: names.functions });
-    const ended = await runIn(tab, scope, code, verdict, dry);
+    if (code.trim() === '' || outcomes.peek().get(tab.id)?.kind === 'running') return;
+    const ended = await runIn(tab, code, dry);
     if (ended !== null) show('result');
     if (ended?.ok === false && ended.at !== null && ended.procedure === null && selected === null)
       editor.current?.mark(ended.at.offset, ended.at.length, `${ended.name}: ${ended.message}`);
@@ -149,7 +171,7 @@ function TabPage({ tab }: { readonly tab: Tab }): JSX.Element {
           </button>
         )}
         {outcome?.kind === 'running' ? (
-          <button type="button" onClick={() => void askWorker({ kind: 'cancel', result: tab.id })}>
+          <button type="button" onClick={() => stop(tab, outcome.isSent)}>
             Stop
           </button>
         ) : (
@@ -220,30 +242,31 @@ function close(tab: Tab): void {
   closeTab(tab.id);
 }
 
-/** Null when it was not sent. */
-async function runIn(
-  tab: Tab,
-  scope: string,
-  code: string,
-  verdict: Verdict,
-  dry: DryRunKind | null,
-): Promise<Ran | Failed | null> {
-  const tell = (outcome: Outcome): void => {
-    outcomes.value = new Map(outcomes.value).set(tab.id, outcome);
-  };
-  if (readOnly.value && verdict.kind === 'changes') {
-    tell({
-      kind: 'refused',
-      message: 'The console is read-only, and this may change something: it was not sent.',
-    });
-    return null;
-  }
+function tell(tab: Tab, outcome: Outcome): void {
+  outcomes.value = new Map(outcomes.peek()).set(tab.id, outcome);
+}
+
+function stop(tab: Tab, isSent: boolean): void {
+  if (isSent) void askWorker({ kind: 'cancel', result: tab.id });
+  else tell(tab, { kind: 'refused', message: 'It was stopped before it was sent.' });
+}
+
+/** @returns null when it was not sent; the page says why */
+async function runIn(tab: Tab, code: string, dry: DryRunKind | null): Promise<Ran | Failed | null> {
   try {
     const vars = valuesOf(tab.variables);
-    tell({ kind: 'running' });
+    const begun: Outcome = { kind: 'running', isSent: false };
+    tell(tab, begun);
+    const scope = await scopeOf(tab);
+    const { functions } = namesOf(scope);
+    const verdict = await askWorker({ kind: 'judge', code, scope, functions });
+    if (outcomes.peek().get(tab.id) !== begun) return null;
+    if (readOnly.value && verdict.kind === 'changes')
+      throw new Error('The console is read-only, and this may change something: it was not sent.');
+    tell(tab, { kind: 'running', isSent: true });
     remember(scope, code);
     const ended = await askWorker({ kind: 'run', result: tab.id, scope, code, vars, procedure: null, dry });
-    tell({ kind: 'ended', run: ++runs, ended, dry });
+    tell(tab, { kind: 'ended', run: ++runs, ended, dry });
     // Types, procedures and collections may have come with it.
     if (ended.ok && dry === null && verdict.kind === 'changes') {
       void loadNames(scope);
@@ -251,7 +274,7 @@ async function runIn(
     }
     return ended;
   } catch (error) {
-    tell({ kind: 'refused', message: error instanceof Error ? error.message : String(error) });
+    tell(tab, { kind: 'refused', message: error instanceof Error ? error.message : String(error) });
     return null;
   }
 }

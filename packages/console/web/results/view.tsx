@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { bytesText, durationText } from '../state/texts.js';
 import { Pager } from '../ui/pager.js';
-import { Choice, Scroll } from '../ui/parts.js';
+import { Choice, Failure, Scroll, useAnswer } from '../ui/parts.js';
 import {
   type Failed,
   type FileFormat,
@@ -167,13 +167,19 @@ function Branch({
   linkToThing,
 }: TreeProps & { readonly path: readonly number[] }): JSX.Element {
   const [items, set] = useState<Items | null>(null);
+  const [error, fail] = useState<unknown>(null);
   const more = async (from: number): Promise<void> => {
-    const next = await askWorker({ kind: 'items', result, path, from });
-    set((before) =>
-      from === 0 || before === null ? next : { ...next, items: [...before.items, ...next.items] },
-    );
+    try {
+      const next = await askWorker({ kind: 'items', result, path, from });
+      set((before) =>
+        from === 0 || before === null ? next : { ...next, items: [...before.items, ...next.items] },
+      );
+    } catch (caught) {
+      fail(caught);
+    }
   };
   useEffect(() => void more(0), []);
+  if (error !== null) return <Failure error={error} />;
   if (items === null) return <ul />;
   const left = items.total - items.items.length;
   return (
@@ -280,14 +286,16 @@ const FIRST_ROWS = 40;
 
 function TableView({ result, linkToThing }: TreeProps): JSX.Element {
   const [from, go] = useState(0);
-  const [page, set] = useState<TablePage | null>(null);
+  const { last: page, error } = useAnswer<TablePage>(`${result} ${from}`, () =>
+    askWorker({ kind: 'table', result, from }),
+  );
   const [shownRows, show] = useState(FIRST_ROWS);
-  useEffect(() => void askWorker({ kind: 'table', result, from }).then(set), [result, from]);
   useEffect(() => {
     if (page === null) return;
     const timer = setTimeout(() => show(PAGE));
     return () => clearTimeout(timer);
   }, [page]);
+  if (error !== null) return <Failure error={error} />;
   if (page === null) return <p class="quiet">Reading …</p>;
   return (
     <>
@@ -322,8 +330,10 @@ function TableView({ result, linkToThing }: TreeProps): JSX.Element {
 
 function RawView({ result }: { readonly result: string }): JSX.Element {
   const [from, go] = useState(0);
-  const [page, set] = useState<RawPage | null>(null);
-  useEffect(() => void askWorker({ kind: 'raw', result, from }).then(set), [result, from]);
+  const { last: page, error } = useAnswer<RawPage>(`${result} ${from}`, () =>
+    askWorker({ kind: 'raw', result, from }),
+  );
+  if (error !== null) return <Failure error={error} />;
   if (page === null) return <p class="quiet">Reading …</p>;
   const { text, total } = page;
   return (

@@ -162,7 +162,9 @@ class Results {
   }
 
   private valueOf(result: string): WireValue {
-    return this.values.get(result) ?? null;
+    const value = this.values.get(result);
+    if (value === undefined) throw new Error('the result is not there any more: run it again');
+    return value;
   }
 }
 

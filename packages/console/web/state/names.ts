@@ -1,6 +1,6 @@
 /** What the pages know of scopes: collections, functions, procedures, types, enums. Each is asked for when it is first needed. */
 
-import { AlthingError, isWireMap, type WireValue } from '@althing/client';
+import { AlthingError, isWireMap, NodeErr, QueryError, type WireValue } from '@althing/client';
 import { type FunctionInfo, functionInfoOf } from '@althing/language';
 import { signal } from '@preact/signals';
 import { ask } from './session.js';
@@ -71,6 +71,7 @@ export function pathOf(scope: string): readonly string[] {
   return name === undefined ? ['root'] : ['c', name];
 }
 
+/** Asks for the collections again. They stay unknown when no node answers: the frame asks until one does. */
 export async function loadCollections(): Promise<void> {
   try {
     const found = await ask('@thingsdb', NAMES_AND_HISTORIES);
@@ -79,8 +80,7 @@ export async function loadCollections(): Promise<void> {
     const kept = list.filter(([, history]) => typeof history === 'bigint');
     histories.value = new Set(kept.map(([name]) => collectionScope(String(name))));
   } catch (error) {
-    if (!(error instanceof AlthingError)) throw error;
-    collections.value ??= [];
+    if (isAnswer(error)) collections.value ??= [];
   }
 }
 
@@ -107,7 +107,7 @@ export function loadNames(scope: string): Promise<Names> {
     try {
       return itemsOf(await ask(scope, code));
     } catch (error) {
-      if (error instanceof AlthingError) return [];
+      if (isAnswer(error)) return [];
       throw error;
     }
   };
@@ -128,8 +128,16 @@ export function loadNames(scope: string): Promise<Names> {
     return names;
   });
   asked.set(scope, loading);
-  loading.catch(() => asked.delete(scope));
+  loading.catch(() => {
+    if (asked.get(scope) === loading) asked.delete(scope);
+  });
   return loading;
+}
+
+/** Whether a node answered with an error: who may not see something has nothing of it. Without an answer it has to be asked for again. */
+function isAnswer(error: unknown): boolean {
+  if (!(error instanceof AlthingError)) throw error;
+  return error instanceof QueryError && !(error instanceof NodeErr);
 }
 
 /** Procedures that completion and Ctrl-K know; the list of procedures has all. */
@@ -152,8 +160,7 @@ export async function loadProcedures(scope: string): Promise<void> {
     const found = itemsOf(await ask(scope, 'procedures_info()[:most];', { most: PROCEDURES_MAX }));
     procedures.value = new Map(procedures.peek()).set(scope, found.map(procedureInfo));
   } catch (error) {
-    // Whoever may not see them has none.
-    if (!(error instanceof AlthingError)) throw error;
+    if (!isAnswer(error)) askedProcedures.delete(scope);
   }
 }
 

@@ -194,6 +194,31 @@ describe('in a browser', () => {
     expect(await page.evaluate('JSON.stringify(localStorage)')).not.toMatch(/precious|secret/);
   });
 
+  testInBrowser('a query that is written before its collection is known waits for it', async () => {
+    const { page } = opened;
+    let goOn = (): void => {};
+    const hold = new Promise<void>((done) => {
+      goOn = done;
+    });
+    await page.route('**/*', async (route) => {
+      if (route.request().postData()?.includes('collections_info') === true) await hold;
+      await route.continue().catch(() => {});
+    });
+    await opened.visit();
+    await opened.logIn(ADMIN);
+    // A question that ends with its login tells nothing of the next one.
+    await page.getByRole('button', { name: /Log out/ }).click();
+    await opened.logIn(ADMIN);
+    await opened.go('#/q');
+    await opened.run('.exact.whole;');
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await page.getByText('stopped before it was sent').waitFor();
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    goOn();
+    await page.getByLabel('Result as a tree').getByText('1.0').waitFor();
+    await page.getByRole('navigation').getByRole('link', { name: 'stuff' }).waitFor();
+  });
+
   testInBrowser('a link fills the editor and runs nothing', async () => {
     const { page } = opened;
     await opened.visit('/@console/#/q?scope=@collection:stuff&code=.linked%20%3D%201%3B');
