@@ -84,6 +84,85 @@ describe('del_instances', () => {
     expect(brokenRules(db.collection)).toEqual([]);
   });
 
+  /** Does the job a slice after the other; gives how many things went in each, and how many partners `.n` lost. */
+  function goings(partners = '0'): { readonly things: number; readonly partners: number }[] {
+    const now = () => ({ things: db.collection.store.thingCount, partners: Number(db.run(partners)) });
+    const all = [now()];
+    while (db.engine.hasJob(db.collection.id)) {
+      db.engine.runJob(db.collection.id, () => false);
+      all.push(now());
+      if (all.length > 1000) throw new Error('it does not end');
+    }
+    expect(brokenRules(db.collection)).toEqual([]);
+    const of = (at: number) => all[at] ?? all[0]!;
+    return all.slice(1).map((after, at) => ({
+      things: of(at).things - after.things,
+      partners: of(at).partners - after.partners,
+    }));
+  }
+
+  test.each([
+    ['a list', 'h.any = range(3000).map(|i| {i:})', '.set = set(h)'],
+    ['a set', 'h.any = set(); range(3000).each(|i| h.any.add({i:}))', '.set = set(h)'],
+    ['properties', "h.any = {}; range(3000).each(|i| h.any.set('k' + str(i), {}))", '.list = [h]'],
+    ['lists in a list', 'h.any = range(6).map(|| range(500).map(|i| {i:}))', '.prop = h'],
+    [
+      'things that hold many',
+      'h.any = {a: [{b: [{c: range(1500).map(|| {})}, 1, {c: range(1500).map(|| {})}]}]}',
+      '.prop = h',
+    ],
+    ['a list, and one far away refers to it', 'h.any = range(3000).map(|i| {i:})', '.far = {x: {y: [[h]]}}'],
+  ])(
+    'an instance that holds many things, in %s, is emptied before it goes, some at a time',
+    (_, holds, where) => {
+      db.run(`set_type('H', {any: 'any'}); h = H{}; .other = H{}; ${where}; ${holds}; nil`);
+      db.run("del_instances('H', |h| !is_nil(h.any));");
+      const went = goings().map(({ things }) => things);
+      expect(went.reduce((sum, count) => sum + count)).toBeGreaterThan(3000);
+      expect(Math.max(...went)).toBeLessThanOrEqual(2048);
+      expect(went.length).toBeLessThan(30);
+      expect(db.run("type_count('H')")).toBe(1);
+      expect(info()).toEqual([['H', 'done', 100, null, 1, 0, 0]]);
+    },
+  );
+
+  test('many that hold some go some at a time, each chosen once', () => {
+    db.run("set_type('H', {any: 'any'}); .hs = range(5).map(|| H{any: range(500).map(|i| {i:})});");
+    db.run("del_instances('H', |h| true);");
+    const went = goings().map(({ things }) => things);
+    expect(Math.max(...went)).toBe(501 * 2);
+    expect(info()).toEqual([['H', 'done', 100, null, 5, 0, 0]]);
+  });
+
+  test.each([
+    ['T?', 'p.t = .ts.one()', '.ps = set()', 'p'],
+    ['{T}', 'p.t.add(.ts.one())', '.ps = set()', 'p'],
+    ['T?', '.ts.one().ps.add(p)', 'nil', 'nothing'],
+  ])('one with many partners (%s, %s, %s) leaves them some at a time', (definition, join, begin, holder) => {
+    db.run(`
+      new_type('T'); set_type('P', {t: '${definition}'}); set_type('T', {ps: '{P}', any: 'any'}); mod_type('P', 'rel', 't', 'ps');
+      .ts = set(T{any: range(1200).map(|| {})}); ${begin};
+    `);
+    const keep = holder === 'p' ? '.ps.add(p);' : '';
+    db.run(`range(1200).each(|| { p = P{}; ${keep} ${join}; });`);
+    db.run("del_instances('T', |t| true);");
+    const went = goings('t = .ts.len() > 0 ? .ts.one() : nil; is_nil(t) ? 0 : t.ps.len()');
+    expect(Math.max(...went.map(({ things }) => things))).toBeLessThanOrEqual(2048);
+    expect(Math.max(...went.map(({ partners }) => partners))).toBeLessThanOrEqual(512);
+    expect(db.run("[type_count('T'), type_count('P')]")).toEqual([0, holder === 'p' ? 1200 : 0]);
+    expect(info()).toEqual([['T', 'done', 100, null, 1, 0, 0]]);
+  });
+
+  test('one that holds many and can not be let go of stays whole', () => {
+    db.run(`
+      set_type('H', {any: 'any'}); set_type('Must', {h: 'H'}); .must = Must{h: H{any: range(3000).map(|i| {i:})}}; .h = .must.h;
+      del_instances('H', |h| true);
+    `);
+    work();
+    expect(info()).toEqual([['H', 'done', 100, null, 0, 0, 1]]);
+    expect(db.run("[.has('h'), .must.h.any.len()]")).toEqual([false, 3000]);
+  });
+
   test('leaves what can not be let go of, and says how many that are', () => {
     db.run(`
       set_type('Bill', {order: 'Order'}); fill(4); .bills = [Bill{order: .orders.one()}];

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Outcome } from '../calls/call.js';
 import { Harness } from '../testing/harness.js';
+import { brokenRules } from '../testing/state-lines.js';
 
 /** Milliseconds that go by between two looks at the clock. */
 const LOOK_MS = 1;
@@ -36,6 +37,16 @@ describe('a query with a slice of time', () => {
     expect(db.run('.x;')).toBe(0);
     expect(run(db, `${WORK} .x;`)).toMatchObject({ kind: 'value', result: '200000' });
     expect(db.engine.figures.stops.time).toBe(0);
+  });
+
+  test('that removes many things at its end, too', () => {
+    const db = harness();
+    db.run('.list = range(30000).map(|i| {i:}); nil;');
+    expect(run(db, '.list = nil;', 4)).toEqual({ kind: 'slice_over' });
+    expect(db.run('[.list.len(), .list[29999].i];')).toEqual([30000, 29999]);
+    expect(brokenRules(db.collection)).toEqual([]);
+    expect(run(db, '.list = nil;')).toMatchObject({ kind: 'value', result: 'null' });
+    expect(db.collection.store.thingCount).toBe(1);
   });
 
   test('can not keep its end from coming by try', () => {

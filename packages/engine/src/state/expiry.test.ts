@@ -99,6 +99,28 @@ describe('an instance whose moment is over', () => {
     expect(db.run('.far[400].keys();')).toEqual(['i']);
   });
 
+  test('goes some at a time where it holds many things or has many partners', () => {
+    db.run(`
+      new_type('User'); mod_type('Cart', 'add', 'any', 'any'); mod_type('Cart', 'add', 'users', '{User}');
+      set_type('User', {cart: 'Cart?'}); mod_type('User', 'rel', 'cart', 'users'); .users = set(); .far = {x: [cart(1, 5)]};
+      c = .far.x[0]; c.any = range(3000).map(|i| {i:}); range(1000).each(|| { u = User{}; .users.add(u); u.cart = c; });
+      .carts = range(5).map(|i| { c = cart(i, 5); c.any = range(500).map(|i| {i:}); c; });
+    `);
+    db.nowMs += 5000;
+    const counts = [db.collection.store.thingCount];
+    while (db.engine.hasExpired(db.collection.id)) {
+      db.engine.expire(db.collection.id, () => false);
+      counts.push(db.collection.store.thingCount);
+      expect(counts.length).toBeLessThan(40);
+    }
+    expect(brokenRules(db.collection)).toEqual([]);
+    const went = counts.slice(1).map((count, i) => (counts[i] ?? 0) - count);
+    expect(Math.max(...went)).toBeLessThanOrEqual(2048);
+    expect(
+      db.run("[type_count('Cart'), .far.x.len(), .carts.len(), .users.filter(|u| !is_nil(u.cart)).len()];"),
+    ).toEqual([0, 0, 0, 0]);
+  });
+
   test('goes on followers by the effects, and comes back when a leader is deposed', () => {
     db.run(
       '.set = set(); range(600).each(|i| .set.add(cart(i, 5))); .deep = [{c: .set.one()}]; .never = Cart{};',

@@ -9,7 +9,8 @@ import { isExpiring } from '../schema/index-def.js';
 import type { Type } from '../schema/type.js';
 import { KEY_END, momentKey, NIL_KEY, sortKey } from '../value/sort-key.js';
 import type { Thing } from '../value/thing.js';
-import { letGo, Owners } from './letting-go.js';
+import { letGoOfSome, Owners } from './letting-go.js';
+import { Portion } from './portion.js';
 import type { Store } from './store.js';
 import type { Transaction } from './transaction.js';
 import type { TypeIndex } from './type-index.js';
@@ -49,7 +50,9 @@ export class Expiry {
    */
   step(transaction: Transaction, now: number, isOver: () => boolean): void {
     const things = this.expired(now, PORTION).map((id) => this.store.thingOfId(id));
-    for (const { id } of this.owners.letGo(transaction, things)) {
+    const { left, isLeaving } = this.owners.letGo(transaction, things);
+    // One that leaves its relations is still in the index, and comes next.
+    for (const { id } of isLeaving ? [] : left) {
       this.held.add(id);
       this.restsUntil = 0;
       this.isToGoOn = true;
@@ -74,6 +77,7 @@ export class Expiry {
   /** Goes on through all things, for those that refer to what is held. */
   private search(transaction: Transaction, now: number, isOver: () => boolean): void {
     const { store, held } = this;
+    const portion = new Portion(store, transaction);
     while (held.size > 0) {
       this.cursor += 1;
       if (this.cursor >= store.nextId) {
@@ -86,7 +90,11 @@ export class Expiry {
           refers ||= held.has(id);
         });
       }
-      if (refers) this.letGoOfHeld(transaction, this.cursor, now);
+      if (refers && this.letGoOfHeld(transaction, this.cursor, now, portion) === 'some') {
+        // The rest has its turn in the next slice.
+        this.cursor -= 1;
+        return;
+      }
       if (isOver()) return;
     }
   }
@@ -99,7 +107,12 @@ export class Expiry {
     this.isToGoOn = false;
   }
 
-  private letGoOfHeld(transaction: Transaction, owner: number, now: number): void {
+  private letGoOfHeld(
+    transaction: Transaction,
+    owner: number,
+    now: number,
+    portion: Portion,
+  ): 'none' | 'some' | 'all' {
     const { held, store } = this;
     const things = new Set<Thing>();
     store.visitReferences(owner, (id) => {
@@ -107,10 +120,12 @@ export class Expiry {
       if (this.isStillExpired(id, now)) things.add(store.thingOfId(id));
       else held.delete(id);
     });
-    if (!letGo(store, transaction, owner, things)) return;
+    const went = letGoOfSome(store, transaction, owner, things, portion);
+    if (went === 'none') return went;
     this.isToGoOn = true;
     this.owners.note(owner);
     for (const { id, refs } of things) if (refs === 0) held.delete(id);
+    return went;
   }
 
   private isStillExpired(id: number, now: number): boolean {

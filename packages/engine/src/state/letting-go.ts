@@ -8,11 +8,22 @@ import { List, listOf, ThingSet } from '../value/containers.js';
 import { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import { Wrap } from '../value/wrap.js';
+import { Portion } from './portion.js';
 import type { Store } from './store.js';
 import type { Transaction } from './transaction.js';
 
 /** Things in which others were found, and which are looked into first. */
 const OWNERS_MAX = 16;
+
+/** Outcome of a slice for things that are to go. */
+export interface LetGo {
+  /** How many of them had their turn. */
+  readonly count: number;
+  /** Those of them that are still referred to. */
+  readonly left: ReadonlySet<Thing>;
+  /** Whether the one that had its turn has more partners in relations than a slice has room for. */
+  readonly isLeaving: boolean;
+}
 
 /** The things that are most likely to refer to what is to go. Known in memory alone: without them a search finds the same. */
 export class Owners {
@@ -21,16 +32,30 @@ export class Owners {
 
   constructor(private readonly store: Store) {}
 
-  /** Takes loaded or unloaded things out of their relations, out of the root, and out of the things that are known; gives those that are still referred to. */
-  letGo(transaction: Transaction, things: readonly Thing[]): ReadonlySet<Thing> {
-    for (const thing of things) leaveRelations(this.store, transaction, thing);
-    const left = new Set(things.filter(({ refs }) => refs > 0));
-    for (const id of [this.store.root.id, ...this.ids]) {
+  /**
+   * Takes a portion of some things, loaded or not, out of their relations, out of the root, and out of the things that are known. The first
+   * has its turn in any case, if only in part.
+   */
+  letGo(transaction: Transaction, things: readonly Thing[]): LetGo {
+    const { store } = this;
+    const portion = new Portion(store, transaction);
+    let count = 0;
+    for (const thing of things) {
+      if (!portion.takes(thing)) break;
+      leaveRelations(transaction, thing);
+      count += 1;
+    }
+    const heavy = count === 0 ? things[0] : undefined;
+    if (heavy !== undefined && portion.leaveRelations(heavy))
+      return { count: 1, left: new Set([heavy]), isLeaving: true };
+    const left = new Set(things.slice(0, Math.max(count, 1)).filter(({ refs }) => refs > 0));
+    for (const id of [store.root.id, ...this.ids]) {
       if (left.size === 0) break;
-      letGo(this.store, transaction, id, left);
+      if (heavy === undefined) letGo(store, transaction, id, left);
+      else if (letGoOfSome(store, transaction, id, left, portion) === 'some') break;
       for (const thing of left) if (thing.refs === 0) left.delete(thing);
     }
-    return left;
+    return { count: Math.min(Math.max(count, 1), things.length), left, isLeaving: false };
   }
 
   /** Notes that a thing referred to one that is to go. */
@@ -81,8 +106,50 @@ export function letGo(
   return changed;
 }
 
-function leaveRelations(store: Store, transaction: Transaction, thing: Thing): void {
-  store.load(thing);
+/**
+ * The same, as far as a portion has room for what goes with the things: one that only this owner keeps, and that holds more, is emptied first.
+ *
+ * @returns whether nothing changed, or some of them have to have another turn, in the next slice
+ */
+export function letGoOfSome(
+  store: Store,
+  transaction: Transaction,
+  id: number,
+  things: ReadonlySet<Thing>,
+  portion: Portion,
+): 'none' | 'some' | 'all' {
+  const counts = new Map<number, number>();
+  for (const thing of things) counts.set(thing.id, 0);
+  store.visitReferences(id, (child) => {
+    const count = counts.get(child);
+    if (count !== undefined) counts.set(child, count + 1);
+  });
+  const going = new Set<Thing>();
+  let isAll = true;
+  for (const thing of things) {
+    const count = counts.get(thing.id) ?? 0;
+    if (count === 0) continue;
+    if (thing.refs > count || keeps(store, id, thing) || portion.takes(thing)) going.add(thing);
+    else if (portion.empty(thing)) return 'some';
+    else if (portion.isWhole) going.add(thing);
+    else isAll = false;
+  }
+  const changed = going.size > 0 && letGo(store, transaction, id, going);
+  if (!isAll) return 'some';
+  return changed ? 'all' : 'none';
+}
+
+/** Whether a thing has a property with another one that can't let go of it. */
+function keeps(store: Store, id: number, thing: Thing): boolean {
+  const owner = store.thingOfId(id);
+  store.load(owner);
+  if (owner.type === null) return false;
+  return owner.shape.fields.some(
+    ({ slot, rule }) => refersTo(owner.slots[slot] ?? null, (other) => other === thing) && !rule.fits(null),
+  );
+}
+
+function leaveRelations(transaction: Transaction, thing: Thing): void {
   for (const field of thing.type === null ? [] : thing.shape.fields) {
     if (field.relation === null) continue;
     const value = thing.slots[field.slot];

@@ -3,8 +3,9 @@
  * A thing that is still referred to, after what `Owners` does, waits, and all things of the collection are gone through for it.
  */
 import type { Thing } from '../value/thing.js';
-import { letGo, Owners } from './letting-go.js';
+import { letGoOfSome, Owners } from './letting-go.js';
 import { type Job, JobEditor, type JobProgress, type Jobs } from './parts/jobs.js';
+import { Portion } from './portion.js';
 import type { Transaction } from './transaction.js';
 
 /** Chosen instances that wait at most, before things are gone through for them: they lie in the record of the job. */
@@ -24,6 +25,8 @@ export interface Choice {
 /** The removals of one collection, as its leader makes them. */
 export class Removal {
   private readonly owners: Owners;
+  /** The id of a waiting instance that leaves its relations; without that, the search for what refers to it finds its partners. */
+  private leaving = 0;
 
   constructor(private readonly jobs: Jobs) {
     this.owners = new Owners(jobs.store);
@@ -31,15 +34,18 @@ export class Removal {
 
   /** Whether instances have their turn now, and not things that may refer to what waits. */
   isChoosing({ def, progress, waiting }: Job): boolean {
+    if (waiting.has(this.leaving)) return false;
     return progress.searched === 0 && progress.cursor < def.upTo && waiting.size < WAITING_MAX;
   }
 
-  /** Lets go of what was chosen. */
-  remove(transaction: Transaction, job: Job, { chosen, cursor }: Choice): void {
+  /** Lets go of what was chosen, as much as a slice has room for: the rest is chosen once more. */
+  remove(transaction: Transaction, job: Job, { chosen, cursor: last }: Choice): void {
     const things = chosen.filter((id) => !job.waiting.has(id)).map((id) => this.jobs.store.thingOfId(id));
-    const left = this.owners.letGo(transaction, things);
-    const changes = { cursor, chosen: job.progress.chosen + things.length };
+    const { count, left, isLeaving } = this.owners.letGo(transaction, things);
+    const cursor = count === things.length ? last : (things[count - 1]?.id ?? last);
+    const changes = { cursor, chosen: job.progress.chosen + count };
     const added = Array.from(left, ({ id }) => id);
+    this.leaving = isLeaving ? (added[0] ?? 0) : 0;
     const isDone = cursor >= job.def.upTo && job.waiting.size + added.length === 0;
     new JobEditor(this.jobs, transaction).move(job, isDone ? { ...changes, state: 'done' } : changes, added);
   }
@@ -53,15 +59,24 @@ export class Removal {
     const { store } = this.jobs;
     const { waiting, progress } = job;
     const taken = new Set<number>();
+    const portion = new Portion(store, transaction);
     let { searched, found } = progress;
+    if (waiting.has(this.leaving) && store.find(this.leaving) !== undefined) {
+      const { isLeaving } = this.owners.letGo(transaction, [store.thingOfId(this.leaving)]);
+      if (!isLeaving) this.leaving = 0;
+      new JobEditor(this.jobs, transaction).move(job, {});
+      return;
+    }
     while (searched + 1 < store.nextId && taken.size < waiting.size) {
       const things = this.referredFrom(searched + 1, waiting, taken);
-      if (things.size > 0 && letGo(store, transaction, searched + 1, things)) {
+      const went =
+        things.size === 0 ? 'none' : letGoOfSome(store, transaction, searched + 1, things, portion);
+      if (went !== 'none') {
         found = true;
         this.owners.note(searched + 1);
         for (const { id, refs } of things) if (refs === 0) taken.add(id);
         // The rest has its turn in the next slice.
-        if (things.size === FROM_ONE_MAX) break;
+        if (went === 'some' || things.size === FROM_ONE_MAX) break;
       }
       searched += 1;
       if (isOver()) break;

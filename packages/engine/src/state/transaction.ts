@@ -7,6 +7,7 @@ import { RoomEffect } from './parts/rooms.js';
 import type { Store } from './store.js';
 import { takeBack, UNITS_PER_PROPERTY } from './transaction/journal.js';
 import { ThingChanges } from './transaction/things.js';
+import { NS_PER_UNDO } from './transaction/undo-costs.js';
 
 export type { Undo } from './effect.js';
 export { type Charge, takeBack } from './transaction/journal.js';
@@ -90,11 +91,12 @@ export class Transaction extends ThingChanges {
       for (const thing of orphans) {
         store.remove(thing);
         removed.push(thing);
+        this.undoTakes(NS_PER_UNDO);
+        this.count(UNITS_PER_REMOVED);
       }
     }
     writeEffect(this.effects, ThingEffect.REMOVE_THINGS, removed);
     this.tally?.add(ThingEffect.REMOVE_THINGS.counts(store, removed));
-    this.undoTakes(ThingEffect.REMOVE_THINGS.cost(store, removed));
   }
 
   /** Removes rooms to which nothing refers. Who is in them is told of it behind the events of the change. */
@@ -127,5 +129,8 @@ export class Transaction extends ThingChanges {
     return doomed;
   }
 }
+
+/** Units charged for each thing that is removed: it leaves tables and indexes. */
+const UNITS_PER_REMOVED = 128;
 
 const NO_EVENTS: readonly RoomEvent[] = [];
