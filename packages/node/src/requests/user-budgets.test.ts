@@ -94,4 +94,32 @@ describe('in a cluster', () => {
     await cluster.pass(500);
     expect(outcome(await ask(2, 'web', '.n;'))).toBe(2);
   });
+
+  test('time counts for who asked, at the node that ran it: the leader, for what another node sends on', async () => {
+    // What a query logs takes 30 ms.
+    const slow = await MiniCluster.begin(2, { logged: () => (slow.now += 30) });
+    cluster = slow;
+    await ask(
+      1,
+      'admin',
+      "new_user('web'); grant('//stuff', 'web', FULL); set_limit('web', {share: 0.01});",
+      '/t',
+    );
+    const web = slow.node(1).engine.root.usersByName.get('web')?.id;
+    const charged: { node: number; user: number; ms: number }[] = [];
+    for (const { id, router } of slow.nodes) {
+      const { scheduler } = router;
+      const note = scheduler.ran.bind(scheduler);
+      scheduler.ran = (program, user, ms, isOverrun) => {
+        if (ms > 0) charged.push({ node: id, user, ms });
+        note(program, user, ms, isOverrun);
+      };
+    }
+    expect(outcome(await ask(2, 'web', "log('x'); .n = 1;"))).toBe(1);
+    expect(charged).toEqual([{ node: 1, user: web, ms: 30 }]);
+    expect(await ask(1, 'web', '.n;')).toMatchObject({ ok: false, throttled: true });
+    expect(await ask(2, 'web', '.n = 2;')).toMatchObject({ ok: false, throttled: true });
+    expect(outcome(await ask(2, 'web', '.n;'))).toBe(1);
+    expect(outcome(await ask(2, 'admin', '.n = 3;'))).toBe(3);
+  });
 });

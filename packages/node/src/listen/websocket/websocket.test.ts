@@ -16,7 +16,11 @@ let node: RealNode;
 let token: string;
 
 beforeAll(async () => {
-  node = await RealNode.start({ ws_port: FREE_PORT, http_allowed_origins: 'https://app.example.com' });
+  node = await RealNode.start({
+    ws_port: FREE_PORT,
+    listen_client_port: FREE_PORT,
+    http_allowed_origins: 'https://app.example.com',
+  });
   token = node.authorization.slice('Bearer '.length);
 });
 afterAll(() => node.stop());
@@ -240,5 +244,50 @@ describe('/@ws on the port of the API', () => {
       channel.send(bytes);
       await client.ended;
     }
+  });
+});
+
+describe('time that a user takes', () => {
+  const doors: readonly [door: string, open: () => Promise<SocketClient | null>][] = [
+    ['HTTP', async () => null],
+    ['native sockets', () => SocketClient.connect({ host: '127.0.0.1', port: node.nativePort })],
+    [
+      'WebSockets',
+      async () => new SocketClient(await WebSocketChannel.open({ host: '127.0.0.1', port: node.wsPort })),
+    ],
+    [
+      'WebSockets of the API',
+      async () =>
+        new SocketClient(await WebSocketChannel.open({ host: '127.0.0.1', port: node.port }, '/@ws')),
+    ],
+  ];
+  // A run is charged when it has ended, so a second one shows whose the first one was.
+  test.each(doors)('over %s counts as its own', async (door, open) => {
+    const user = `web${doors.findIndex(([name]) => name === door)}`;
+    const key = String(
+      await node.value(
+        '/t',
+        `new_user('${user}'); grant('//stuff', '${user}', FULL); set_limit('${user}', {share: 0.001}); new_token('${user}');`,
+      ),
+    );
+    const client = await open();
+    await client?.login(key);
+    const ask = async (code: string): Promise<unknown> => {
+      if (client !== null) return client.query('//stuff', code);
+      const answer = await node.query('//stuff', code, undefined, { authorization: `Bearer ${key}` });
+      if (answer.status !== 200) {
+        expect([answer.status, answer.error.outcome]).toEqual([429, 'none']);
+        expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+        throw Object.assign(new Error(answer.error.message), answer.error);
+      }
+      return answer.json;
+    };
+    expect(Number(await ask('n = 0; for (i in range(100000)) { n += 1; }; n;'))).toBe(100_000);
+    await expect(ask('1;')).rejects.toMatchObject({
+      code: -57,
+      message: expect.stringContaining(`user '${user}' has used its share`),
+    });
+    expect(await node.value('//stuff', '1;')).toBe(1);
+    client?.close();
   });
 });
