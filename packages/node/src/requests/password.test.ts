@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { PasswordHasher, TooManyLoginsError } from './password.js';
 import { thingsdbHash } from './thingsdb-hash.js';
@@ -12,6 +13,38 @@ describe('hashes of passwords', () => {
     expect(await hasher.verifyOwn('Secret', hash)).toBe(false);
     expect(await hasher.verifyOwn('', hash)).toBe(false);
     expect(await hasher.verifyOwn('secret', null)).toBe(false);
+  });
+
+  test('of the default password, which everybody knows, are computed once', async () => {
+    let computed = 0;
+    const newHasher = (): PasswordHasher =>
+      new PasswordHasher(2, 8, async (password, { salt }) => {
+        computed += 1;
+        return createHash('sha256').update(salt).update(password).digest();
+      });
+    const [hasher, anew] = [newHasher(), newHasher()];
+    const [made, stored, other] = [
+      await hasher.hash('pass'),
+      await hasher.hash('pass'),
+      await hasher.hash('x'),
+    ];
+    computed = 0;
+    expect([await hasher.verifyOwn('pass', made), await hasher.verify('pass', stored, from('a'))]).toEqual([
+      true,
+      true,
+    ]);
+    expect(computed).toBe(0);
+    for (let i = 0; i < 3; i++) expect(await anew.verifyOwn('pass', stored)).toBe(true);
+    expect(computed).toBe(1);
+    // All else is computed, and no hash is taken for another.
+    for (const [password, hash] of [
+      ['x', made],
+      ['pass', other],
+      ['pass', null],
+      ['x', other],
+    ] as const)
+      expect(await hasher.verifyOwn(password, hash)).toBe(password === 'x' && hash === other);
+    expect(computed).toBe(5);
   });
 
   test('are slow, salted, and hold nothing of the password', async () => {

@@ -6,6 +6,7 @@
 import { scrypt, timingSafeEqual } from 'node:crypto';
 import type { PasswordHash } from '@althing/engine';
 import { newSalt, SALT_BYTES } from '../base/password-salts.js';
+import { DEFAULT_PASSWORD } from '../config/index.js';
 import { FairQueue } from './fair-queue.js';
 import { thingsdbHash } from './thingsdb-hash.js';
 
@@ -56,6 +57,8 @@ export class PasswordHasher {
   private readonly toVerifyOwn: (() => void)[] = [];
   private readonly toVerify: FairQueue<WaitingHash>;
   private readonly toVerifySuspects: FairQueue<WaitingHash>;
+  /** Hashes that are known to be of the default password, which is no secret: a new node would compute each several times. */
+  private readonly ofDefault = new Set<string>();
 
   /**
    * @param runningMax hashes that are computed at once
@@ -87,6 +90,7 @@ export class PasswordHasher {
     await this.enter(null);
     try {
       const hash = await this.derive(password, { salt, logN: LOG_N, r: R, p: P });
+      if (password === DEFAULT_PASSWORD) this.noteDefault(hash);
       return { salt, hash, logN: LOG_N, r: R, p: P };
     } finally {
       this.leave(false);
@@ -122,13 +126,22 @@ export class PasswordHasher {
 
   private async check(password: string, expected: PasswordHash | null, isSuspect: boolean): Promise<boolean> {
     try {
+      const isDefault = password === DEFAULT_PASSWORD;
+      if (isDefault && expected !== null && this.ofDefault.has(latin1(expected.hash))) return true;
       const salt = expected?.thingsdbSalt;
       const hashed = salt === undefined ? password : (thingsdbHash(password, salt) ?? password);
       const hash = await this.derive(hashed, expected ?? { salt: NO_SALT, logN: LOG_N, r: R, p: P });
-      return expected !== null && timingSafeEqual(hash, expected.hash);
+      const matches = expected !== null && timingSafeEqual(hash, expected.hash);
+      if (matches && isDefault) this.noteDefault(hash);
+      return matches;
     } finally {
       this.leave(isSuspect);
     }
+  }
+
+  private noteDefault(hash: Uint8Array): void {
+    if (this.ofDefault.size >= DEFAULTS_MAX) this.ofDefault.clear();
+    this.ofDefault.add(latin1(hash));
   }
 
   /** @param sender null: a new password */
@@ -190,5 +203,12 @@ function deriveInPool(password: string, { salt, logN, r, p }: HashParameters): P
     scrypt(password, salt, HASH_BYTES, options, (error, key) => (error ? reject(error) : resolve(key)));
   });
 }
+
+function latin1(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+}
+
+/** Hashes of the default password that are remembered. */
+const DEFAULTS_MAX = 1000;
 
 const NO_SALT = new Uint8Array(SALT_BYTES);
