@@ -1,5 +1,7 @@
 /** Files that are loaded into a real node. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -49,8 +51,8 @@ function fileOf(name: string, content: string | Uint8Array): string {
   return path;
 }
 
-async function load(file: string, args: readonly string[] = [], input?: string) {
-  const io = new FakeIo({ ALTHING_URL: node.url, ALTHING_USER: 'admin:pass' }, input);
+async function load(file: string, args: readonly string[] = [], input?: string, url = node.url) {
+  const io = new FakeIo({ ALTHING_URL: url, ALTHING_USER: 'admin:pass' }, input);
   const into = args.includes('--into') ? [] : ['--into', 'orders'];
   const code = await main(['load', '//stuff', 'Order', file, ...into, ...args], io);
   return { code, errors: io.errors };
@@ -95,6 +97,29 @@ test('another file under the name of a load is refused', async () => {
   const { code, errors } = await load(fileOf('b.jsonl', '{"nr": 2}\n'), ['--id', 'mine']);
   expect(code).toBe(1);
   expect(errors).toContain('of another file, or another plan');
+});
+
+test('steps are as large as the node takes in its time, however far away it is', async () => {
+  let asked = 0;
+  const far = createServer((incoming, answer) => {
+    asked += 1;
+    const { method, headers, url } = incoming;
+    const onward = request(`${node.url}${url}`, { method, headers }, (reply) => {
+      setTimeout(() => {
+        answer.writeHead(reply.statusCode ?? 0, reply.headers);
+        reply.pipe(answer);
+      }, 60);
+    });
+    incoming.pipe(onward);
+  });
+  await new Promise<void>((listens) => far.listen(0, '127.0.0.1', listens));
+  const { port } = far.address() as AddressInfo;
+  const rows = Array.from({ length: 1500 }, (_, nr) => JSON.stringify({ nr })).join('\n');
+  const { errors } = await load(fileOf('far.jsonl', rows), [], undefined, `http://127.0.0.1:${port}`);
+  far.closeAllConnections();
+  far.close();
+  expect(errors).toContain('1500 made');
+  expect(asked).toBeLessThan(40);
 });
 
 const BAD = `{"nr": 1}\n{"nr": "x"}\nno json\n\n[1]\n{"nr": 2}\n{"nr": 1}\n`;

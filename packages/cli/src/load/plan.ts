@@ -95,7 +95,7 @@ export function pathOf(into: string): string {
 
 /**
  * The code of a step. Its variables: `rows` (nil for one that can't be read), `from`, `allowed` (how many rows may be refused), `name` and
- * `source` of the load. It gives the rows that were refused, with the reasons, and how many were skipped.
+ * `source` of the load. It gives the rows that were refused, with the reasons, how many were skipped, and the seconds that it took.
  *
  * @param isTrial nothing is noted, since it is taken back
  */
@@ -120,7 +120,7 @@ export function codeOf(plan: LoadPlan, isTrial: boolean): string {
     ({ property }) => ` if (!is_nil(${partner(property)})) x.${property} = ${partner(property)};`,
   );
   return [
-    'refused = []; skipped = 0;',
+    'begun = now(); refused = []; skipped = 0;',
     'rows.each(|r, i| {',
     ...related.map(({ property }) => `  ${partner(property)} = nil;`),
     "  e = is_nil(r) ? err(-100, '') : try({",
@@ -132,7 +132,7 @@ export function codeOf(plan: LoadPlan, isTrial: boolean): string {
     '});',
     'if (refused.len() > allowed) raise(`row {from + refused[0][0]}: {refused[0][1]}`);',
     ...(isTrial ? [] : ['advance_load(name, source, from, rows.len(), refused.map(|x| x[0]));']),
-    'return [refused, skipped], 3;',
+    'return [refused, skipped, now() - begun], 3;',
   ].join('\n');
 }
 
