@@ -8,6 +8,7 @@ import {
   typeIdOf,
   WholeReplacedError,
 } from '@althing/engine';
+import type { Clock } from '../base/clock.js';
 import type { FeedPosition } from '../between/feed-position.js';
 import type { CommittedEntry, LogPart } from '../between/protocol.js';
 import { decodeEntry } from '../groups/entry.js';
@@ -19,11 +20,15 @@ import { type Subscriber, UnconfirmedError } from './subscriber.js';
 export interface CollectionFeedOptions {
   readonly session: GroupSession;
   readonly reads: Pick<LogReads, 'read'>;
+  readonly clock: Pick<Clock, 'after'>;
   readonly userName: (id: number) => string | undefined;
   /** Whether a user may read the collection now. */
   readonly mayRead: (userId: number) => boolean;
   readonly onDefect: (error: unknown) => void;
 }
+
+/** Milliseconds between two reads of the end of the log: each costs as much as telling some changes. */
+const READ_MS = 5;
 
 /** The end of what was read: all that lies before is known, with the definitions there. */
 interface Tail {
@@ -46,6 +51,8 @@ export class CollectionFeed {
   private tail: Tail | null = null;
   private isSeekingTail = false;
   private isReading = false;
+  /** Ends the pause behind a read; null where there is none. */
+  private endPause: (() => void) | null = null;
   /** Definitions that were replaced behind `knownFrom`, in the order of the log. */
   private formers: FormerAt[] = [];
   private knownFrom = 0;
@@ -103,6 +110,11 @@ export class CollectionFeed {
     this.consider();
   }
 
+  /** Does nothing any more: nobody follows. */
+  close(): void {
+    this.endPause?.();
+  }
+
   /** Ends it for all. */
   end(end: Parameters<Subscriber['end']>[0]): void {
     for (const subscriber of [...this.live, ...this.behind]) subscriber.end(end);
@@ -133,28 +145,31 @@ export class CollectionFeed {
 
   /** Reads what is committed behind the end. */
   private async readTail(tail: Tail): Promise<void> {
-    if (this.isReading) return;
+    if (this.isReading || this.endPause !== null || this.isAtEnd(tail) || this.counts.all === 0) return;
     this.isReading = true;
     try {
-      for (;;) {
-        if (this.isAtEnd(tail) || this.counts.all === 0) return;
-        const { id, appliedIndex } = this.options.session;
-        const part = await this.options.reads.read(id, tail.position.index, appliedIndex);
-        if (part === null) return;
-        if (!follows(part, tail.position)) {
-          this.loseTail(tail.position.index, part.oldest);
-          break;
-        }
-        // The state may be ahead of what the log of this node holds for good.
-        if (part.last.index === tail.position.index) return;
+      const { id, appliedIndex } = this.options.session;
+      const part = await this.options.reads.read(id, tail.position.index, appliedIndex);
+      if (part === null) return;
+      if (!follows(part, tail.position)) this.loseTail(tail.position.index, part.oldest);
+      // The state may be ahead of what the log of this node holds for good.
+      else if (part.last.index === tail.position.index) return;
+      else {
         this.takePart(tail, part);
-        if (this.tail !== tail) break;
-        for (const subscriber of this.behind) this.goOn(subscriber);
+        // What one read has no room for is read at once.
+        if (part.last.index >= appliedIndex) this.pause();
       }
     } finally {
       this.isReading = false;
     }
     this.consider();
+  }
+
+  private pause(): void {
+    this.endPause = this.options.clock.after(READ_MS, () => {
+      this.endPause = null;
+      this.consider();
+    });
   }
 
   private takePart(tail: Tail, part: LogPart): void {
@@ -176,8 +191,7 @@ export class CollectionFeed {
       }
     }
     tail.position = part.last;
-    for (const subscriber of this.live) subscriber.position = tail.position;
-    if (this.isAtEnd(tail)) for (const subscriber of this.live) subscriber.caughtUp();
+    for (const subscriber of this.live) subscriber.passTo(tail.position);
   }
 
   /** Whether nothing is committed behind what was read. */
@@ -194,7 +208,7 @@ export class CollectionFeed {
     if (index > tail.position.index) return;
     if (index === tail.position.index) {
       if (hash !== tail.position.hash) this.lose(subscriber, tail.position);
-      else this.join(subscriber, tail);
+      else this.join(subscriber);
     } else if (index < this.knownFrom) this.scan(index).catch(this.options.onDefect);
     else {
       this.readBehind(subscriber, tail).catch((error: unknown) => {
@@ -204,11 +218,10 @@ export class CollectionFeed {
     }
   }
 
-  private join(subscriber: Subscriber, tail: Tail): void {
+  private join(subscriber: Subscriber): void {
     this.behind.delete(subscriber);
     this.live.add(subscriber);
     subscriber.view = null;
-    if (this.isAtEnd(tail)) subscriber.caughtUp();
   }
 
   private async readBehind(subscriber: Subscriber, tail: Tail): Promise<void> {
@@ -233,7 +246,7 @@ export class CollectionFeed {
         subscriber.take(parcel);
       }
       if (part.last.index === index) return;
-      subscriber.position = part.last;
+      subscriber.passTo(part.last);
     } finally {
       subscriber.isReading = false;
     }

@@ -240,6 +240,63 @@ describe('a follower', () => {
     expect(bench.feeds.figures).toMatchObject({ all: 2, lines: 62, lag: 0, ended: { left: 0 } });
   });
 
+  test('reads the log once for all that is committed within some milliseconds', async () => {
+    const session = bench.session(stuff);
+    const pauses: (() => void)[] = [];
+    const upTo: number[] = [];
+    const follower = new Follower();
+    const feeds = new Feeds({
+      ...feedsOptions(session),
+      clock: {
+        after: (_ms, work) => {
+          pauses.push(work);
+          return () => {};
+        },
+        every: () => () => {},
+      },
+      reads: {
+        read: (_group, _after, end) => {
+          upTo.push(end);
+          const at = parsePosition(follower.position) ?? { index: 0, hash: 0 };
+          const [before, last] = [
+            { ...at, term: 1 },
+            { ...at, term: 1, index: end },
+          ];
+          return Promise.resolve({ before, oldest: before, entries: [], last });
+        },
+      },
+    });
+    const following = feeds.follow(present(), follower);
+    await bench.travel();
+    await following;
+    const begun = session.appliedIndex;
+    for (let i = 0; i < 10; i++) {
+      await bench.value(stuff, `.x = ${i};`);
+      feeds.sessionChanged(session);
+      await bench.travel();
+    }
+    expect([upTo, pauses.length]).toEqual([[begun + 1], 1]);
+    pauses[0]?.();
+    expect(upTo).toEqual([begun + 1, begun + 10]);
+  });
+
+  test('has caught up once, when it took all that was there as it began', async () => {
+    const { position } = await follow();
+    await bench.value(stuff, '.x = 1;');
+    await bench.value(stuff, '.x = 2;');
+    const slow = new Follower();
+    slow.isSlow = true;
+    const following = bench.feeds.follow({ ...present(), since: parsePosition(position) }, slow);
+    await bench.value(stuff, '.x = 3;');
+    await following;
+    expect(slow.timesCaughtUp).toBe(0);
+    slow.takeAll();
+    await bench.travel();
+    expect([slow.changes.length, slow.timesCaughtUp]).toEqual([3, 1]);
+    await bench.value(stuff, '.x = 4;');
+    expect([slow.changes.length, slow.timesCaughtUp]).toEqual([4, 1]);
+  });
+
   test('is told that it is lost where the log was cut, which holds what lies behind the checkpoint before, and from where it may go on', async () => {
     const { position } = await follow();
     await bench.value(stuff, '.x = 1;');

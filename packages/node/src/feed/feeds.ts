@@ -74,7 +74,7 @@ export class Feeds {
     const start = since ?? (await this.presentOf(session));
     if (since !== null) await this.assertHeld(session, since);
     const feed = this.feedOf(session);
-    const subscriber: Subscriber = new Subscriber(user.id, filter, start, sink, {
+    const subscriber: Subscriber = new Subscriber(user.id, filter, start, session.appliedIndex, sink, {
       sent: (lines, characters) => {
         this.told.lines += lines;
         this.told.characters += characters;
@@ -148,6 +148,7 @@ export class Feeds {
       feed = new CollectionFeed({
         session,
         reads,
+        clock,
         userName: (id) => engine.root.users.get(id)?.name,
         mayRead: (userId) => engine.root.isLoading || engine.root.allows(session.id, userId, Privilege.QUERY),
         onDefect,
@@ -162,6 +163,7 @@ export class Feeds {
 
   private considerEnd(id: GroupId, feed: CollectionFeed): void {
     if (feed.counts.all > 0) return;
+    feed.close();
     if (this.feeds.get(id) === feed) this.feeds.delete(id);
     if (this.feeds.size > 0) return;
     this.stopBeat?.();

@@ -15,7 +15,7 @@ export type FeedEnd =
 export interface FeedSink {
   /** Sends lines; resolves when more may be sent, rejects when there is nobody any more. */
   send(lines: readonly FeedLine[]): Promise<void>;
-  /** It was told all that there is so far. */
+  /** It was told all that was there when it began to follow. Said once. */
   caughtUp(): void;
   ended(end: FeedEnd): void;
 }
@@ -45,11 +45,11 @@ export class Subscriber {
   /** The promise for which what waits has to wait. */
   private ready: Promise<void> | null = null;
   private isSending = false;
-  /** Whether that is to be said. */
   private isCaughtUp = false;
   private isOver = false;
 
   /**
+   * @param goal index up to which the collection stands when it begins to follow
    * @param sent called with lines that were taken, and their characters
    * @param drained called when all that waited was sent
    * @param gone called when it is there no more; null: its client left
@@ -58,6 +58,7 @@ export class Subscriber {
     readonly userId: number,
     readonly filter: FeedFilter,
     since: FeedPosition,
+    private readonly goal: number,
     private readonly sink: FeedSink,
     private readonly events: {
       readonly sent: (lines: number, characters: number) => void;
@@ -94,12 +95,10 @@ export class Subscriber {
     if (!this.isSending) this.queue(aliveLine(this.position, this.filter.isPacked), true);
   }
 
-  /** It stands where nothing is committed behind; said behind all that waits. */
-  caughtUp(): void {
-    this.isCaughtUp = true;
-    if (this.isSending || this.isOver) return;
-    this.isCaughtUp = false;
-    this.sink.caughtUp();
+  /** Takes note that it was told of all up to here. */
+  passTo(position: FeedPosition): void {
+    this.position = position;
+    this.considerGoal();
   }
 
   /** Tells it no more. */
@@ -109,6 +108,12 @@ export class Subscriber {
     this.waiting = [];
     this.events.gone(end);
     if (end !== null) this.sink.ended(end);
+  }
+
+  private considerGoal(): void {
+    if (this.isCaughtUp || this.isSending || this.isOver || this.position.index < this.goal) return;
+    this.isCaughtUp = true;
+    this.sink.caughtUp();
   }
 
   private queue({ json, packed }: LineBody, isAlive: boolean): void {
@@ -134,7 +139,7 @@ export class Subscriber {
         this.events.sent(lines.length, size);
         this.send();
         if (this.isSending) return;
-        if (this.isCaughtUp) this.caughtUp();
+        this.considerGoal();
         this.events.drained();
       },
       (error: unknown) => this.end(error instanceof UnconfirmedError ? { kind: 'leaving' } : null),

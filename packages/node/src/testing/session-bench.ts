@@ -32,6 +32,9 @@ const TURNS = 200;
 /** Time stands still: nothing that waits for it comes about. */
 const STILL: Clock = { now: () => 0, after: () => () => {}, every: () => () => {} };
 
+/** What waits longer waits for ever. */
+const PAUSE_MAX_MS = 10;
+
 /** There are no other nodes. */
 const NOBODY: Network = {
   send: () => false,
@@ -68,6 +71,8 @@ export class TestBench {
     readonly state: State;
   } | null = null;
   private life = 0;
+  /** Work of the engine side behind a short pause. */
+  private readonly paused = new Set<() => void>();
   /** Work that the consensus side does now and then. */
   private ticks: (() => void)[] = [];
 
@@ -117,16 +122,29 @@ export class TestBench {
     this.commands.push(command);
   }
 
-  /** Lets everything travel until nothing is on its way. */
+  /** Lets everything travel until nothing is on its way, and no short pause is left. */
   async travel(): Promise<void> {
     do {
       await this.settle();
+      if (this.commands.length === 0 && this.events.length === 0) this.endPauses();
       for (const command of this.commands.splice(0)) this.started.consensus.handle(command);
       await this.settle();
       for (const event of this.events.splice(0)) this.take(event);
-    } while (this.commands.length > 0 || this.events.length > 0);
+    } while (this.commands.length > 0 || this.events.length > 0 || this.paused.size > 0);
     await this.settle();
     if (this.commands.length > 0 || this.events.length > 0) await this.travel();
+  }
+
+  private after(ms: number, work: () => void): () => void {
+    if (ms <= PAUSE_MAX_MS) this.paused.add(work);
+    return () => this.paused.delete(work);
+  }
+
+  private endPauses(): void {
+    for (const work of [...this.paused]) {
+      this.paused.delete(work);
+      work();
+    }
   }
 
   /** Hands an event to the engine side. */
@@ -206,6 +224,7 @@ export class TestBench {
     this.logDisk.kill();
     this.commands.length = 0;
     this.events.length = 0;
+    this.paused.clear();
   }
 
   private get admin(): User {
@@ -245,7 +264,7 @@ export class TestBench {
         stateCheckIntervalMs: 0,
       },
       {
-        clock: { ...STILL, soon: queueMicrotask },
+        clock: { ...STILL, after: (ms, work) => this.after(ms, work), soon: queueMicrotask },
         environment: stillEnvironment({ now: () => 1_700_000_000_000, monotonic: STILL.now }),
         disk: { ...roomyDisk(state), freeBytes: () => Promise.resolve(this.freeBytes) },
         line: this,
