@@ -194,6 +194,8 @@ export type Reply = (
       readonly conflict?: boolean;
       /** Whether its user asks for more than it may take just now, and nothing was done. */
       readonly throttled?: boolean;
+      /** Whole seconds after which the client may try again, where that is known. */
+      readonly retryAfterS?: number;
       /** `none` when it is not there. */
       readonly outcome?: ChangeOutcome;
       /**

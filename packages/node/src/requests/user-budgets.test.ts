@@ -58,6 +58,9 @@ describe('what is left to a user', () => {
     );
     now += 999;
     expect(refused()).not.toBe(null);
+    budgets.spend({ request, ranMs: 600 });
+    expect(budgets.refusalOf({ request, forwarded: null, doubt: 'none' })?.retryAfterS).toBe(3);
+    now += 2400;
     now += 2;
     expect(refused()).toBe(null);
   });

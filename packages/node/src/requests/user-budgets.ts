@@ -91,5 +91,6 @@ export class UserBudgets {
 
 function refusal(what: string, waitMs: number): FailedReply {
   const message = `${what}: try again in ${(waitMs / 1000).toFixed(1)} s`;
-  return { ok: false, error: new QueryError(ErrorCode.MAX_QUOTA, message), throttled: true };
+  const error = new QueryError(ErrorCode.MAX_QUOTA, message);
+  return { ok: false, error, throttled: true, retryAfterS: Math.max(1, Math.ceil(waitMs / 1000)) };
 }

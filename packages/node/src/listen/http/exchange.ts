@@ -231,7 +231,10 @@ export class Exchange {
     const { index = 0 } = reply;
     const headers = headersOf(reply);
     if (reply.ok) this.send('200 OK', reply.result, headers, false, index, reply.outcome);
-    else this.sendError(reply.error, statusOfReply(reply), headers, false, index, reply.outcome);
+    else {
+      const { error, outcome, retryAfterS } = reply;
+      this.sendError(error, statusOfReply(reply), headers, false, index, outcome, retryAfterS);
+    }
   }
 
   /** Answers a request that was not carried out, unless `outcome` says something else. */
@@ -252,8 +255,10 @@ export class Exchange {
     close: boolean,
     index: number,
     outcome: ChangeOutcome | undefined,
+    retryAfterS = 1,
   ): void {
-    const all = status.startsWith('503') || status.startsWith('429') ? [...headers, RETRY_AFTER] : headers;
+    const isForLater = status.startsWith('503') || status.startsWith('429');
+    const all = isForLater ? [...headers, ['Retry-After', String(retryAfterS)] as const] : headers;
     this.send(status, errorBody(error, this.format, outcome), all, close, index);
   }
 
