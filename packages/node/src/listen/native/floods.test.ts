@@ -98,6 +98,25 @@ describe('others are served while a client', () => {
     line.close();
   });
 
+  test('follows changes and reads nothing', async () => {
+    const figure = async (name: string): Promise<number> =>
+      Number(new RegExp(`^${name} (\\d+)`, 'm').exec((await node.probe('/metrics')).text)?.[1]);
+    await good.query('//stuff', '.big = range(50000).map(|| "0123456789").join("");');
+    const before = await figure('althing_feed_characters_total');
+    const line = await loggedIn();
+    line.send(45, 2, encodeMessagePack(['//stuff']));
+    expect(await line.next()).toContain('0200');
+    line.pause();
+    // 20 MB of lines, of which the system takes some MB, 1 MB waits, and the rest stays in the log.
+    for (let i = 0; i < 40; i++) await good.query('//stuff', `.x = .big + "${i}";`);
+    await isServed();
+    expect((await figure('althing_feed_characters_total')) - before).toBeLessThan(14 * MiB);
+    await until(async () => (await figure('althing_feed_followers')) === 0, 'it is dropped');
+    line.resume();
+    line.close();
+    await good.query('//stuff', '.del("big"); .del("x");');
+  });
+
   test('logs in a hundred times with wrong passwords', async () => {
     const strangers = await Promise.all(
       Array.from({ length: 10 }, () => SocketClient.connect({ host: '127.0.0.1', port: node.nativePort })),
