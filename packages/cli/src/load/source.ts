@@ -134,7 +134,8 @@ async function* jsonRows(
       return raw.trim() === '' ? [] : [jsonRow(raw, line)];
     });
   for await (const text of texts) {
-    const lines = (rest + text).split('\n');
+    const lines = text.split('\n');
+    lines[0] = rest + (lines[0] ?? '');
     rest = lines.pop() ?? '';
     if (rest.length > RECORD_LENGTH_MAX)
       throw new CsvError(line + lines.length + 1, `a line of more than ${RECORD_LENGTH_MAX} characters`);
