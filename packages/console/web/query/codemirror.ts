@@ -65,11 +65,14 @@ export interface Editor {
 /** How long nobody types before mistakes are shown, in milliseconds. */
 const LINT_MS = 200;
 
-/** How often the page is told of what is typed, in milliseconds: to draw it anew takes longer than a key may. */
-const TELL_MS = 100;
+/**
+ * How long nobody types before the page is told of it, and how long it waits at most while somebody does, in milliseconds: to draw it anew
+ * and to judge a long text takes as long as a key may.
+ */
+const TELL_MS = { pause: 120, most: 450 };
 
 /** Completions that are drawn at a time, around the chosen one; ten are to be seen. */
-const OPTIONS_MAX = 25;
+const OPTIONS_MAX = 12;
 
 export function makeEditor(options: EditorOptions): Editor {
   const { parent, text, changed, run } = options;
@@ -86,11 +89,18 @@ export function makeEditor(options: EditorOptions): Editor {
     return true;
   };
   let telling: ReturnType<typeof setTimeout> | undefined;
+  let untoldSince = 0;
   const tell = (): void => {
     if (telling === undefined) return;
     clearTimeout(telling);
     telling = undefined;
     changed(view.state.doc.toString());
+  };
+  const tellLater = (): void => {
+    if (telling === undefined) untoldSince = performance.now();
+    clearTimeout(telling);
+    const leftMs = untoldSince + TELL_MS.most - performance.now();
+    telling = setTimeout(tell, Math.max(0, Math.min(TELL_MS.pause, leftMs)));
   };
   // Before those listen that keep the text.
   addEventListener('pagehide', tell, true);
@@ -141,7 +151,7 @@ export function makeEditor(options: EditorOptions): Editor {
         EditorState.readOnly.of(options.isReadOnly ?? false),
         EditorView.domEventHandlers({ beforeinput: typeIn, blur: tell }),
         EditorView.updateListener.of(({ docChanged }) => {
-          if (docChanged && telling === undefined) telling = setTimeout(tell, TELL_MS);
+          if (docChanged) tellLater();
         }),
       ],
     }),

@@ -1,7 +1,7 @@
 /** The query page: tabs with code, what it would do, and what it gave. */
 import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { DryRunKind, Failed, Ran } from '../results/protocol.js';
 import { askWorker } from '../results/remote.js';
 import { FailedView, ResultView, RunningView } from '../results/view.js';
@@ -134,10 +134,25 @@ function TabPage({ tab }: { readonly tab: Tab }): JSX.Element {
     const code = selected ?? editor.current?.text() ?? tab.code;
     if (code.trim() === '' || outcomes.peek().get(tab.id)?.kind === 'running') return;
     const ended = await runIn(tab, code, dry);
-    if (ended !== null) show('result');
+    show('result');
     if (ended?.ok === false && ended.at !== null && ended.procedure === null && selected === null)
       editor.current?.mark(ended.at.offset, ended.at.length, `${ended.name}: ${ended.message}`);
   };
+  // Neither changes with the text, and both may be long.
+  const history = useMemo(
+    () => (
+      <Past
+        code={() => tabs.peek().find(({ id }) => id === tab.id)?.code ?? ''}
+        scope={scope}
+        open={(past) => openTab(past.scope, past.code)}
+      />
+    ),
+    [tab.id, scope],
+  );
+  const result = useMemo(
+    () => <OutcomeView id={tab.id} scope={scope} outcome={outcome} />,
+    [tab.id, scope, outcome],
+  );
   return (
     <div class="bench" id="query" role="tabpanel" aria-labelledby={`tab-${tab.id}`}>
       <div class="row bar">
@@ -206,10 +221,10 @@ function TabPage({ tab }: { readonly tab: Tab }): JSX.Element {
           }}
         />
         <VariablesForm variables={tab.variables} change={(variables) => changeTab(tab.id, { variables })} />
-        <Past code={tab.code} scope={scope} open={(past) => openTab(past.scope, past.code)} />
+        {history}
       </div>
       <div class={side === 'result' ? 'side shown' : 'side'} aria-live="polite">
-        <OutcomeView tab={tab} scope={scope} outcome={outcome} />
+        {result}
       </div>
     </div>
   );
@@ -280,11 +295,11 @@ async function runIn(tab: Tab, code: string, dry: DryRunKind | null): Promise<Ra
 }
 
 function OutcomeView({
-  tab,
+  id,
   scope,
   outcome,
 }: {
-  readonly tab: Tab;
+  readonly id: string;
   readonly scope: string;
   readonly outcome: Outcome | undefined;
 }): JSX.Element {
@@ -295,7 +310,7 @@ function OutcomeView({
       </p>
     );
   }
-  if (outcome.kind === 'running') return <RunningView result={tab.id} />;
+  if (outcome.kind === 'running') return <RunningView result={id} />;
   if (outcome.kind === 'refused') return <p class="notice warn">{outcome.message}</p>;
   const { ended, run, dry } = outcome;
   if (!ended.ok) return <FailedView failed={ended} />;
@@ -310,7 +325,7 @@ function OutcomeView({
             : 'A dry run: this is what it would give and change. Nothing was changed.'}
         </p>
       )}
-      <ResultView result={tab.id} run={run} ran={ended} linkToThing={linkToThing} />
+      <ResultView result={id} run={run} ran={ended} linkToThing={linkToThing} />
     </>
   );
 }

@@ -13,7 +13,8 @@ import { type Past as Entry, past, save, saved, unsave } from './tabs.js';
 const LISTED_MAX = 50;
 
 interface Props {
-  readonly code: string;
+  /** The text of now. */
+  readonly code: () => string;
   readonly scope: string;
   readonly open: (past: Entry) => void;
 }
@@ -26,11 +27,11 @@ export function Past({ code, scope, open }: Props): JSX.Element {
   const collection = scope.startsWith('@collection:');
   const isSharing = collection && mayChange(scope);
   const fits = (each: Entry): boolean =>
-    `${each.name ?? ''} ${each.code}`.toLowerCase().includes(wanted.toLowerCase());
+    wanted === '' || `${each.name ?? ''} ${each.code}`.toLowerCase().includes(wanted.toLowerCase());
   const submit = (event: Event): void => {
     event.preventDefault();
     if (name.trim() === '') return;
-    save(name.trim(), scope, code);
+    save(name.trim(), scope, code());
     setName('');
   };
   return (

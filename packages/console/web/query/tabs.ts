@@ -25,7 +25,8 @@ const SAVED = 'saved';
 const HISTORY_MAX = 1000;
 /** Longer texts are no history: the browser keeps some megabytes for everything. */
 const KEPT_CODE_MAX = 20_000;
-const KEEP_MS = 500;
+/** With the time until the page is told of what is typed that is less than a second, also for whoever types without a pause. */
+const KEEP_MS = 400;
 
 export const tabs = signal<readonly Tab[]>(keptTabs());
 export const currentTab = signal(tabs.value[0]?.id ?? '');
