@@ -49,7 +49,7 @@ async function make() {
     .replace('VERSION', JSON.parse(readFileSync(manifest, 'utf8')).version)
     .replace('START_JS', named(/^start-.*\.js$/))
     .replace('WORKER_JS', named(/^worker-.*\.js$/));
-  for (const mode of ['on', 'read_only']) {
+  for (const mode of ['on', 'production', 'read_only']) {
     const bytes = Buffer.from(template.replace('CONSOLE_MODE', mode));
     files.push({ path: '', mode, type: 'text/html; charset=utf-8', bytes });
   }
@@ -75,7 +75,7 @@ function startChunks({ outputs }) {
 
 function put(files, firstScripts) {
   const size = (of) => of.reduce((sum, { gzip }) => sum + gzip.length, 0);
-  const used = files.filter(({ mode, path }) => mode !== 'read_only' && path !== 'licences.txt');
+  const used = files.filter(({ mode, path }) => (mode === null || mode === 'on') && path !== 'licences.txt');
   const isFirst = ({ path }) => path === '' || firstScripts.has(path) || path.endsWith('.css');
   insistOn('the whole console', size(used), ALL_MAX);
   insistOn('the console up to the login', size(used.filter(isFirst)), LOGIN_MAX);

@@ -15,8 +15,8 @@ export interface ConsoleFile {
   readonly br: Uint8Array;
 }
 
-/** `read_only`: the page can't be switched to changes. */
-export type ConsoleMode = 'on' | 'read_only';
+/** `production`: the page begins read-only. `read_only`: it can't be switched to changes. */
+export type ConsoleMode = 'on' | 'production' | 'read_only';
 
 /** A line of the index that the build writes. */
 interface Entry {
@@ -24,7 +24,7 @@ interface Entry {
   readonly file: string;
   readonly type: string;
   readonly etag: string;
-  /** The one mode that has the file; null for both. */
+  /** The one mode that has the file; null for all. */
   readonly mode: ConsoleMode | null;
 }
 

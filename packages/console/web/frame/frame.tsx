@@ -4,8 +4,8 @@ import { useEffect, useState } from 'preact/hooks';
 import { collections, loadCollections } from '../state/names.js';
 import { goTo, linkTo, route } from '../state/route.js';
 import { logOut, nodeName, userName } from '../state/session.js';
-import { isReadOnlyForGood, readOnly, type Theme, theme } from '../state/settings.js';
-import { Assembly, Dialog, Failure, useEvery } from '../ui/parts.js';
+import { isProduction, isReadOnlyForGood, readOnly, type Theme, theme } from '../state/settings.js';
+import { Assembly, Dialog, Failure, Mark, useEvery } from '../ui/parts.js';
 import { NodeAway, OtherVersion } from './away.js';
 import { Palette, type PaletteAction } from './palette.js';
 import { COLLECTION_PLACE, PLACES, type Place, placeOf } from './places.js';
@@ -41,6 +41,7 @@ export function Frame(): JSX.Element {
           Althing
         </a>
         <span class="where">{nodeName.value}</span>
+        {isProduction ? <Mark kind="warn">production</Mark> : null}
         <span class="gap" />
         <button type="button" class="find" onClick={() => setOver('palette')}>
           Go to … <kbd>Ctrl K</kbd>

@@ -3,20 +3,26 @@ import type { WireValue } from '@althing/client';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { askNodes } from '../state/other-nodes.js';
-import { may, mayChange } from '../state/session.js';
+import { ask, may, mayChange } from '../state/session.js';
 import { timeText } from '../state/texts.js';
 import { at, itemsOf, listAt, numberAt, textAt, textsOf } from '../state/values.js';
 import { ActionDialog } from '../ui/action.js';
-import { Copied, Failure, Field, Head, Mark, Part, Scroll, useAnswer } from '../ui/parts.js';
+import { Copied, Failure, Field, Head, Mark, Part, RowButton, Scroll, useAnswer } from '../ui/parts.js';
 
 type Wish =
   | { readonly kind: 'new'; readonly node: string }
-  | { readonly kind: 'delete'; readonly node: string; readonly id: string };
+  | { readonly kind: 'delete'; readonly node: string; readonly id: string }
+  | { readonly kind: 'restore'; readonly files: readonly string[] };
 
 export function Backups(): JSX.Element {
-  const { value: nodes, error, again } = useAnswer('backups', () => askNodes('backups_info();', itemsOf));
+  const { value, error, again } = useAnswer('backups', async () => ({
+    // Files of other nodes are restored in their consoles.
+    own: textAt(await ask('@node', 'node_info();'), 'node_id'),
+    nodes: await askNodes('backups_info();', itemsOf),
+  }));
   const [wish, want] = useState<Wish | null>(null);
   const isEditable = mayChange('@node') && may('GRANT', '@thingsdb');
+  const isRestorable = mayChange('@thingsdb') && may('GRANT', '@thingsdb');
   const server = new URL('../', location.href).href;
   return (
     <div class="page">
@@ -26,7 +32,7 @@ export function Backups(): JSX.Element {
         </button>
       </Head>
       <Failure error={error} />
-      {(nodes ?? []).map(({ node, name, answer: backups }) => (
+      {(value?.nodes ?? []).map(({ node, name, answer: backups }) => (
         <Part
           key={node}
           title={`Node ${node} (${name})`}
@@ -48,6 +54,9 @@ export function Backups(): JSX.Element {
             <Table
               backups={backups}
               remove={isEditable ? (id) => want({ kind: 'delete', node, id }) : null}
+              restore={
+                isRestorable && node === value?.own ? (files) => want({ kind: 'restore', files }) : null
+              }
             />
           )}
         </Part>
@@ -59,6 +68,7 @@ export function Backups(): JSX.Element {
         />
       </Part>
       {wish?.kind === 'new' ? <NewBackup node={wish.node} done={again} close={() => want(null)} /> : null}
+      {wish?.kind === 'restore' ? <Restore files={wish.files} done={again} close={() => want(null)} /> : null}
       {wish?.kind === 'delete' ? (
         <ActionDialog
           title="End the backup"
@@ -75,9 +85,11 @@ export function Backups(): JSX.Element {
 function Table({
   backups,
   remove,
+  restore,
 }: {
   readonly backups: readonly WireValue[];
   readonly remove: ((id: string) => void) | null;
+  readonly restore: ((files: readonly string[]) => void) | null;
 }): JSX.Element {
   return (
     <Scroll label="Backups">
@@ -91,7 +103,7 @@ function Table({
             <th class="end">every</th>
             <th class="end">files</th>
             <th>ordered</th>
-            {remove === null ? null : <th class="end">change</th>}
+            {remove === null && restore === null ? null : <th class="end">change</th>}
           </tr>
         </thead>
         <tbody>
@@ -114,11 +126,22 @@ function Table({
               <td class="end">{textAt(backup, 'repeat') === '' ? '' : `${textAt(backup, 'repeat')} s`}</td>
               <td class="end">{listAt(backup, 'files').length}</td>
               <td>{timeText(numberAt(backup, 'created_at') ?? 0)}</td>
-              {remove === null ? null : (
+              {remove === null && restore === null ? null : (
                 <td class="end">
-                  <button type="button" class="link" onClick={() => remove(textAt(backup, 'id'))}>
-                    end<span class="hidden-text"> {textAt(backup, 'id')}</span>
-                  </button>
+                  {restore === null || listAt(backup, 'files').length === 0 ? null : (
+                    <RowButton
+                      text="restore"
+                      about={textAt(backup, 'id')}
+                      act={() => restore(textsOf(at(backup, 'files')))}
+                    />
+                  )}{' '}
+                  {remove === null ? null : (
+                    <RowButton
+                      text="end"
+                      about={textAt(backup, 'id')}
+                      act={() => remove(textAt(backup, 'id'))}
+                    />
+                  )}
                 </td>
               )}
             </tr>
@@ -126,6 +149,55 @@ function Table({
         </tbody>
       </table>
     </Scroll>
+  );
+}
+
+/** What becomes of what is not data. */
+const ACCESS: readonly (readonly [title: string, options: ReadonlyMap<string, boolean>])[] = [
+  ['users and access of the backup', new Map()],
+  ['of all users only me, with all privileges', new Map([['take_access', true]])],
+  ['users, access and tasks of the backup', new Map([['restore_tasks', true]])],
+];
+
+function Restore({
+  files,
+  done,
+  close,
+}: {
+  readonly files: readonly string[];
+  readonly done: () => void;
+  readonly close: () => void;
+}): JSX.Element {
+  const [file, choose] = useState(files.at(-1) ?? '');
+  const [access, setAccess] = useState(0);
+  const options = ACCESS[access]?.[1] ?? new Map();
+  return (
+    <ActionDialog
+      title="Restore"
+      what="It replaces all that the cluster holds, users included. Collections must be empty, and everybody logs in again. It takes as long as there are data in the file."
+      typed={file.split('/').at(-1) ?? file}
+      canBeTried={false}
+      deed={{ scope: '@thingsdb', code: 'restore(file, options);', vars: { file, options } }}
+      done={done}
+      close={close}
+    >
+      <Field label="File">
+        <select value={file} onChange={(event) => choose(event.currentTarget.value)}>
+          {files.toReversed().map((each) => (
+            <option key={each}>{each}</option>
+          ))}
+        </select>
+      </Field>
+      <Field label="With">
+        <select value={access} onChange={(event) => setAccess(Number(event.currentTarget.value))}>
+          {ACCESS.map(([title], i) => (
+            <option key={title} value={i}>
+              {title}
+            </option>
+          ))}
+        </select>
+      </Field>
+    </ActionDialog>
   );
 }
 

@@ -92,8 +92,11 @@ export function pageSays(name: string): string {
 /** Whether the node serves a console that changes nothing (`console = read_only`). */
 export const isReadOnlyForGood = pageSays('althing-console') === 'read_only';
 
+/** Whether the cluster is marked as production (`console = production`): each window begins read-only. */
+export const isProduction = pageSays('althing-console') === 'production';
+
 /** Whether this page refuses to change anything. */
-export const readOnly = signal(isReadOnlyForGood || kept('readOnly') === 'yes');
+export const readOnly = signal(isReadOnlyForGood || isProduction || kept('readOnly') === 'yes');
 
 const keptTheme = kept('theme');
 export const theme = signal<Theme>(keptTheme === 'light' || keptTheme === 'dark' ? keptTheme : 'system');
@@ -105,5 +108,5 @@ effect(() => {
 });
 
 effect(() => {
-  if (!isReadOnlyForGood) keep('readOnly', readOnly.value ? 'yes' : null);
+  if (!isReadOnlyForGood && !isProduction) keep('readOnly', readOnly.value ? 'yes' : null);
 });

@@ -17,6 +17,8 @@ interface Props {
   /** A name to type first: what it does can't be taken back. */
   readonly typed?: string;
   /** Shows what the query gave; then the window stays open. */
+  /** Whether a dry run can count what it would change. */
+  readonly canBeTried?: boolean;
   readonly show?: (value: WireValue) => ComponentChildren;
   readonly done: () => void;
   readonly close: () => void;
@@ -28,6 +30,7 @@ export function ActionDialog({
   what = '',
   deed: wanted,
   typed,
+  canBeTried = true,
   show,
   done,
   close,
@@ -113,7 +116,7 @@ export function ActionDialog({
           <button type="button" onClick={close}>
             Cancel
           </button>
-          {wanted?.scope.startsWith('@node') === true ? null : (
+          {!canBeTried || wanted?.scope.startsWith('@node') === true ? null : (
             <button
               type="button"
               class="plain"

@@ -163,9 +163,9 @@ export const http = {
     'Origins of web pages that may use the HTTP API and `ws_port` from a browser, such as `https://app.example.com`. They get the headers for it (CORS); a request with an `Origin` that is neither listed nor the place that it is sent to gets status 403.',
   ),
   console: setting(
-    choice('on', 'read_only', 'off'),
+    choice('on', 'production', 'read_only', 'off'),
     'on',
-    'The [web console](console.md), which the HTTP API serves at `/@console/`. `read_only`: its pages change nothing. `off`: nothing of it is served.',
+    'The [web console](console.md), which the HTTP API serves at `/@console/`. `production`: its pages say that this is production, and change nothing until somebody switches that off in a window. `read_only`: they change nothing. `off`: nothing of it is served.',
   ),
   max_connection_age_ms: setting(
     durationOrNone(1000, 86_400_000),

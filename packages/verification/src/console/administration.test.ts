@@ -1,5 +1,5 @@
 /** The console's changes: buttons of its pages about users, tasks, backups and definitions, clicked in a real browser. */
-import { RealNode } from '@althing/node/testing';
+import { RealNode, until } from '@althing/node/testing';
 import { testThatNeeds } from '@althing/node/testing/needs';
 import { afterAll, afterEach, beforeAll, expect } from '@jest/globals';
 import type { Browser, Locator, Page } from 'playwright-core';
@@ -262,15 +262,31 @@ testInBrowser('tasks are run, cancelled and deleted', async () => {
   expect(await node.value('//stuff', `tasks().map(|t| t.id()).has(${id});`)).toBe(false);
 });
 
-testInBrowser('a backup is ordered, is listed, and ends', async () => {
-  await opened.go('#/backups');
-  await act('New backup on node 0', 'New backup', { 'File,': 'mine.backup', Every: '0' });
-  await page.getByRole('cell', { name: 'mine.backup' }).waitFor();
-  const [{ id }] = JSON.parse(JSON.stringify(await node.value('/n', 'backups_info();')));
-  await act(`end ${id}`, 'End the backup');
-  await page.getByText('It takes none by order.').waitFor();
-  expect(await node.value('/n', 'backups_info();')).toEqual([]);
-});
+testInBrowser(
+  'a backup is ordered, is listed, is refused where it would replace data, and ends',
+  async () => {
+    await node.value('//stuff', '.here = 1;');
+    await opened.go('#/backups');
+    await act('New backup on node 0', 'New backup', { 'File,': 'mine.backup', Every: '0' });
+    await page.getByRole('cell', { name: 'mine.backup' }).waitFor();
+    const [{ id }] = JSON.parse(JSON.stringify(await node.value('/n', 'backups_info();')));
+    await until(
+      async () => !JSON.stringify(await node.value('/n', 'backups_info();')).includes('"files":[]'),
+      'the backup is taken',
+    );
+    await page.getByRole('button', { name: 'Refresh' }).click();
+    await page.getByRole('button', { name: `restore ${id}`, exact: true }).click();
+    await dialog.getByLabel(/^With/).selectOption('users, access and tasks of the backup');
+    await dialog.getByLabel(/^This can't/).fill('mine.backup');
+    await dialog.getByRole('button', { name: 'Restore', exact: true }).click();
+    await dialog.getByRole('alert').getByText('Nothing was changed.').waitFor();
+    expect(await dialog.getByRole('alert').textContent()).toContain('operation_err');
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await act(`end ${id}`, 'End the backup');
+    await page.getByText('It takes none by order.').waitFor();
+    expect(await node.value('/n', 'backups_info();')).toEqual([]);
+  },
+);
 
 testInBrowser('a collection is made, renamed, given a time zone, and deleted by its name', async () => {
   await opened.go('#/');
@@ -490,7 +506,7 @@ const WINDOWS: Readonly<Record<string, readonly string[]>> = {
     'Start it anew',
   ],
   '#/root': ['New procedure'],
-  '#/backups': ['End the backup', 'New backup'],
+  '#/backups': ['End the backup', 'New backup', 'Restore'],
 };
 
 testInBrowser('with the switch on read-only no page has a button that changes something', async () => {

@@ -1,9 +1,9 @@
-/** A console whose node is killed, and one that is off or read-only. */
+/** A console whose node is killed, and one that is off, read-only, or of production. */
 import { RealCluster, RealNode, until } from '@althing/node/testing';
 import { testThatNeeds } from '@althing/node/testing/needs';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import type { Browser } from 'playwright-core';
-import { browserLack, OpenedConsole, startBrowser } from './opened-console.js';
+import { browserLack, NARROW, OpenedConsole, startBrowser } from './opened-console.js';
 
 const testInBrowser = testThatNeeds('browsers', browserLack);
 
@@ -157,6 +157,24 @@ testInBrowser(
     expect(opened.problems).toEqual([]);
   },
 );
+
+testInBrowser('console = production: each window says so, and begins read-only', async () => {
+  if (browser === null) return;
+  node = await RealNode.start({ console: 'production' });
+  const opened = await OpenedConsole.openAs(browser, node.url, node.authorization, '#/q', NARROW);
+  const { page } = opened;
+  await page.getByRole('banner').getByText('production').waitFor();
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(NARROW.width);
+  await opened.run('.x = 1;');
+  await page.getByText('it was not sent').waitFor();
+  await page.getByLabel('Read-only').uncheck();
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
+  await page.getByLabel('Result as a tree').getByText('1').waitFor();
+  await page.reload();
+  await page.getByRole('banner').getByText('production').waitFor();
+  expect(await page.getByLabel('Read-only').isChecked()).toBe(true);
+  expect(opened.problems).toEqual([]);
+});
 
 test('console = off leaves nothing of it', async () => {
   node = await RealNode.start({ console: 'off' });
