@@ -133,18 +133,27 @@ export class ByteWriter {
     this.position += value.length;
   }
 
+  /** Some bytes of others, which are few. */
+  part(value: Uint8Array, from: number, to: number): void {
+    this.reserve(to - from);
+    const { buffer } = this;
+    let at = this.position;
+    for (let i = from; i < to; i++) buffer[at++] = value[i]!;
+    this.position = at;
+  }
+
   blob(value: Uint8Array): void {
     this.varint(value.length);
     this.bytes(value);
   }
 
-  /** The characters of a text from one on, which are all below 256: a byte each, without their number. */
-  latin1(value: string, from = 0): void {
-    const end = value.length;
-    this.reserve(end - from);
+  /** The characters of a text, which are all below 256: a byte each, without their number. */
+  latin1(value: string): void {
+    const { length } = value;
+    this.reserve(length);
     const { buffer } = this;
     let at = this.position;
-    for (let i = from; i < end; i++) buffer[at++] = value.charCodeAt(i);
+    for (let i = 0; i < length; i++) buffer[at++] = value.charCodeAt(i);
     this.position = at;
   }
 

@@ -85,11 +85,6 @@ export function isCutKey(key: string): boolean {
   return key.includes(CUT_END) && hasCut(key);
 }
 
-/** The same text in memory of its own, a byte for each character: what was put together of others would keep those. */
-export function flatKey(key: string): string {
-  return Buffer.from(key, 'latin1').toString('latin1');
-}
-
 /** As much of a text as its key can depend on, whatever its characters take: a text may be long. */
 export function keyedPart(text: string): string {
   return text.length > KEYED_UNITS ? text.slice(0, KEYED_UNITS) : text;

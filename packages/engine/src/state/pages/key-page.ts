@@ -7,41 +7,68 @@ export const PAGE_BYTES_MAX = 1024;
 /** Entries that a page has at least when it is split, whatever their size. */
 const ENTRIES_MIN = 4;
 
-/** Bytes counted for an entry beside its key: its id, and what it costs to write it. */
+/** Bytes counted for an entry beside what its key has for itself: its id, and what it costs to write it. */
 const ENTRY_BYTES = 6;
 
 /** No key is longer: it has four texts at most, of which `TEXT_BYTES_MAX` bytes count, a pair of bytes each at worst. */
 const KEY_BYTES_MAX = 4096;
 
-/** The bytes of the key that is being read. */
-const keyBytes = Buffer.alloc(KEY_BYTES_MAX);
+/** The key that is looked for, until the next call of `aim`. */
+const aimed = Buffer.alloc(KEY_BYTES_MAX);
+let aimedLength = 0;
 
-/** One page of a tree: see `key-pages.ts`. */
+/** The keys of the page that is being read, and the key that is made a text. */
+let decoded = Buffer.alloc(4 * KEY_BYTES_MAX);
+const spelled = Buffer.alloc(KEY_BYTES_MAX);
+
+const NO_BYTES = Buffer.alloc(0);
+const NONE: number[] = [];
+
+/** Says which key the next calls of pages look for. One that is longer than any can be compares as its beginning does. */
+export function aim(key: string): void {
+  aimedLength = Math.min(key.length, KEY_BYTES_MAX);
+  for (let i = 0; i < aimedLength; i++) aimed[i] = key.charCodeAt(i);
+}
+
+/**
+ * One page of a tree: see `key-pages.ts`. In memory the keys lie in one piece: what all of them begin with, once, and the rest of each. A
+ * look-up so comes to a few lines of the processor's cache a page, and the collector of memory has no texts to go through.
+ */
 export class KeyPage implements Page {
   /** Whether it was looked at since it was last asked whether it may leave memory. */
   isUsed = true;
-  /** The entries; of an inner page, no entry of the page below is before the one that stands for it. */
-  keys: string[] = [];
+  /** The ids of the entries; of an inner page, no entry of the page below is before the one that stands for it. */
   ids: number[] = [];
   /** The pages below, and the number of entries in each; empty in a leaf. */
-  pages: number[] = [];
-  sizes: number[] = [];
-  /** Bytes of the entries, roughly. */
-  bytes = 0;
+  pages = NONE;
+  sizes = NONE;
+  /** The bytes that all keys begin with, then the others of each, up to its end. */
+  private data = NO_BYTES;
+  private common = 0;
+  private ends: number[] = [];
 
   constructor(
     readonly number: number,
     readonly level: number,
     public state: PageState,
-  ) {}
+  ) {
+    if (level === 0) return;
+    this.pages = [];
+    this.sizes = [];
+  }
 
   get entries(): number {
-    return this.keys.length;
+    return this.ids.length;
   }
 
   /** Number of entries in the leaves below it, or in itself. */
   get size(): number {
-    return this.level === 0 ? this.keys.length : this.sizes.reduce((sum, size) => sum + size, 0);
+    return this.level === 0 ? this.ids.length : this.sizes.reduce((sum, size) => sum + size, 0);
+  }
+
+  /** Bytes of the entries, roughly. */
+  get bytes(): number {
+    return this.used + ENTRY_BYTES * this.entries;
   }
 
   get isTooLarge(): boolean {
@@ -52,57 +79,80 @@ export class KeyPage implements Page {
     return this.bytes < PAGE_BYTES_MAX / 4;
   }
 
+  get keys(): string[] {
+    return this.ids.map((_, at) => this.keyAt(at));
+  }
+
+  keyAt(at: number): string {
+    return spelled.toString('latin1', 0, this.copy(at, 0, this.lengthAt(at), spelled, 0));
+  }
+
   entry(at: number): { readonly key: string; readonly id: number } {
-    return { key: this.keys[at]!, id: this.ids[at]! };
+    return { key: this.keyAt(at), id: this.ids[at]! };
   }
 
-  has(at: number, key: string, id: number): boolean {
-    return this.ids[at] === id && this.keys[at] === key;
+  /** Whether the entry at a place has the key that is looked for. */
+  has(at: number, id: number): boolean {
+    return at < this.entries && this.compareCommon() === 0 && this.compareRest(at, id) === 0;
   }
 
-  /** The place of the first entry that is not before another one. */
-  placeOf(key: string, id: number): number {
-    const { keys, ids } = this;
+  /** The place of the first entry that is not before another one, which has the key that is looked for. */
+  placeOf(id: number): number {
+    const order = this.compareCommon();
+    if (order !== 0) return order < 0 ? 0 : this.entries;
     let from = 0;
-    let to = keys.length;
+    let to = this.entries;
     while (from < to) {
       const middle = (from + to) >> 1;
-      const other = keys[middle]!;
-      if (other < key || (other === key && ids[middle]! < id)) from = middle + 1;
+      if (this.compareRest(middle, id) < 0) from = middle + 1;
       else to = middle;
     }
     return from;
   }
 
-  /** The place of the page below that an entry lies in, or would. */
-  childOf(key: string, id: number): number {
-    const at = this.placeOf(key, id);
-    return this.has(at, key, id) ? at : Math.max(0, at - 1);
+  /** The place of the page below that an entry with the key that is looked for lies in, or would. */
+  childOf(id: number): number {
+    const at = this.placeOf(id);
+    return this.has(at, id) ? at : Math.max(0, at - 1);
   }
 
   /** The place at which the page is cut into two of about the same size. */
   get middle(): number {
-    let bytes = 0;
     let at = 0;
-    while (at < this.entries - 1 && 2 * bytes < this.bytes) bytes += bytesOf(this.keys[at++]!);
+    while (at < this.entries - 1 && 2 * (this.startAt(at) + ENTRY_BYTES * at) < this.bytes) at += 1;
     return Math.max(1, at);
   }
 
-  insert(at: number, key: string, id: number): void {
-    this.keys.splice(at, 0, key);
+  /** Puts an entry with the key that is looked for at a place. */
+  insert(at: number, id: number): void {
+    let common = 0;
+    while (common < this.common && common < aimedLength && aimed[common] === this.data[common]) common += 1;
+    if (common < this.common) this.pack(this, 0, this.entries, common);
+    const start = this.startAt(at);
+    const { used } = this;
+    const size = aimedLength - common;
+    this.reserve(used + size);
+    this.data.copyWithin(start + size, start, used);
+    for (let i = 0; i < size; i++) this.data[start + i] = aimed[common + i]!;
+    this.ends.splice(at, 0, start);
+    for (let i = at; i < this.ends.length; i++) this.ends[i]! += size;
     this.ids.splice(at, 0, id);
-    this.bytes += bytesOf(key);
   }
 
   remove(at: number): void {
-    this.bytes -= bytesOf(this.keys[at]!);
-    this.keys.splice(at, 1);
+    const start = this.startAt(at);
+    const size = this.ends[at]! - start;
+    this.data.copyWithin(start, start + size, this.used);
+    this.ends.splice(at, 1);
+    for (let i = at; i < this.ends.length; i++) this.ends[i]! -= size;
     this.ids.splice(at, 1);
+    if (this.entries === 0) this.common = 0;
   }
 
-  /** Puts a page below this one. No entry of it is before the one that is given. */
-  link(at: number, key: string, id: number, page: KeyPage): void {
-    this.insert(at, key, id);
+  /** Puts a page below this one, at the place of its first entry. */
+  link(at: number, page: KeyPage): void {
+    aimedLength = page.copy(0, 0, page.lengthAt(0), aimed, 0);
+    this.insert(at, page.ids[0]!);
     this.pages.splice(at, 0, page.number);
     this.sizes.splice(at, 0, page.size);
   }
@@ -113,13 +163,12 @@ export class KeyPage implements Page {
     this.sizes.splice(at, 1);
   }
 
-  /** Notes that an entry comes into the page below at a place. One before its bound becomes the bound, which only that of the first one can. */
-  admit(at: number, key: string, id: number): void {
+  /** Notes that an entry with the key that is looked for comes into the page below at a place. One before its bound becomes the bound, which only that of the first one can. */
+  admit(at: number, id: number): void {
     this.grow(at, 1);
-    if (at > 0 || this.placeOf(key, id) > 0) return;
-    this.bytes += key.length - this.keys[0]!.length;
-    this.keys[0] = key;
-    this.ids[0] = id;
+    if (at > 0 || this.placeOf(id) > 0) return;
+    this.remove(0);
+    this.insert(0, id);
   }
 
   /** Notes that the page below at a place has more entries. */
@@ -127,67 +176,80 @@ export class KeyPage implements Page {
     this.sizes[at] = this.sizes[at]! + by;
   }
 
-  /** Takes over the entries of another page from a place on; this one is empty. */
+  /** Takes over the entries of another page from a place on, which is not its first; this one is empty. */
   takeFrom(other: KeyPage, at: number): void {
-    this.keys = other.keys.splice(at);
+    const count = other.entries;
     this.ids = other.ids.splice(at);
-    this.pages = other.pages.splice(at);
-    this.sizes = other.sizes.splice(at);
-    this.bytes = this.keys.reduce((sum, key) => sum + bytesOf(key), 0);
-    other.bytes -= this.bytes;
+    if (this.level > 0) {
+      this.pages = other.pages.splice(at);
+      this.sizes = other.sizes.splice(at);
+    }
+    this.pack(other, at, count, other.shared(at, count - 1));
+    other.pack(other, 0, at, other.shared(0, at - 1));
   }
 
-  /** Puts the entries of another page behind these. */
+  /** Puts the entries of another page behind these, which are some. That one is of no use then. */
   append(other: KeyPage): void {
-    this.keys.push(...other.keys);
+    let common = 0;
+    const end = Math.min(this.common, other.common);
+    while (common < end && this.data[common] === other.data[common]) common += 1;
+    this.pack(this, 0, this.entries, common);
+    other.pack(other, 0, other.entries, common);
+    const offset = this.used - common;
+    this.reserve(offset + other.used);
+    this.data.set(other.data.subarray(common, other.used), this.used);
+    for (const end of other.ends) this.ends.push(offset + end);
     this.ids.push(...other.ids);
+    if (this.level === 0) return;
     this.pages.push(...other.pages);
     this.sizes.push(...other.sizes);
-    this.bytes += other.bytes;
   }
 
   write(out: ByteWriter): void {
-    const { level, keys, ids } = this;
+    const { level, ids, ends } = this;
     out.u8(level);
-    out.varint(keys.length);
-    let before = '';
-    for (let i = 0; i < keys.length; i++) {
-      const key = keys[i]!;
-      const shared = sharedLength(before, key);
+    out.varint(ids.length);
+    for (let i = 0; i < ids.length; i++) {
+      const shared = i === 0 ? 0 : this.shared(i - 1, i);
+      const from = i === 0 ? 0 : this.startAt(i) + shared - this.common;
       out.varint(shared);
-      out.varint(key.length - shared);
-      out.latin1(key, shared);
+      out.varint(ends[i]! - from);
+      out.part(this.data, from, ends[i]!);
       out.varint(ids[i]!);
       if (level > 0) {
         out.varint(this.pages[i]!);
         out.varint(this.sizes[i]!);
       }
-      before = key;
     }
   }
 
   static read(number: number, input: ByteReader): KeyPage {
     const page = new KeyPage(number, input.u8(), PageState.CLEAN);
-    const { keys, ids, level, pages, sizes } = page;
-    let length = 0;
+    const { ids, level, pages, sizes, ends } = page;
+    let [start, end] = [0, 0];
+    let common = KEY_BYTES_MAX;
     for (let count = input.varint(); count > 0; count--) {
       const shared = input.varint();
       const rest = input.varint();
-      if (shared > length || shared + rest > KEY_BYTES_MAX)
+      if (shared > end - start || shared + rest > KEY_BYTES_MAX)
         throw new FormatError(`page ${number} of an index is damaged`);
-      length = shared + rest;
-      // The bytes shared with the key before lie there still.
-      input.copyTo(keyBytes, shared, rest);
-      const key = keyBytes.toString('latin1', 0, length);
-      keys.push(key);
+      if (end + KEY_BYTES_MAX > decoded.length) decoded = Buffer.concat([decoded], 2 * decoded.length);
+      for (let i = 0; i < shared; i++) decoded[end + i] = decoded[start + i]!;
+      input.copyTo(decoded, end + shared, rest);
+      if (ends.length > 0) common = Math.min(common, shared);
+      start = end;
+      end += shared + rest;
+      ends.push(end);
       ids.push(input.varint());
       if (level > 0) {
         pages.push(input.varint());
         sizes.push(input.varint());
       }
-      page.bytes += bytesOf(key);
     }
     if (input.remaining > 0) throw new FormatError(`there is more than page ${number} of an index`);
+    page.data = decoded;
+    if (ids.length > 0) page.pack(page, 0, ids.length, Math.min(common, end - start));
+    else page.data = NO_BYTES;
     return page;
   }
 
@@ -198,15 +260,98 @@ export class KeyPage implements Page {
    */
   problems(low: { readonly key: string; readonly id: number } | null): string[] {
     const problems: string[] = [];
-    const { keys, ids, number } = this;
-    const bytes = keys.reduce((sum, key) => sum + bytesOf(key), 0);
-    if (bytes !== this.bytes) problems.push(`page ${number} takes ${bytes} bytes, counted ${this.bytes}`);
-    for (let i = 0; i < keys.length; i++) {
+    const { ids, number, ends, used } = this;
+    if (ends.length !== ids.length || used > this.data.length)
+      problems.push(
+        `page ${number} has ${ends.length} keys in ${used} of ${this.data.length} bytes, for ${ids.length} entries`,
+      );
+    for (let i = 0; i < ids.length; i++) {
       const order = compare(this.entry(i), i === 0 ? low : this.entry(i - 1));
       if (order < 0 || (order === 0 && i > 0))
         problems.push(`page ${number}: entry ${i} (thing ${ids[i]}) is not in order`);
     }
     return problems;
+  }
+
+  /** Bytes that keys take. */
+  private get used(): number {
+    return this.ends.at(-1) ?? 0;
+  }
+
+  /** Where the rest of a key begins; behind all of them where the next one would. */
+  private startAt(at: number): number {
+    return at === 0 ? this.common : this.ends[at - 1]!;
+  }
+
+  private lengthAt(at: number): number {
+    return this.common + this.ends[at]! - this.startAt(at);
+  }
+
+  /** Negative where the key that is looked for is before all that begin as these do, positive behind them. */
+  private compareCommon(): number {
+    const { data, common } = this;
+    for (let i = 0; i < common; i++) {
+      if (i === aimedLength) return -1;
+      const order = aimed[i]! - data[i]!;
+      if (order !== 0) return order;
+    }
+    return 0;
+  }
+
+  /** Negative where an entry is before the one that is looked for, positive behind it; both begin alike. */
+  private compareRest(at: number, id: number): number {
+    const { data } = this;
+    const end = this.ends[at]!;
+    let i = this.common;
+    for (let from = this.startAt(at); from < end; from++, i++) {
+      if (i === aimedLength) return 1;
+      const order = data[from]! - aimed[i]!;
+      if (order !== 0) return order;
+    }
+    return i < aimedLength ? -1 : this.ids[at]! - id;
+  }
+
+  /** Number of bytes with which two keys begin alike. */
+  private shared(a: number, b: number): number {
+    if (a === b) return this.lengthAt(a);
+    const { data } = this;
+    const [fromA, fromB] = [this.startAt(a), this.startAt(b)];
+    const end = Math.min(this.ends[a]! - fromA, this.ends[b]! - fromB);
+    let i = 0;
+    while (i < end && data[fromA + i] === data[fromB + i]) i += 1;
+    return this.common + i;
+  }
+
+  /** Copies some bytes of a key, and says where they end. */
+  private copy(at: number, from: number, to: number, target: Uint8Array, place: number): number {
+    const { data, common } = this;
+    const rest = this.startAt(at) - common;
+    for (let i = from; i < to; i++) target[place + i - from] = data[i < common ? i : rest + i]!;
+    return place + to - from;
+  }
+
+  /** Has the keys of some entries of a page, of which so many bytes are common. */
+  private pack(page: KeyPage, from: number, to: number, common: number): void {
+    let size = common;
+    for (let at = from; at < to; at++) size += page.lengthAt(at) - common;
+    const data = Buffer.allocUnsafeSlow(size);
+    const ends: number[] = [];
+    let end = page.copy(from, 0, common, data, 0);
+    for (let at = from; at < to; at++) {
+      end = page.copy(at, common, page.lengthAt(at), data, end);
+      ends.push(end);
+    }
+    this.data = data;
+    this.common = common;
+    this.ends = ends;
+  }
+
+  /** Makes room for keys of so many bytes, and for some more. */
+  private reserve(size: number): void {
+    if (size <= this.data.length) return;
+    const data = Buffer.allocUnsafeSlow(size + (size >> 2));
+    data.set(this.data.subarray(0, this.used));
+    this.data = data;
   }
 }
 
@@ -217,15 +362,4 @@ function compare(
 ): number {
   if (b === null || a.key > b.key) return 1;
   return a.key < b.key ? -1 : a.id - b.id;
-}
-
-function bytesOf(key: string): number {
-  return key.length + ENTRY_BYTES;
-}
-
-function sharedLength(a: string, b: string): number {
-  const end = Math.min(a.length, b.length);
-  let i = 0;
-  while (i < end && a.charCodeAt(i) === b.charCodeAt(i)) i += 1;
-  return i;
 }

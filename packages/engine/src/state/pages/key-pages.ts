@@ -12,8 +12,7 @@
  * B tree.
  */
 import { type ByteReader, ByteWriter, FormatError } from '../../bytes.js';
-import { flatKey } from '../../value/sort-key.js';
-import { KeyPage, PAGE_BYTES_MAX } from './key-page.js';
+import { aim, KeyPage, PAGE_BYTES_MAX } from './key-page.js';
 import { PageSet } from './page-set.js';
 import { type PageSink, PageState } from './page-table.js';
 
@@ -69,23 +68,24 @@ export class KeyPages extends PageSet<KeyPage> {
   /** Adds an entry, which must not be there. */
   insert(key: string, id: number): void {
     if (this.root === 0) this.root = this.newPage(0).number;
-    const path = this.pathTo(key, id);
+    aim(key);
+    const path = this.pathTo(id);
     const leaf = last(path);
-    if (leaf.page.has(leaf.at, key, id)) throw new Error(`thing ${id} is in the index already`);
+    if (leaf.page.has(leaf.at, id)) throw new Error(`thing ${id} is in the index already`);
     const isLast = path.every(({ page, at }) => at === page.entries - (page.level === 0 ? 0 : 1));
     for (const { page } of path) this.touch(page);
-    const flat = flatKey(key);
-    for (const { page, at } of path) if (page.level > 0) page.admit(at, flat, id);
-    leaf.page.insert(leaf.at, flat, id);
+    for (const { page, at } of path) if (page.level > 0) page.admit(at, id);
+    leaf.page.insert(leaf.at, id);
     this.size += 1;
     this.split(path, isLast);
   }
 
   /** Takes an entry away, which must be there. */
   remove(key: string, id: number): void {
-    const path = this.root === 0 ? [] : this.pathTo(key, id);
+    aim(key);
+    const path = this.root === 0 ? [] : this.pathTo(id);
     const leaf = path.at(-1);
-    if (leaf?.page.has(leaf.at, key, id) !== true) throw new Error(`thing ${id} is not in the index`);
+    if (leaf?.page.has(leaf.at, id) !== true) throw new Error(`thing ${id} is not in the index`);
     for (const { page } of path) this.touch(page);
     leaf.page.remove(leaf.at);
     for (const { page, at } of path) if (page.level > 0) page.grow(at, -1);
@@ -95,22 +95,25 @@ export class KeyPages extends PageSet<KeyPage> {
 
   /** Goes over the entries from a place on, in their order. They must not change meanwhile. */
   ascend({ key, id }: KeyPlace, visit: VisitEntry): void {
-    if (this.root !== 0) this.up(this.root, key, id, visit);
+    aim(key);
+    if (this.root !== 0) this.up(this.root, id, visit);
   }
 
   /** Goes over the entries before a place, the last one first. */
   descend({ key, id }: KeyPlace, visit: VisitEntry): void {
-    if (this.root !== 0) this.down(this.root, key, id, visit);
+    aim(key);
+    if (this.root !== 0) this.down(this.root, id, visit);
   }
 
   /** How many entries are before a place. */
   rank({ key, id }: KeyPlace): number {
+    aim(key);
     let rank = 0;
     for (let number = this.root; number !== 0; ) {
       const page = this.get(number);
       page.isUsed = true;
-      if (page.level === 0) return rank + page.placeOf(key, id);
-      const at = page.childOf(key, id);
+      if (page.level === 0) return rank + page.placeOf(id);
+      const at = page.childOf(id);
       for (let i = 0; i < at; i++) rank += page.sizes[i]!;
       number = page.pages[at]!;
     }
@@ -197,38 +200,42 @@ export class KeyPages extends PageSet<KeyPage> {
     return readKeyPage(number, input);
   }
 
-  private up(number: number, key: string, id: number, visit: VisitEntry): boolean {
+  /** @param id of the place, whose key is the one that is looked for; null for the first place. A visit may look for others */
+  private up(number: number, id: number | null, visit: VisitEntry): boolean {
     const page = this.get(number);
     page.isUsed = true;
     if (page.level === 0) {
-      for (let at = page.placeOf(key, id); at < page.entries; at++)
-        if (!visit(page.keys[at]!, page.ids[at]!)) return false;
+      for (let at = id === null ? 0 : page.placeOf(id); at < page.entries; at++)
+        if (!visit(page.keyAt(at), page.ids[at]!)) return false;
       return true;
     }
-    for (let at = page.childOf(key, id); at < page.entries; at++)
-      if (!this.up(page.pages[at]!, key, id, visit)) return false;
+    const first = id === null ? 0 : page.childOf(id);
+    for (let at = first; at < page.entries; at++)
+      if (!this.up(page.pages[at]!, at === first ? id : null, visit)) return false;
     return true;
   }
 
-  private down(number: number, key: string, id: number, visit: VisitEntry): boolean {
+  /** @param id as of `up`; null for the place behind the last one */
+  private down(number: number, id: number | null, visit: VisitEntry): boolean {
     const page = this.get(number);
     page.isUsed = true;
     if (page.level === 0) {
-      for (let at = page.placeOf(key, id) - 1; at >= 0; at--)
-        if (!visit(page.keys[at]!, page.ids[at]!)) return false;
+      for (let at = (id === null ? page.entries : page.placeOf(id)) - 1; at >= 0; at--)
+        if (!visit(page.keyAt(at), page.ids[at]!)) return false;
       return true;
     }
-    for (let at = page.childOf(key, id); at >= 0; at--)
-      if (!this.down(page.pages[at]!, key, id, visit)) return false;
+    const first = id === null ? page.entries - 1 : page.childOf(id);
+    for (let at = first; at >= 0; at--)
+      if (!this.down(page.pages[at]!, at === first ? id : null, visit)) return false;
     return true;
   }
 
-  private pathTo(key: string, id: number): Step[] {
+  private pathTo(id: number): Step[] {
     const path: Step[] = [];
     for (let number = this.root; ; ) {
       const page = this.get(number);
       page.isUsed = true;
-      const at = page.level === 0 ? page.placeOf(key, id) : page.childOf(key, id);
+      const at = page.level === 0 ? page.placeOf(id) : page.childOf(id);
       path.push({ page, at });
       if (page.level === 0) return path;
       number = page.pages[at]!;
@@ -244,14 +251,14 @@ export class KeyPages extends PageSet<KeyPage> {
       right.takeFrom(page, isLast ? page.entries - 1 : page.middle);
       if (depth === 0) {
         const root = this.newPage(page.level + 1);
-        root.link(0, page.keys[0]!, page.ids[0]!, page);
-        root.link(1, right.keys[0]!, right.ids[0]!, right);
+        root.link(0, page);
+        root.link(1, right);
         this.root = root.number;
         return;
       }
       const { page: parent, at } = path[depth - 1]!;
       parent.sizes[at] = page.size;
-      parent.link(at + 1, right.keys[0]!, right.ids[0]!, right);
+      parent.link(at + 1, right);
     }
   }
 
@@ -324,4 +331,4 @@ function last(path: readonly Step[]): Step {
 const JOINED_BYTES_MAX = 0.75 * PAGE_BYTES_MAX;
 
 /** Bytes of a page in memory, roughly. */
-const BYTES_PER_PAGE = 3000;
+const BYTES_PER_PAGE = 2000;
