@@ -44,10 +44,16 @@ export function encodeReply(result: string | Uint8Array): Uint8Array {
   const size = isText ? Buffer.byteLength(result) : result.length;
   if (size > REPLY_BYTES_MAX) return TOO_LARGE;
   if (!isText && size === 1) return elementAt(ONE_BYTE, elementAt(result, 0));
-  const reply = Buffer.allocUnsafeSlow(size + 1);
-  reply[0] = isText ? Reply.JSON : Reply.MSGPACK;
-  if (isText) reply.write(result, 1);
-  else reply.set(result, 1);
+  if (isText) {
+    const reply = Buffer.allocUnsafeSlow(size + 1);
+    reply[0] = Reply.JSON;
+    reply.write(result, 1);
+    return reply;
+  }
+  // Unlike a Buffer, an array of up to 64 bytes has no memory of its own outside of the heap, which would take longer than all else here.
+  const reply = new Uint8Array(size + 1);
+  reply[0] = Reply.MSGPACK;
+  reply.set(result, 1);
   return reply;
 }
 

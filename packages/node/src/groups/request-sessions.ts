@@ -36,6 +36,8 @@ export interface Result {
   /** Hash of the request's body. */
   readonly body: BodyHash;
   readonly reply: Uint8Array;
+  /** Bytes that count for it: who forgets it need not look at the answer, which has long left the processor's caches. */
+  readonly bytes: number;
 }
 
 /** Sessions that are young, and their bytes. */
@@ -162,13 +164,14 @@ export class RequestSessions {
     const { sessionBytesMax } = this.limits;
     this.forget(session, sequence);
     const isTooMuch = session.bytes + reply.length > sessionBytesMax;
-    this.load(session, sequence, { body, reply: isTooMuch ? TOO_LARGE : reply });
+    this.load(session, sequence, body, isTooMuch ? TOO_LARGE : reply);
   }
 
   /** Keeps a result as it was kept before. */
-  load(session: Session, sequence: number, result: Result): void {
-    session.results.set(sequence, result);
-    this.grow(session, this.bytesOf(result));
+  load(session: Session, sequence: number, body: BodyHash, reply: Uint8Array): void {
+    const bytes = this.limits.resultBytes + reply.length;
+    session.results.set(sequence, { body, reply, bytes });
+    this.grow(session, bytes);
   }
 
   /** Lets old sessions give way as long as there is not enough room. */
@@ -255,17 +258,13 @@ export class RequestSessions {
 
   private forget(session: Session, sequence: number): void {
     const result = session.results.take(sequence);
-    if (result !== undefined) this.grow(session, -this.bytesOf(result));
+    if (result !== undefined) this.grow(session, -result.bytes);
   }
 
   private forgetBelow(session: Session, low: number): void {
     if (low === session.low + 1) this.forget(session, session.low);
     else for (const sequence of session.results.keysBetween(session.low, low)) this.forget(session, sequence);
     session.low = low;
-  }
-
-  private bytesOf({ reply }: Result): number {
-    return this.limits.resultBytes + reply.length;
   }
 
   private grow(session: Session, bytes: number): void {

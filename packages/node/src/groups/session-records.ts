@@ -79,7 +79,7 @@ export function loadSession(
   const { sessions, session } = loaded;
   session.parts = part + 1;
   while (input.remaining > 0) {
-    sessions.load(session, input.varint(), { body: input.latin1(BODY_HASH_BYTES), reply: input.blob() });
+    sessions.load(session, input.varint(), input.latin1(BODY_HASH_BYTES), input.blob());
   }
   return loaded;
 }
@@ -143,7 +143,7 @@ export function loadFirstNodes(nodes: RequestSessions, record: Uint8Array): void
     const [owner, incarnation, low, age] = [input.varint(), input.varint(), input.varint(), input.varint()];
     const session = nodes.find(owner, '') ?? nodes.add(owner, '', { incarnation, low, age, number: 0 });
     for (let count = input.varint(); count > 0; count--) {
-      nodes.load(session, input.varint(), { body: ANY_BODY, reply: input.blob() });
+      nodes.load(session, input.varint(), ANY_BODY, input.blob());
     }
   }
 }
@@ -154,7 +154,7 @@ export function loadFirstKey(keys: RequestSessions, record: Uint8Array): void {
   const known = keys.find(owner, name);
   if (known !== undefined) keys.drop(known);
   const session = keys.add(owner, name, { incarnation: 0, low: 0, age, number: 0 });
-  keys.load(session, 0, { body: input.latin1(BODY_HASH_BYTES), reply: input.blob() });
+  keys.load(session, 0, input.latin1(BODY_HASH_BYTES), input.blob());
 }
 
 /** The results in the order of their sequences, in chunks of a bounded size: at least one, which may be empty. */

@@ -81,6 +81,26 @@ describe('headers with terms', () => {
     });
   });
 
+  test('clients whose names look alike are told apart, however often they come', () => {
+    const names = [
+      'aXbYc',
+      'bXbYc',
+      'aZbYc',
+      'XbYc',
+      'aXbYcd',
+      'a.bYc',
+      'aübYc',
+      'a'.repeat(64),
+      `b${'a'.repeat(63)}`,
+    ];
+    const clientOf = (name: string) => {
+      const read = numberedOf(`${name}.7.3`);
+      return read === 'malformed' ? read : read.client;
+    };
+    const expected = names.map((name) => (/^[\w-]+$/.test(name) ? name : 'malformed'));
+    expect([...names, ...names].map(clientOf)).toEqual([...expected, ...expected]);
+  });
+
   test('a key goes with its body and its format', () => {
     const of = (body: string, format: 'json' | 'msgpack') =>
       Buffer.from(

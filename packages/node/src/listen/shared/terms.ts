@@ -18,6 +18,7 @@
  */
 import { hash } from 'node:crypto';
 import type { Format } from '@althing/engine';
+import { elementAt } from '../../base/element.js';
 import { BODY_HASH_BYTES, type BodyHash } from '../../groups/entry.js';
 import type { Terms } from '../../groups/request.js';
 
@@ -143,10 +144,27 @@ export function numberedOf(text: string): Numbered | 'malformed' {
   const first = text.indexOf('.');
   const second = text.indexOf('.', first + 1);
   if (first < 1 || first > CLIENT_LENGTH_MAX || second < 0) return 'malformed';
-  for (let i = 0; i < first; i++) if (!isNameCharacter(text.charCodeAt(i))) return 'malformed';
+  const client = clientOf(text, first);
   const sequence = wholeNumber(text, first + 1, second);
   const low = wholeNumber(text, second + 1, text.length);
-  return sequence === 0 || low === 0 ? 'malformed' : { client: text.slice(0, first), sequence, low };
+  return client === null || sequence === 0 || low === 0 ? 'malformed' : { client, sequence, low };
+}
+
+/** Names of clients that came lately, at places that follow from their last characters; '' where there is none. */
+const recentClients: string[] = new Array(256).fill('');
+
+/**
+ * The name of a client, which ends at a place of a text; null for none. Mostly it is the very text that came before: a part of a header would
+ * be hashed and compared anew, slowly, wherever the name is looked up.
+ */
+function clientOf(text: string, end: number): string | null {
+  const place = (text.charCodeAt(end - 1) + 16 * text.charCodeAt(end >> 1)) % recentClients.length;
+  const recent = elementAt(recentClients, place);
+  if (recent.length === end && text.startsWith(recent)) return recent;
+  for (let i = 0; i < end; i++) if (!isNameCharacter(text.charCodeAt(i))) return null;
+  const client = Buffer.from(text.slice(0, end), 'latin1').toString('latin1');
+  recentClients[place] = client;
+  return client;
 }
 
 /** The number from 1 on whose decimal digits lie between two places of a text; 0 for anything else. */
