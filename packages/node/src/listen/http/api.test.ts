@@ -258,6 +258,23 @@ describe('queries and procedures', () => {
     expect(unpacked(answer.body)).toEqual(new Float64(2));
   });
 
+  test('arguments have to be those of a procedure that defines them, and of the kinds that it says', async () => {
+    await node.value('//stuff', "set_procedure('typed', |uid: 'int', qty: 'int?'| [uid, qty]);");
+    const takes = "procedure 'typed' takes (uid, qty)";
+    for (const [args, answer] of [
+      [{ uid: 1 }, '[1,null]'],
+      [[1, 2], '[1,2]'],
+      [{ uid: 1, qyt: 2 }, `num_arguments_err ${takes}: it has no 'qyt'`],
+      [{ qty: 2 }, `num_arguments_err ${takes}: 'uid' is missing`],
+      [[1, 2, 3], `num_arguments_err ${takes}, and got 3 arguments`],
+      [[], `num_arguments_err ${takes}: 'uid' is missing`],
+      [{ uid: '1' }, 'type_err argument `uid`: expected `int`, got "1"'],
+    ] as const) {
+      const got = await node.run('//stuff', 'typed', args);
+      expect(got.status === 200 ? got.text : `${got.error.name} ${got.error.message}`).toBe(answer);
+    }
+  });
+
   test.each([
     ['//stuff', 'nix', '404 -54'],
     ['//stuff', 'not a name', '404 -54'],
@@ -394,7 +411,10 @@ describe('connections', () => {
     };
     let texts = await answered();
     // Where the machine lets the first one wait, the connection ends.
-    for (let tries = 1; texts[0] === undefined && tries < 5; tries++) texts = await answered();
+    for (let tries = 1; texts[0] === undefined && tries < 10; tries++) {
+      await node.value('//stuff', '1;');
+      texts = await answered();
+    }
     expect(texts).toEqual(requests.map((_, i) => String(i)));
   });
 

@@ -341,6 +341,26 @@ describe('QUERY and RUN', () => {
     }
   });
 
+  test('tell where an error came from to who sends options, and to nobody else', async () => {
+    await node.value('//stuff', "set_procedure('divide', |by| 1 / by);");
+    const line = await loggedIn();
+    const query = ['//stuff', 'x = 0; divide(x);', null];
+    const keys = (error: unknown): unknown => (error instanceof Map ? [...error.keys()] : error);
+    const told = await answer(line, 34, [...query, new Map()]);
+    expect(keys(told)).toEqual(['error_code', 'error_msg', 'outcome', 'at', 'in', 'calls']);
+    const place = (line: bigint, column: bigint, offset: bigint, length: bigint) =>
+      new Map(Object.entries({ line, column, offset, length }));
+    expect(told).toEqual(
+      new Map<string, unknown>([
+        ...['error_code', 'error_msg', 'outcome'].map((key) => [key, expect.anything()] as const),
+        ['at', place(1n, 6n, 5n, 6n)],
+        ['in', 'divide'],
+        ['calls', [place(1n, 8n, 7n, 9n)]],
+      ]),
+    );
+    expect(await answer(line, 34, query)).toBe(-58);
+  });
+
   test('take options, by which a change is made once, and an error tells its outcome', async () => {
     const client = await SocketClient.connect({ host: '127.0.0.1', port: node.nativePort });
     await client.login(token);
