@@ -1,5 +1,4 @@
 import type { Target } from './admin/access-lists.js';
-import { LEVEL_AFTER_0_1_0 } from './admin/level.js';
 import { Privilege } from './admin/privileges.js';
 import { RootGroup } from './admin/root-group.js';
 import {
@@ -138,7 +137,6 @@ export class Engine {
   /** Makes the state of a collection's group, empty but for what `source` has. */
   openCollection(id: number, source: RecordSource): CollectionGroup {
     const group = new CollectionGroup(id, this.runtime.shapes, source, this.root);
-    group.store.mayCutThings = () => this.root.level >= LEVEL_AFTER_0_1_0;
     keepRoom(this.runtime, group.store, this.options.readingBytes);
     const scope = new CollectionScope(this.root, group);
     this.closeCollection(id);

@@ -6,7 +6,6 @@ export { rootLines } from './admin/describe.js';
 export { type FeedKeep, KEEP_NOTHING } from './admin/feed-keeping.js';
 export type { Invitation } from './admin/invitation.js';
 export {
-  LEVEL_AFTER_0_1_0,
   LEVEL_FIRST,
   LEVEL_NEWEST,
   LEVELS,

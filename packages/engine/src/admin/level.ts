@@ -2,7 +2,7 @@
  * The level of a cluster: which kinds of log entries, effects and records its nodes may write. A node has to stop when it is
  * to apply what it does not know, so a new kind gets a level, and is written only once the whole cluster works at that level:
  *
- *   if (root.level >= LEVEL_AFTER_0_1_0) ...        `root` is the `RootGroup` of this node
+ *   if (root.level >= LEVEL_OF_THE_KIND) ...       `root` is the `RootGroup` of this node
  *
  * Each node tells the others the highest level that its software knows (`members/hello.ts` in the package `node`). The leader
  * of the root group raises the level when all members know a higher one; it never falls. A node whose software knows
@@ -17,19 +17,15 @@ import { FormatError } from '../bytes.js';
 
 /** All levels that this software knows, with what may be written from each on. */
 export const LEVELS = [
-  { level: 1, brings: 'what release 0.1.0 writes, which knows no levels' },
   {
     level: 2,
     brings:
-      'levels, requests that clients name by numbers, answers that are not kept, types, enums, whitelists, futures, tasks, rooms, events, commit history, modules, log segments of format 2, things and sets in pages, lists of the second form, snapshots of format 2, sessions, passwords of ThingsDB, loads, jobs, definitions as they were, settings of feeds',
+      'what came after release 0.1.0, whose nodes have no level: levels, requests that clients name by numbers, answers that are not kept, types, enums, whitelists, futures, tasks, rooms, events, commit history, modules, log segments of format 2, things and sets in pages, lists of the second form, snapshots of format 2, sessions, passwords of ThingsDB, loads, jobs, definitions as they were, settings of feeds',
   },
 ] as const;
 
-/** The level from which on everything may be written that came after release 0.1.0. */
-export const LEVEL_AFTER_0_1_0 = 2;
-
 /** The level of a cluster that was never told another. */
-export const LEVEL_FIRST = 1;
+export const LEVEL_FIRST = 2;
 
 /** The highest level that this software knows. */
 export const LEVEL_NEWEST: number = LEVELS[LEVELS.length - 1]?.level ?? LEVEL_FIRST;

@@ -21,7 +21,6 @@ export const FEED: readonly Entry[] = [
     params: [nameOrId(), p.any('keep')],
     run: (rt, which, given) => {
       const collection = collectionOf(rt.root, which);
-      rt.assertUpgraded('settings of feeds');
       rt.editor.setFeed(collection, keepOf(rt, given));
       return null;
     },

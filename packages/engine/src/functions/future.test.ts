@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import { LEVEL_FIRST } from '../admin/level.js';
 import { CollectionGroup } from '../state/collection-group.js';
 import { stateLines } from '../state/describe.js';
 import { EMPTY_SOURCE } from '../state/records.js';
@@ -200,11 +199,5 @@ describe('futures', () => {
       return Number.POSITIVE_INFINITY;
     };
     expect(db.error('future(|| 1);')).toBe('cancelled_err');
-  });
-
-  test('can be made when all nodes of the cluster know them', () => {
-    const db = new Harness();
-    Object.defineProperty(db.engine.root, 'level', { value: LEVEL_FIRST });
-    expect(db.error('future(nil);')).toBe('operation_err');
   });
 });

@@ -68,7 +68,6 @@ export const HISTORY: readonly Entry[] = [
       if (target === null) throw operationError('there is no commit history of nodes');
       const isOn = p.bool('on').accept(code(), { function: 'set_history', position: 2 });
       const { histories, commits } = rt.root;
-      rt.assertUpgraded('commit histories');
       if (isOn === (histories.of(target) !== undefined)) return null;
       if (isOn) {
         rt.editor.setHistory({ target, number: rt.scope.changeId, deleted: [] });

@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { LEVEL_FIRST } from '../admin/level.js';
 import type { PasswordHash } from '../admin/user.js';
 import { NOW_MS } from '../testing/harness.js';
 import { linesOf, RootBench, reloaded } from '../testing/root-bench.js';
@@ -80,13 +79,5 @@ describe('import_user', () => {
   test('takes the right to make users', () => {
     change("new_user('eve'); grant('@thingsdb', 'eve', QUERY | CHANGE);");
     expect(refused("import_user('bob', {})", { user: 'eve' })).toBe('forbidden_err');
-  });
-
-  test('waits until all nodes can read what it writes', () => {
-    const { root } = db.engine;
-    const { level } = root;
-    root.level = LEVEL_FIRST;
-    expect(refused("import_user('bob', {})")).toBe('operation_err');
-    root.level = level;
   });
 });

@@ -21,7 +21,6 @@ export const IMPORT_USER: readonly Entry[] = [
     needs: GRANT,
     params: [p.str('name'), p.thing('user')],
     run: (rt, name, given) => {
-      rt.assertUpgraded('passwords of ThingsDB');
       checkUserName(name);
       const wanted = read(rt, given);
       const known = rt.root.usersByName.get(name);

@@ -29,7 +29,6 @@ export const IMPORT: readonly Entry[] = [
       if (occupied !== null) throw operationError(`import() needs an empty collection: ${occupied}`);
       const { root } = group.store;
       if (root.locked || [...rt.symbols.values()].includes(root)) throw inUse('root of the collection');
-      rt.assertUpgraded('imports');
       const { contents, procedures, tasks } = read(rt, bytes);
       if (procedures.length > rt.quotas.procedures) {
         throw quotaError(`the dump has ${procedures.length} procedures, more than max_procedures allows`);

@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { LEVEL_FIRST } from '../admin/level.js';
 import { brokenRules } from '../state/broken-rules.js';
 import { Harness } from '../testing/harness.js';
 import { Life } from '../testing/life.js';
@@ -70,11 +69,6 @@ describe('a new index', () => {
       expect(db.error("new_index('T', 'x');")).toBe('type_err');
     },
   );
-
-  test('is refused while a node of the cluster may not know it', () => {
-    db.engine.root.level = LEVEL_FIRST;
-    expect(db.error("new_index('User', 'age');")).toBe('operation_err');
-  });
 
   test('is one of sixteen of a type at most', () => {
     db.run("range(16).each(|i| new_index('User', 'i' + str(i), ['age']));");

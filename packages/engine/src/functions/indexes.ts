@@ -253,7 +253,6 @@ function indexInfo(rt: Runtime, type: Type, index: TypeIndex): MpData {
 }
 
 function editorOf(rt: Runtime): IndexEditor {
-  rt.assertUpgraded('indexes');
   return new IndexEditor(storeOf(rt), rt.transaction);
 }
 

@@ -75,7 +75,6 @@ export function beginJob(
   given: Closure,
   values: readonly Value[] = [],
 ): number {
-  rt.assertUpgraded('jobs');
   rt.assertCommittedUser(rt.user.id);
   for (const value of values) {
     if (!isSimple(value))

@@ -24,7 +24,6 @@ export const LIMITS: readonly Entry[] = [
     params: [p.str('user'), p.any('limits')],
     run: (rt, name, given) => {
       const user = userByName(rt.root, name);
-      rt.assertUpgraded('limits of users');
       const limit = limitOf(rt, given);
       rt.editor.setLimit(user, limit);
       return null;

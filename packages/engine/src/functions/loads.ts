@@ -34,7 +34,6 @@ export const LOADS: readonly Entry[] = [
     ],
     run: (rt, name, source, from, rows, refused) => {
       const loads = loadsOf(rt);
-      rt.assertUpgraded('loads');
       for (const text of [name, source])
         if (text === '' || text.length > TEXT_LENGTH_MAX)
           throw valueError(`the name and the source of a load have 1 to ${TEXT_LENGTH_MAX} characters`);

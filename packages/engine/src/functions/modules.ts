@@ -35,7 +35,6 @@ export const MODULES: readonly Entry[] = [
       checkSource(source);
       const { modules } = rt.root;
       assertFree(rt, name);
-      rt.assertUpgraded('modules');
       if (modules.byId.size >= MODULES_MAX)
         throw quotaError(`there are ${MODULES_MAX} modules, the most that there may be`);
       const id = rt.root.nextId;

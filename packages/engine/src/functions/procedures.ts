@@ -168,9 +168,7 @@ function put(rt: Runtime, name: string, original: Closure, durationMs: number | 
 /** The time limit that options give; null for none. */
 function durationIn(rt: Runtime, name: string, options: Thing | undefined): number | null {
   if (options === undefined) return null;
-  const durationMs = durationOf(name, 3, knownOptions(rt, name, options, ['duration']).get('duration'));
-  if (durationMs !== null) rt.assertUpgraded('time limits of procedures');
-  return durationMs;
+  return durationOf(name, 3, knownOptions(rt, name, options, ['duration']).get('duration'));
 }
 
 function docOf(procedure: Procedure): string {

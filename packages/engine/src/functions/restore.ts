@@ -26,7 +26,6 @@ export const RESTORE: readonly Entry[] = [
       rt.node.restores.check(file);
       const conflict = conflictOf(rt);
       if (conflict !== null) throw conflict;
-      rt.assertUpgraded('restores');
       rt.restore = { file, ...options };
       return null;
     },

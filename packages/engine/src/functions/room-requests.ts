@@ -34,7 +34,6 @@ export interface FindRoomsBody {
  * @throws QueryError forbidden_err for what the user's whitelist does not allow, lookup_err, value_err for what can be no name, and the errors of values and limits
  */
 export function emitRequest(rt: Runtime, { room, event, args, except }: EmitBody, wire: WireOptions): Value {
-  rt.assertUpgraded('events');
   if (typeof room === 'string') checkName(room);
   if (!isAllowed(rt, room)) throw notAllowed(rt, room);
   const found = typeof room === 'string' ? roomByName(rt, room) : roomById(rt, room);

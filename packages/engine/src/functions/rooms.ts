@@ -34,7 +34,6 @@ export const ROOMS: readonly Entry[] = [
     params: [p.optional(p.any('room'))],
     run: (rt, given) => {
       if (given === undefined) {
-        rt.assertUpgraded('rooms');
         return new Room();
       }
       if (given instanceof Room) return given;

@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { rootLines } from '../admin/describe.js';
-import { LEVEL_FIRST } from '../admin/level.js';
 import { RootGroup } from '../admin/root-group.js';
 import { SESSIONS_PER_USER } from '../admin/sessions.js';
 import { TOKEN_PREFIX_LENGTH, type User } from '../admin/user.js';
@@ -160,11 +159,6 @@ describe('a session', () => {
     db.run("del_user('ann');", { scope: 'thingsdb' });
     expect(db.engine.root.sessions.of(id)).toEqual([]);
     expect(db.engine.root.sessions.byHashOfKey(hashOf('c'))).toBeUndefined();
-  });
-
-  test('can not be made while a node of the cluster may not know what it is', () => {
-    db.engine.root.level = LEVEL_FIRST;
-    expect(told(begin('a'))).toBe('operation_err');
   });
 });
 

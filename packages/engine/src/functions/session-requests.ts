@@ -36,7 +36,6 @@ export interface SessionBody {
  * @throws QueryError auth_err when session, password or token are gone, max_quota_err when too many begin
  */
 export function sessionRequest(rt: Runtime, { ask }: SessionBody): number | null {
-  rt.assertUpgraded('sessions');
   const user = rt.root.users.get(rt.user.id);
   if (user === undefined) throw GONE;
   if (ask.act === 'begin') return secondsOf(begin(rt, user, ask));

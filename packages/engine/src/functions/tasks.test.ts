@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import { LEVEL_FIRST } from '../admin/level.js';
 import type { TaskOutcome } from '../calls/call.js';
 import { writeCheckpoint } from '../state/checkpoint.js';
 import { CollectionGroup } from '../state/collection-group.js';
@@ -143,14 +142,6 @@ describe('tasks', () => {
     db.engine.removeOrphanedTasks(db.collection.id);
     expect(db.collection.tasks.size).toBe(0);
     expect(db.engine.removeOrphanedTasks(db.collection.id)).toBeNull();
-  });
-
-  test('can not be made before all nodes know them', () => {
-    const db = new Harness();
-    db.engine.root.level = LEVEL_FIRST;
-    for (const code of ['task();', `task(${FAR}, || 1);`, ".t = set_type('T', {t: 'task'}); T{};"]) {
-      expect(db.error(code)).toBe('operation_err');
-    }
   });
 
   test('are a part of definitions', () => {

@@ -35,7 +35,6 @@ export const TASKS: readonly Entry[] = [
     rest: p.lazy('argument'),
     max: 3,
     run: (rt, [first, second, third]) => {
-      rt.assertUpgraded('tasks');
       if (first === undefined) return new Task(0, null);
       if (second === undefined) return taskById(rt, p.int('id').accept(first(), where(1)));
       const startAt = startOf(p.datetime('start').accept(first(), where(1)));

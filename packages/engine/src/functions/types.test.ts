@@ -197,19 +197,6 @@ describe('what is taken back', () => {
   });
 });
 
-describe('a cluster in which not all nodes have been upgraded', () => {
-  test('makes no types and no enums', () => {
-    const db = new Harness();
-    db.engine.root.level = 1;
-    for (const code of ["new_type('T');", "set_type('T', {a: 'int'});", "set_enum('E', {A: 1});"]) {
-      expect(db.failure(code).message).toContain('upgraded');
-    }
-    expect(db.run("has_type('T');")).toBe(false);
-    // It could be stored.
-    expect(db.failure("{a: 1}.wrap(&{a: 'int'});").message).toContain('upgraded');
-  });
-});
-
 describe('a strict type', () => {
   test.each(['T{a: 1, b: 2}', "new('T', {a: 1, b: 2})", 'T({b: 2})', "[{a: 1}, {b: 2}].map_type('T')"])(
     '%s with a key that it has no property for is an error, and changes nothing',

@@ -22,7 +22,6 @@ export const USER_WHITELISTS: readonly Entry[] = [
     params: [p.str('user'), p.later(p.str('list')), p.optional(p.later(rule()))],
     run: (rt, name, listGiven, ruleGiven) => {
       const { user, list, rules, rule } = read(rt, name, listGiven, ruleGiven);
-      rt.assertUpgraded('whitelists');
       if (rule === undefined) {
         if (rules !== undefined) throw existsError(`user '${name}' has a whitelist '${list}' already`);
         rt.editor.setWhitelist(user.id, list, []);

@@ -81,7 +81,6 @@ export const WRAPS: readonly Entry[] = [
     in: In.COLLECTION,
     params: [p.thing('definitions')],
     run: (rt, thing) => {
-      rt.assertUpgraded('types and enums');
       rt.load(thing);
       return anonymousOf(structureOf(rt, new Map(thing.entries()), 'anonymous'));
     },

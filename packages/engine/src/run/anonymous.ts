@@ -11,7 +11,6 @@ import type { Code } from './unit.js';
 export function anonymousLiteral(rt: Runtime, entries: readonly AstEntry[], codes: readonly Code[]): Code {
   return () => {
     if (rt.store === null) throw lookupError(`anonymous types do not exist in the scope ${rt.scope.name}`);
-    rt.assertUpgraded('types and enums');
     const values = entries.map(({ key }, i): [string, Value] => [key, codes[i]!()]);
     return anonymousOf(structureOf(rt, new Map(values), 'anonymous'));
   };

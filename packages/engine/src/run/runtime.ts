@@ -1,6 +1,5 @@
 import type { Rules } from '@althing/language';
 import type { Access } from '../admin/access.js';
-import { LEVEL_AFTER_0_1_0 } from '../admin/level.js';
 import type { ModuleInfo } from '../admin/modules.js';
 import { RootEditor } from '../admin/root-editor.js';
 import type { RootGroup } from '../admin/root-group.js';
@@ -184,18 +183,7 @@ export class Runtime extends Meter {
   /** Makes changes of the collection's types and enums. */
   get schemaEditor(): SchemaEditor {
     if (this.store === null) throw new Error('there are types in collections only');
-    this.assertUpgraded('types and enums');
     return new SchemaEditor(this.store, this.transaction);
-  }
-
-  /**
-   * Throws operation_err while a node of the cluster may not know what would be stored.
-   *
-   * @param what what it is, in the plural
-   */
-  assertUpgraded(what: string): void {
-    if (this.root.level >= LEVEL_AFTER_0_1_0) return;
-    throw operationError(`${what} can be made when all nodes of the cluster have been upgraded`);
   }
 
   /**
@@ -233,10 +221,9 @@ export class Runtime extends Meter {
       throw operationError(`no ${what} in a snapshot read: use the consistency linearizable or stale`);
   }
 
-  /** Throws max_quota_err while as many futures wait as may, and operation_err while a node may not know what they are. */
+  /** Throws max_quota_err while as many futures wait as may. */
   assertFutures(): void {
     this.assertNoSnapshot('futures are made');
-    this.assertUpgraded('futures');
     if (this.futures.length + this.waitingFutures < FUTURES_MAX) return;
     throw quotaError(`${FUTURES_MAX} futures wait on this node, the most that there may be`);
   }

@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { RecordKind } from '@althing/engine';
 import type { StateRecord } from '@althing/storage';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { FIRST_RELEASE_BACKUP } from '../testing/first-release-backup.js';
 import { type Answer, basic, RealCluster, RealNode, until } from '../testing/index.js';
 import { backupContents, verifyBackup } from './contents.js';
 
@@ -242,6 +243,21 @@ describe('a restore', () => {
     };
     expect(await refusal('//stuff', '.x = 1;')).toContain("the property 'x'");
     expect(await refusal('//stuff', ".del('x'); new_procedure('p', || 1);")).toContain("the procedure 'p'");
+    await own.stop();
+  });
+
+  test('takes what release 0.1.0 backed up, and has it in the present forms after a restart', async () => {
+    let own = await RealNode.start();
+    expect((await own.post('/@restore', FIRST_RELEASE_BACKUP)).verdict).toBe('200');
+    const iris = basic('iris', 'secret');
+    own.authorization = iris;
+    const look = "[.l.len(), .l[1499], .s.len(), .t.when, .t.nested, run('add', 1, 2), .c.call(4)];";
+    const held = [1500, 7, 2, '2020-01-02T00:00:00Z', [[1], [2]], 3, 5];
+    expect(await own.value('//stuff', look)).toEqual(held);
+    await own.value('//stuff', '.l.push(7); .l.pop(); nil;');
+    await own.stop({ keep: true });
+    own = await RealNode.start({}, own.folder, iris);
+    expect(await own.value('//stuff', look)).toEqual(held);
     await own.stop();
   });
 

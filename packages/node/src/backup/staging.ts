@@ -1,11 +1,4 @@
-import {
-  changeRoot,
-  FormatError,
-  LEVEL_AFTER_0_1_0,
-  Privilege,
-  type RootEditor,
-  type RootGroup,
-} from '@althing/engine';
+import { changeRoot, FormatError, Privilege, type RootEditor, type RootGroup } from '@althing/engine';
 import type { Clock } from '../base/clock.js';
 import { type GroupId, type NodeId, ROOT_GROUP } from '../between/protocol.js';
 import { CallError, CallKind, type Calls } from '../calls/calls.js';
@@ -98,9 +91,7 @@ export class Staging {
       return `there is a collection '${name}' already: an import makes a new one, so give another name, or rename or delete that one`;
     if (name !== null && root.collections.size >= maxCollections)
       return `there are ${root.collections.size} collections, the most that max_collections allows`;
-    return root.level < LEVEL_AFTER_0_1_0
-      ? 'collections can be imported when all nodes of the cluster run a version that knows it'
-      : null;
+    return null;
   }
 
   /**

@@ -108,8 +108,6 @@ export class ConsensusSide<Net extends Network = Network> {
   private members: readonly PeerAddress[] = [];
   /** Members but this node. */
   private others: readonly NodeId[] = [];
-  /** Versions of the protocol that are spoken with nodes that are up. */
-  private readonly protocols = new Map<NodeId, number>();
   private readonly joins = new Map<number, (answer: JoinAnswer) => void>();
   private nextJoin = 1;
   /** How many groups the others were told that this node leads, and when; null for what is to be told anew. */
@@ -231,7 +229,6 @@ export class ConsensusSide<Net extends Network = Network> {
       receive: (group, message) => this.host.receive(group, message),
       unsent: (group, to) => this.host.unsent(group, to),
       room: (group, to) => this.host.roomFor(group, to),
-      protocolOf: (node) => this.protocols.get(node) ?? 0,
       malformed: (from, problem) =>
         line.emit({
           kind: 'log',
@@ -331,8 +328,6 @@ export class ConsensusSide<Net extends Network = Network> {
 
   private peerChanged(node: NodeId, up: boolean, { version, protocol }: Spoken): void {
     this.wake();
-    if (up) this.protocols.set(node, protocol);
-    else this.protocols.delete(node);
     if (!up) this.lost(node);
     this.toldLoad = null;
     this.ports.line.emit({ kind: 'peer', node, up, version, protocol });

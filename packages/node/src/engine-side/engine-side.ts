@@ -119,7 +119,7 @@ export class EngineSide {
         this.scopes.snapshots.takeBack(event.buffer);
         return;
       case 'peer':
-        this.router.peerChanged(event.node, event.up, event.protocol);
+        this.router.peerChanged(event.node, event.up);
         this.members.handle(event);
         return;
       case 'asked_to_join':

@@ -113,7 +113,7 @@ export class Scopes {
 
   private makeSnapshots(): Snapshots {
     const { clock, disk, line, reports, figures } = this.ports;
-    const { calls, engine, onDefect } = this.parts;
+    const { calls, onDefect } = this.parts;
     return new Snapshots({
       state: disk.state,
       consensus: line,
@@ -124,7 +124,6 @@ export class Scopes {
         return this.sessions.replace(session, applied, store);
       },
       session: (group) => this.sessions.ofGroup(group),
-      level: () => engine.root.level,
       clock,
       onDiskFull: () => this.parts.disk.noteStateFull(),
       onDamage: onDefect,

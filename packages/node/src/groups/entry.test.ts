@@ -15,7 +15,6 @@ describe('entries of the log', () => {
     { ...plainHead(1), key, reply },
     { ...plainHead(2), request, key, reply },
     { ...plainHead(3), request, key },
-    { ...plainHead(4), elapsed: 0 },
     { ...plainHead(5), elapsed: 3_600_000, request, key, client, reply },
     { ...plainHead(6), elapsed: 1, client, reply },
   ])('are read as they were written: %j', (head) => {
@@ -24,21 +23,14 @@ describe('entries of the log', () => {
 
   test('cost a few bytes when they carry no names', () => {
     const head = plainHead(1_700_000_000_000);
-    expect(encodeEntry(head, effects, new ByteWriter()).length).toBe(effects.length + 8);
-    expect(encodeEntry({ ...head, elapsed: 5 }, effects, new ByteWriter()).length).toBe(effects.length + 9);
+    expect(encodeEntry(head, effects, new ByteWriter()).length).toBe(effects.length + 9);
   });
 
   test('of another format, or with flags of a newer version, are refused', () => {
     expect(() => decodeEntry(Uint8Array.of(3, 0, 0))).toThrow(FormatError);
     expect(() => decodeEntry(Uint8Array.of(0, 0, 0))).toThrow(FormatError);
-    expect(() => decodeEntry(Uint8Array.of(1, 4, 0))).toThrow(FormatError);
+    expect(() => decodeEntry(Uint8Array.of(1, 0, 0))).toThrow(FormatError);
     expect(() => decodeEntry(Uint8Array.of(2, 8, 0, 0))).toThrow(FormatError);
-  });
-
-  test('of level 1 are what they were', () => {
-    const old = { ...plainHead(5), request, key, reply };
-    expect([...encodeEntry(old, effects, new ByteWriter()).subarray(0, 3)]).toEqual([1, 3, 5]);
-    expect(() => encodeEntry({ ...old, client }, effects, new ByteWriter())).toThrow('no clients');
   });
 
   test('that are cut off are refused', () => {

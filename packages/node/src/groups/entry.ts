@@ -1,11 +1,10 @@
 /**
  * The payload of a log entry: one change of a scope.
  *
- *   entry   := 1 flags:u8 time:varint request? key? reply? effects                               at level 1 of a cluster
- *            | 2 flags:u8 time:varint elapsed:varint request? key? client? reply? effects         from level 2 on
+ *   entry   := 2 flags:u8 time:varint elapsed:varint request? key? client? reply? effects
  *   request := origin:varint incarnation:varint sequence:varint low:varint                    flag 1
  *   key     := user:varint key:text body:16 bytes                                       flag 2
- *   client  := user:varint client:text sequence:varint low:varint body:16 bytes         flag 4, in format 2 only
+ *   client  := user:varint client:text sequence:varint low:varint body:16 bytes         flag 4
  *   reply   := blob                                                                     with any flag; see `kept-reply.ts`
  *
  * `time` is the leader's clock in milliseconds, never before that of an earlier entry; `elapsed` are the
@@ -14,7 +13,6 @@
  */
 import { ByteReader, type ByteWriter, FormatError } from '@althing/engine';
 
-const FORMAT_FIRST = 1;
 const FORMAT = 2;
 
 const WITH_REQUEST = 1;
@@ -69,8 +67,8 @@ export interface ClientRequest {
 export interface EntryHead {
   /** Milliseconds since 1970. */
   readonly time: number;
-  /** Milliseconds since the entry before; null in the format of level 1, which does not tell. */
-  readonly elapsed: number | null;
+  /** Milliseconds since the entry before. */
+  readonly elapsed: number;
   readonly request: RequestIdentity | null;
   readonly key: IdempotencyKey | null;
   readonly client: ClientRequest | null;
@@ -85,11 +83,8 @@ export interface ChangeEntry {
 
 export const NO_REPLY = new Uint8Array(0);
 
-/**
- * The head of an entry that nobody asks for again; in the format that all versions read unless it tells how
- * much time passed.
- */
-export function plainHead(time: number, elapsed: number | null = null): EntryHead {
+/** The head of an entry that nobody asks for again. */
+export function plainHead(time: number, elapsed = 0): EntryHead {
   return { time, elapsed, request: null, key: null, client: null, reply: NO_REPLY };
 }
 
@@ -107,12 +102,11 @@ export function encodeEntry(
     (request === null ? 0 : WITH_REQUEST) |
     (key === null ? 0 : WITH_KEY) |
     (client === null ? 0 : WITH_CLIENT);
-  if (elapsed === null && client !== null) throw new Error('the first format of entries has no clients');
   out.rewind();
-  out.u8(elapsed === null ? FORMAT_FIRST : FORMAT);
+  out.u8(FORMAT);
   out.u8(flags);
   out.varint(time);
-  if (elapsed !== null) out.varint(elapsed);
+  out.varint(elapsed);
   if (request !== null) {
     out.varint(request.origin);
     out.varint(request.incarnation);
@@ -141,14 +135,13 @@ export function decodeEntry(payload: Uint8Array): ChangeEntry {
   const input = new ByteReader(payload);
   const format = input.u8();
   const flags = input.u8();
-  const known = format === FORMAT ? WITH_REQUEST | WITH_KEY | WITH_CLIENT : WITH_REQUEST | WITH_KEY;
-  if (format < FORMAT_FIRST || format > FORMAT || flags > known) {
+  if (format !== FORMAT || flags > (WITH_REQUEST | WITH_KEY | WITH_CLIENT)) {
     throw new FormatError(
-      `log entry of format ${format} with flags ${flags}; this version reads the formats ${FORMAT_FIRST} to ${FORMAT}`,
+      `log entry of format ${format} with flags ${flags}; this version reads format ${FORMAT}`,
     );
   }
   const time = input.varint();
-  const elapsed = format === FORMAT_FIRST ? null : input.varint();
+  const elapsed = input.varint();
   const request = (flags & WITH_REQUEST) === 0 ? null : readRequest(input);
   const key = (flags & WITH_KEY) === 0 ? null : readKey(input);
   const client = (flags & WITH_CLIENT) === 0 ? null : readClient(input);

@@ -184,7 +184,6 @@ test('a session whose group waits for its first snapshot can not be read, since 
       now: () => 0,
       monotonic: () => 0,
       delay: () => () => {},
-      level: () => 1,
       changed: () => {},
       alone: () => false,
       collectionsChanged: () => {},

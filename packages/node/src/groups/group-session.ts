@@ -11,7 +11,7 @@ import { ReadIndexes, type ReadReady } from './read-indexes.js';
 import { LEADERSHIP_LOST, NOT_ANSWERED, NOT_WRITTEN, NOT_WRITTEN_DISK_FULL, STATE_SHUT } from './refusals.js';
 import { Replica } from './replica.js';
 import { type Reply, type Respond, replyOf } from './request.js';
-import { isAfterFirstRelease, isDecline, type SessionContext, type SessionStart } from './session-context.js';
+import { isDecline, type SessionContext, type SessionStart } from './session-context.js';
 import type { SessionTable, TableCapture } from './session-table.js';
 
 /**
@@ -178,11 +178,6 @@ export class GroupSession {
   /** Why a new change can't be made under the names that its client gave it; null when it can. */
   nameRefusal(names: ClientNames): QueryError | null {
     return this.proposals.nameRefusal(names, this.replica.table);
-  }
-
-  /** Whether the level of the cluster lets names come without their bodies, and the log hold that a request was refused. */
-  get isAfterFirstRelease(): boolean {
-    return isAfterFirstRelease(this.context);
   }
 
   /**

@@ -3,21 +3,13 @@ import { ByteWriter, type Change, type QueryError, type RoomEvent, takeBack } fr
 import { assert } from '../base/assert.js';
 import { type DiskLevel, type GroupId, type PreparedAnswer, ROOT_GROUP } from '../between/protocol.js';
 import { type EntryHead, encodeEntry, plainHead } from './entry.js';
-import {
-  encodeBegun,
-  encodeFailure,
-  encodeRefusal,
-  encodeReply,
-  encodeSecret,
-  TOO_LARGE,
-} from './kept-reply.js';
+import { encodeBegun, encodeFailure, encodeRefusal, encodeReply, encodeSecret } from './kept-reply.js';
 import type { ClientNames, Names } from './names.js';
 import { type PendingWrite, Pipeline, type PipelineElement } from './pipeline.js';
 import {
   DISK_FULL,
   DISK_LOW,
   NO_CHANGES,
-  NO_CLIENTS_YET,
   nodeError,
   RESTORING,
   SHORTAGES,
@@ -26,7 +18,7 @@ import {
 } from './refusals.js';
 import type { Replica } from './replica.js';
 import type { Reply, Respond } from './request.js';
-import { isAfterFirstRelease, type SessionContext } from './session-context.js';
+import type { SessionContext } from './session-context.js';
 import type { SessionTable } from './session-table.js';
 
 /** A change before it is proposed. */
@@ -78,7 +70,6 @@ export class Proposals {
 
   /** Why a new change can't be made under the names that its client gave it; null when it can. */
   nameRefusal({ key, client }: ClientNames, table: SessionTable): QueryError | null {
-    if (!isAfterFirstRelease(this.context)) return client === null ? null : NO_CLIENTS_YET;
     if (key !== null && table.keyShortage(key, this.elapsed) !== null) return TOO_MANY_KEYS;
     const shortage = client === null ? null : table.clientShortage(client, this.elapsed);
     return shortage === null ? null : SHORTAGES[shortage];
@@ -168,17 +159,14 @@ export class Proposals {
       return (reply.outcome === 'unknown' ? encodeBegun : encodeFailure)(reply.error);
     }
     if (secret === null) return encodeReply(reply.result);
-    return isAfterFirstRelease(this.context) ? encodeSecret(secret) : TOO_LARGE;
+    return encodeSecret(secret);
   }
 
   private headOf(names: Names | null, kept: Uint8Array | null): EntryHead {
     this.noteTime(Math.floor(this.context.now()));
     const { lastTime: time } = this;
-    let elapsed: number | null = null;
-    if (isAfterFirstRelease(this.context)) {
-      elapsed = this.elapsed();
-      this.toldUntil += elapsed;
-    }
+    const elapsed = this.elapsed();
+    this.toldUntil += elapsed;
     if (names === null || kept === null) return plainHead(time, elapsed);
     const { request, key, client } = names;
     return { time, elapsed, request, key, client, reply: kept };

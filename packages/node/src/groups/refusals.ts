@@ -6,10 +6,6 @@ import { ErrorCode, QueryError } from '@althing/engine';
 import { CHANGE_BYTES_MAX } from './limits.js';
 import type { Shortage } from './request-sessions.js';
 
-export const NO_CLIENTS_YET = nodeError(
-  'requests can not be named by Althing-Request before all nodes of the cluster run a version that knows it',
-);
-
 export const TOO_MANY_KEYS = nodeError(
   'too many requests came with an Idempotency-Key in the last minute: try again, or name requests by Althing-Request',
 );

@@ -86,7 +86,7 @@ export class RequestSessions {
   size = 0;
 
   constructor(
-    public limits: SessionLimits,
+    private readonly limits: SessionLimits,
     private readonly numbers: RecordNumbers,
     private readonly makeResults: () => Results = () => new NumberTable(),
   ) {}
@@ -226,16 +226,6 @@ export class RequestSessions {
     this.size -= 1;
     this.bytes -= session.bytes;
     this.numbers.leave(session);
-  }
-
-  /** Gives all sessions numbers anew, in an order that is the same wherever they are. */
-  renumber(): void {
-    const all = [...this.inOrder()].sort((a, b) => a.age - b.age || a.owner.id - b.owner.id);
-    for (const session of all) {
-      this.unlink(session);
-      session.number = this.numbers.take();
-      this.link(session);
-    }
   }
 
   /** @returns false when the oldest one changed at an age or later, and stays */

@@ -1,9 +1,8 @@
 /** Files that nodes leave on their disks hold no secrets, however the requests were named that made them. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { LEVEL_AFTER_0_1_0 } from '@althing/engine';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { RealCluster, type RealNode, until } from '../testing/index.js';
+import { RealCluster, type RealNode } from '../testing/index.js';
 
 let cluster: RealCluster;
 /** Texts that must not be found anywhere. */
@@ -19,10 +18,6 @@ beforeAll(async () => {
     election_timeout_ms: 1000,
     heartbeat_ms: 50,
   });
-  await until(async () => {
-    const answers = await Promise.all(cluster.nodes.map((node) => node.probe('/status')));
-    return answers.every((answer) => JSON.parse(String(answer.body)).level >= LEVEL_AFTER_0_1_0);
-  }, 'requests can be named');
 });
 afterAll(async () => {
   await cluster.kill();

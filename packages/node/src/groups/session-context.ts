@@ -1,5 +1,5 @@
 /** The surroundings of a session: what it is handed, and what it reports. */
-import { type CollectionEvent, LEVEL_AFTER_0_1_0, type RoomEvent } from '@althing/engine';
+import type { CollectionEvent, RoomEvent } from '@althing/engine';
 import type { Consensus, Event, NodeId } from '../between/protocol.js';
 import type { GroupSession } from './group-session.js';
 
@@ -11,8 +11,6 @@ export interface SessionContext {
   readonly monotonic: () => number;
   /** Calls back after some milliseconds, unless it is called off by the function that it returns. */
   readonly delay: (ms: number, callback: () => void) => () => void;
-  /** The level that the cluster works at, as far as this node knows. */
-  readonly level: () => number;
   /** Calls back when the session leads, follows, or applied something. */
   readonly changed: (session: GroupSession) => void;
   /** Whether this node is the only one of its cluster, so that nothing can happen behind its back. */
@@ -37,11 +35,6 @@ export interface SessionStart {
   readonly isNew: boolean;
   /** Whether this node calls the first election. */
   readonly campaign: boolean;
-}
-
-/** Whether all nodes know what came after release 0.1.0: numbers of clients, names without their bodies, refusals in the log. */
-export function isAfterFirstRelease({ level }: Pick<SessionContext, 'level'>): boolean {
-  return level() >= LEVEL_AFTER_0_1_0;
 }
 
 /** Whether the log declines something because it does not know of the group: not yet, or not any more. */

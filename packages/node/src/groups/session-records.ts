@@ -5,17 +5,12 @@
  *   head                   := kind:u8 owner:varint name:text incarnation:varint low:varint age:varint
  *   kind                   := 0 node | 1 client | 2 key
  *   result                 := sequence:varint body:16 bytes reply:blob
- *
- * At level 1 of the cluster they have the form of release 0.1.0, in which nodes have no number and keys are counted from `firstKey` of TABLE on:
- *
- *   ORIGINS (id 0, parts)  := (origin:varint incarnation:varint low:varint age:varint count:varint (sequence:varint reply:blob)*)*
- *   KEY (id: its number)   := age:varint user:varint key:text body:16 bytes reply:blob
  */
 import { ByteReader, type ByteWriter, FormatError } from '@althing/engine';
-import { ANY_BODY, BODY_HASH_BYTES } from './entry.js';
+import { BODY_HASH_BYTES } from './entry.js';
 import type { RequestSessions, Result, Session } from './request-sessions.js';
 
-export const SessionRecord = { TABLE: 0x20, ORIGINS: 0x21, KEY: 0x22, SESSION: 0x23 } as const;
+export const SessionRecord = { TABLE: 0x20, SESSION: 0x23 } as const;
 
 /** A record that is put at its place. */
 export type PlacedRecord = readonly [kind: number, id: number, part: number, value: Uint8Array];
@@ -97,64 +92,6 @@ function loadHead(kinds: readonly RequestSessions[], number: number, input: Byte
     number,
   });
   return { sessions, session };
-}
-
-/** All records in the form of release 0.1.0; as `encodeSession`. */
-export function encodeFirstForm(
-  nodes: RequestSessions,
-  keys: RequestSessions,
-  out: ByteWriter,
-): PlacedRecord[] {
-  const records: PlacedRecord[] = [];
-  for (const session of [...nodes.inOrder()].sort((a, b) => a.owner.id - b.owner.id)) {
-    for (const chunk of chunksOf(session)) {
-      out.rewind();
-      for (const number of [session.owner.id, session.incarnation, session.low, session.age, chunk.length]) {
-        out.varint(number);
-      }
-      for (const [sequence, { reply }] of chunk) {
-        out.varint(sequence);
-        out.blob(reply);
-      }
-      records.push([SessionRecord.ORIGINS, 0, records.length, out.take()]);
-    }
-  }
-  let number = FIRST_KEY;
-  for (const { age, owner, name, results } of keys.inOrder()) {
-    for (const [, { body, reply }] of results.entries()) {
-      out.rewind();
-      out.varint(age);
-      out.varint(owner.id);
-      out.text(name);
-      out.latin1(body);
-      out.blob(reply);
-      records.push([SessionRecord.KEY, number++, 0, out.take()]);
-    }
-  }
-  return records;
-}
-
-/** The number that is given to the oldest key. */
-export const FIRST_KEY = 1;
-
-export function loadFirstNodes(nodes: RequestSessions, record: Uint8Array): void {
-  const input = new ByteReader(record);
-  while (input.remaining > 0) {
-    const [owner, incarnation, low, age] = [input.varint(), input.varint(), input.varint(), input.varint()];
-    const session = nodes.find(owner, '') ?? nodes.add(owner, '', { incarnation, low, age, number: 0 });
-    for (let count = input.varint(); count > 0; count--) {
-      nodes.load(session, input.varint(), ANY_BODY, input.blob());
-    }
-  }
-}
-
-export function loadFirstKey(keys: RequestSessions, record: Uint8Array): void {
-  const input = new ByteReader(record);
-  const [age, owner, name] = [input.varint(), input.varint(), input.text()];
-  const known = keys.find(owner, name);
-  if (known !== undefined) keys.drop(known);
-  const session = keys.add(owner, name, { incarnation: 0, low: 0, age, number: 0 });
-  keys.load(session, 0, input.latin1(BODY_HASH_BYTES), input.blob());
 }
 
 /** The results in the order of their sequences, in chunks of a bounded size: at least one, which may be empty. */

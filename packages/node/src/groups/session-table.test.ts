@@ -10,7 +10,6 @@ const HOUR_MS = 3_600_000;
 /** Limits that are reached soon. */
 const SMALL: TableLimits = {
   nodes: { ...TABLE_LIMITS.nodes, sessionBytesMax: 60 },
-  firstKeys: { ...TABLE_LIMITS.firstKeys, sessionsMax: 5, bytesMax: 200 },
   keys: { ...TABLE_LIMITS.keys, sessionsMax: 6, bytesMax: 400 },
   clients: { ...TABLE_LIMITS.clients, sessionsMax: 6, bytesMax: 2400, sessionBytesMax: 400 },
 };
@@ -134,7 +133,7 @@ describe('requests', () => {
     table.note(entry(1, { request: request(1) }));
     table.note(entry(100 * HOUR_MS, {}));
     expect(table.find(request(1))).toMatchObject({ kind: 'reply' });
-    for (let minute = 1; minute <= 62; minute++) table.note(entry(100 * HOUR_MS + minute * 60_000, {}));
+    table.note(entry(100 * HOUR_MS, { elapsed: HOUR_MS + 1 }));
     expect(table.find(request(1))).toEqual({ kind: 'new' });
   });
 
@@ -164,24 +163,12 @@ describe('keys', () => {
   test('are forgotten after a day', () => {
     const table = new SessionTable();
     table.note(entry(1, { key: key('a') }));
-    for (let minute = 0; minute <= 24 * 60; minute++) table.note(entry(1 + minute * 60_000, {}));
+    table.note(entry(1, { elapsed: 24 * HOUR_MS }));
     expect(table.findKey(key('a'))).toMatchObject({ kind: 'reply' });
-    table.note(entry(1 + (24 * 60 + 1) * 60_000, {}));
+    table.note(entry(1, { elapsed: 1 }));
     expect(table.findKey(key('a'))).toEqual({ kind: 'new' });
   });
 
-  test('the oldest goes when there are too many, or they take too much room', () => {
-    const table = new SessionTable(SMALL);
-    for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) table.note(entry(1, { key: key(name) }));
-    expect(table.findKey(key('a'))).toEqual({ kind: 'new' });
-    expect(table.findKey(key('b'))).toMatchObject({ kind: 'reply' });
-    table.note(entry(1, { key: key('g') }, 'x'.repeat(150)));
-    expect(table.findKey(key('f'))).toMatchObject({ kind: 'reply' });
-    expect(table.findKey(key('e'))).toEqual({ kind: 'new' });
-  });
-});
-
-describe('keys at level 2', () => {
   const later = (elapsed: number, name: string, user = 1): EntryHead => ({
     ...entry(1, { key: key(name, user) }),
     elapsed,
@@ -315,21 +302,6 @@ describe('requests that clients name by numbers', () => {
   });
 });
 
-test('a table of level 1 leaves the records that its versions know, and one of level 2 its own', () => {
-  const table = new SessionTable();
-  for (const name of ['a', 'b']) table.note(entry(1, { key: key(name), request: request(1) }));
-  const disk = new Disk();
-  disk.checkpoint(table);
-  expect([...disk.records.keys()].sort()).toEqual(['32 0 0', '33 0 0', '34 1 0', '34 2 0']);
-  expect(disk.records.get(`${SessionRecord.TABLE} 0 0`)?.[0]).toBe(1);
-  table.note({ ...entry(1, {}), elapsed: 5 });
-  table.note(entry(2, {}));
-  disk.checkpoint(table);
-  expect([...disk.records.keys()].sort()).toEqual(['32 0 0', '35 1 0', '35 2 0', '35 3 0']);
-  expect(disk.records.get(`${SessionRecord.TABLE} 0 0`)?.[0]).toBe(2);
-  expect(contentOf(disk.load())).toEqual(contentOf(table));
-});
-
 test('records that can not be read are refused', () => {
   const table = new SessionTable();
   const load = (kind: number, part: number, ...bytes: number[]): void =>
@@ -359,11 +331,9 @@ describe('checkpoints', () => {
     expect(contentOf(disk.load())).toEqual(contentOf(table));
   });
 
-  test.each([1, 2])('at level %i many large answers are spread over several records', (level) => {
-    const elapsed = level === 1 ? null : 0;
+  test('many large answers are spread over several records', () => {
     const table = new SessionTable();
-    for (let i = 1; i <= 40; i++)
-      table.note({ ...entry(1, { request: request(i) }, 'y'.repeat(30_000)), elapsed });
+    for (let i = 1; i <= 40; i++) table.note(entry(1, { request: request(i) }, 'y'.repeat(30_000)));
     const disk = new Disk();
     disk.checkpoint(table);
     const sizes = [...disk.records.values()].map(({ length }) => length);
@@ -371,7 +341,7 @@ describe('checkpoints', () => {
     expect(Math.max(...sizes)).toBeLessThan(400_000);
     expect(contentOf(disk.load())).toEqual(contentOf(table));
     const loaded = disk.load();
-    for (const each of [table, loaded]) each.note({ ...entry(1, { request: request(41, 41) }), elapsed });
+    for (const each of [table, loaded]) each.note(entry(1, { request: request(41, 41) }));
     disk.checkpoint(loaded);
     expect(disk.records.size).toBe(2);
     expect(contentOf(disk.load())).toEqual(contentOf(table));
@@ -391,10 +361,7 @@ describe('checkpoints', () => {
       for (let step = 0; step < 60; step++) {
         time += Math.floor(random() * 20) * 30_000;
         const plain = randomEntry(random, time);
-        // Half of the histories go over to level 2 in their middle; a leader that has not heard of it may
-        // follow.
-        const isLater = round % 2 === 0 && step > 20 && random() > 0.1;
-        const head = isLater ? namedEntry(random, plain) : plain;
+        const head = namedEntry(random, plain);
         const dice = random();
         if (dice < 0.1) {
           const isDurable = dice < 0.05;
@@ -417,7 +384,7 @@ describe('checkpoints', () => {
   });
 });
 
-/** The same at level 2, perhaps of a client that names its requests. */
+/** The same some time later, perhaps of a client that names its requests. */
 function namedEntry(random: () => number, plain: EntryHead): EntryHead {
   const below = (n: number): number => Math.floor(random() * n);
   const head = { ...plain, elapsed: below(10) * 60_000 };

@@ -11,15 +11,10 @@
  * It is part of the group's replicated state. It follows from the entries of the log and from nothing else, so it is the same on all
  * nodes at the same log position; it lies in checkpoints and snapshots with everything else (`session-records.ts`), with one record:
  *
- *   TABLE (id 0)           := 1 age:varint time:varint firstKey:varint nextKey:varint parts:varint
- *                           | 2 age:varint time:varint next:varint
+ *   TABLE (id 0)           := 2 age:varint time:varint next:varint
  *
- * Times are *ages*: milliseconds of the group's log time. An entry of level 2 of the cluster tells how many passed since the one before.
- * One of level 1 does not: there a jump of the clock counts for a minute at most, so that a leader whose clock leaps does not make the
- * others forget what was done a moment ago.
- *
- * The rules decide what all nodes know of requests, so they are the same on all of them: with the first entry of level 2 the table goes
- * over to the rules of level 2 for good, and to the second form of its records.
+ * Times are *ages*: milliseconds of the group's log time. Each entry tells how many passed since the one before, by a clock that does not
+ * leap. The rules decide what all nodes know of requests, so they are the same on all of them.
  */
 import { ByteReader, ByteWriter, FormatError } from '@althing/engine';
 import {
@@ -31,7 +26,7 @@ import {
   type RequestIdentity,
 } from './entry.js';
 import { decodeReply, type KeptReply } from './kept-reply.js';
-import { type NumbersCapture, RecordNumbers } from './record-numbers.js';
+import { RecordNumbers } from './record-numbers.js';
 import {
   RequestSessions,
   type Session,
@@ -40,12 +35,8 @@ import {
   SingleResult,
 } from './request-sessions.js';
 import {
-  encodeFirstForm,
   encodeSession,
-  FIRST_KEY,
   type LoadedSession,
-  loadFirstKey,
-  loadFirstNodes,
   loadSession,
   type PlacedRecord,
   SessionRecord,
@@ -65,22 +56,10 @@ export interface TableLimits {
   readonly nodes: SessionLimits;
   readonly clients: SessionLimits;
   readonly keys: SessionLimits;
-  /** Of keys, by the rules of level 1. */
-  readonly firstKeys: SessionLimits;
 }
 
 const MiB = 1024 * 1024;
 const HOUR_MS = 3_600_000;
-
-const KEYS: SessionLimits = {
-  sessionsMax: 100_000,
-  bytesMax: 64 * MiB,
-  sessionBytesMax: Number.POSITIVE_INFINITY,
-  youngMs: 60_000,
-  ageMaxMs: 24 * HOUR_MS,
-  sessionBytes: 16,
-  resultBytes: 0,
-};
 
 /** The limits decide what is kept, so they are the same on all nodes of all versions. */
 export const TABLE_LIMITS: TableLimits = {
@@ -102,9 +81,15 @@ export const TABLE_LIMITS: TableLimits = {
     sessionBytes: 136,
     resultBytes: 64,
   },
-  keys: KEYS,
-  // The oldest gives way, however young it is.
-  firstKeys: { ...KEYS, sessionsMax: 10_000, bytesMax: 16 * MiB, youngMs: -1 },
+  keys: {
+    sessionsMax: 100_000,
+    bytesMax: 64 * MiB,
+    sessionBytesMax: Number.POSITIVE_INFINITY,
+    youngMs: 60_000,
+    ageMaxMs: 24 * HOUR_MS,
+    sessionBytes: 16,
+    resultBytes: 0,
+  },
 };
 
 export class SessionTable {
@@ -116,16 +101,12 @@ export class SessionTable {
   private readonly keys: RequestSessions;
   /** By the numbers that the kinds have in records. */
   private readonly kinds: readonly RequestSessions[];
-  /** The level by whose rules the table is kept. */
-  private rules = 1;
-  /** Records of the first form on the disk: keys, from a number up to the one before another, and parts of nodes. */
-  private firstForm = { firstKey: FIRST_KEY, nextKey: FIRST_KEY, parts: 0 };
   private loading: LoadedSession | null = null;
 
-  constructor(private readonly limits: TableLimits = TABLE_LIMITS) {
+  constructor(limits: TableLimits = TABLE_LIMITS) {
     this.nodes = new RequestSessions(limits.nodes, this.numbers);
     this.clients = new RequestSessions(limits.clients, this.numbers);
-    this.keys = new RequestSessions(limits.firstKeys, this.numbers, () => new SingleResult());
+    this.keys = new RequestSessions(limits.keys, this.numbers, () => new SingleResult());
     this.kinds = [this.nodes, this.clients, this.keys];
   }
 
@@ -154,22 +135,8 @@ export class SessionTable {
   }
 
   private takeTime({ time, elapsed }: EntryHead): void {
-    if (elapsed !== null) {
-      if (this.rules === 1) this.beginSecondRules();
-      this.ageMs += elapsed;
-    } else if (time > this.lastTime && this.lastTime !== 0) {
-      // The first entry of all has no predecessor whose time could be compared.
-      this.ageMs += Math.min(time - this.lastTime, AGE_STEP_MAX_MS);
-    }
+    this.ageMs += elapsed;
     this.lastTime = Math.max(this.lastTime, time);
-  }
-
-  private beginSecondRules(): void {
-    this.rules = 2;
-    this.keys.limits = this.limits.keys;
-    this.numbers.begin(1);
-    this.nodes.renumber();
-    this.keys.renumber();
   }
 
   /** Finds a request of a node. */
@@ -207,26 +174,16 @@ export class SessionTable {
 
   /** Captures what a checkpoint of the state has to write that stands where the table does. */
   capture(): TableCapture {
-    const { firstForm } = this;
-    const { from, left, written } = this.rules === 1 ? WHOLE : this.numbers.capture();
+    const { from, left, written } = this.numbers.capture();
     const records = this.records(from);
-    const next = extentOf(records);
     return {
       write: (sink) => {
-        for (let key = firstForm.firstKey; key < firstForm.nextKey; key++) {
-          if (key < next.firstKey || key >= next.nextKey) sink.delete(SessionRecord.KEY, key, 0);
-        }
-        for (let part = next.parts; part < firstForm.parts; part++)
-          sink.delete(SessionRecord.ORIGINS, 0, part);
         for (const [number, parts] of left) {
           for (let part = 0; part < parts; part++) sink.delete(SessionRecord.SESSION, number, part);
         }
         for (const record of records) sink.put(...record);
       },
-      written: () => {
-        written();
-        this.firstForm = next;
-      },
+      written,
     };
   }
 
@@ -242,47 +199,35 @@ export class SessionTable {
    */
   loadRecord(kind: number, id: number, part: number, value: Uint8Array): void {
     if (kind === SessionRecord.TABLE) this.loadTable(new ByteReader(value));
-    else if (kind === SessionRecord.ORIGINS) loadFirstNodes(this.nodes, value);
-    else if (kind === SessionRecord.KEY) loadFirstKey(this.keys, value);
     else if (kind === SessionRecord.SESSION)
       this.loading = loadSession(this.kinds, id, part, value, this.loading);
     else throw new FormatError(`unexpected record of kind ${kind}`);
   }
 
-  /** The records from a number on, with that of the table; all of them in the first form. */
+  /** The records from a number on, with that of the table. */
   private records(from: number): PlacedRecord[] {
-    const { rules, kinds, nodes, keys } = this;
     const out = new ByteWriter(1024);
-    const records =
-      rules === 1
-        ? encodeFirstForm(nodes, keys, out)
-        : kinds.flatMap((sessions, kind) =>
-            sessions.since(from).flatMap((session) => encodeSession(kind, session, out)),
-          );
-    const { firstKey, nextKey, parts } = extentOf(records);
+    const records = this.kinds.flatMap((sessions, kind) =>
+      sessions.since(from).flatMap((session) => encodeSession(kind, session, out)),
+    );
     out.rewind();
-    out.u8(rules);
+    out.u8(FORMAT);
     out.varint(this.ageMs);
     out.varint(this.lastTime);
-    for (const number of rules === 1 ? [firstKey, nextKey, parts] : [this.numbers.next]) out.varint(number);
+    out.varint(this.numbers.next);
     records.push([SessionRecord.TABLE, 0, 0, out.take()]);
     return records;
   }
 
   private loadTable(input: ByteReader): void {
     const format = input.u8();
-    if (format !== 1 && format !== 2) {
-      throw new FormatError(`a session table of format ${format}; this version reads the formats 1 and 2`);
-    }
+    if (format !== FORMAT)
+      throw new FormatError(
+        `a session table of format ${format}; this version reads format ${FORMAT}${format === 1 ? ': data of release 0.1.0 come here by a backup that it took' : ''}`,
+      );
     this.ageMs = input.varint();
     this.lastTime = input.varint();
-    this.rules = format;
-    if (format === 1) {
-      this.firstForm = { firstKey: input.varint(), nextKey: input.varint(), parts: input.varint() };
-    } else {
-      this.keys.limits = this.limits.keys;
-      this.numbers.begin(input.varint());
-    }
+    this.numbers.begin(input.varint());
   }
 }
 
@@ -299,11 +244,8 @@ export interface TableCapture {
   written(): void;
 }
 
-/** Milliseconds that a jump of the clock counts for at most. */
-const AGE_STEP_MAX_MS = 60_000;
-
-/** The capture of a table in the first form, which is written whole. */
-const WHOLE: NumbersCapture = { from: 0, left: [], written: () => {} };
+/** Of the record of the table. */
+const FORMAT = 2;
 
 const NEW: KnownRequest = { kind: 'new' };
 const OUTDATED: KnownRequest = { kind: 'outdated' };
@@ -316,18 +258,4 @@ function knownIn({ low, results }: Session, sequence: number, body: BodyHash): K
   return result.body === body || result.body === ANY_BODY
     ? { kind: 'reply', reply: decodeReply(result.reply) }
     : CONFLICT;
-}
-
-/** The places of those records that have the first form. */
-function extentOf(records: readonly PlacedRecord[]): {
-  readonly firstKey: number;
-  readonly nextKey: number;
-  readonly parts: number;
-} {
-  const countOf = (wanted: number): number => records.filter(([kind]) => kind === wanted).length;
-  return {
-    firstKey: FIRST_KEY,
-    nextKey: FIRST_KEY + countOf(SessionRecord.KEY),
-    parts: countOf(SessionRecord.ORIGINS),
-  };
 }

@@ -299,14 +299,13 @@ export class Sessions {
   }
 
   private begin(id: GroupId, group: Group, table: SessionTable, applied: Applied, start: SessionStart): void {
-    const { engine, consensus, now, monotonic, delay, changed, rooms, snapshots } = this.options;
+    const { consensus, now, monotonic, delay, changed, rooms, snapshots } = this.options;
     const collectionsChanged = (events: readonly CollectionEvent[]): void => this.followCollections(events);
     const context = {
       consensus,
       now,
       monotonic,
       delay,
-      level: () => engine.root.level,
       changed,
       collectionsChanged,
       roomEvents: rooms.told,

@@ -10,7 +10,7 @@ export interface AdmissionsOptions {
   readonly root: () => RootGroup;
   readonly session: () => RootSession;
   readonly peers: Pick<PeerTable, 'isUp' | 'downFor'>;
-  readonly inviter: Pick<Inviter, 'isAccepted' | 'answered'>;
+  readonly inviter: Pick<Inviter, 'answered'>;
   /**
    * How long a node must not have been reachable before another one of its name takes its place, in
    * milliseconds.
@@ -68,7 +68,7 @@ export class Admissions {
   }
 
   private admit(id: number, joiner: Joiner): void {
-    const { root, self, session, peers, inviter, replaceAfterMs, report } = this.options;
+    const { root, self, session, peers, replaceAfterMs, report } = this.options;
     const decision = decideJoin(joiner, {
       self,
       root: root(),
@@ -76,7 +76,6 @@ export class Admissions {
       isUp: (node) => peers.isUp(node),
       downFor: (node) => peers.downFor(node),
       replaceAfterMs,
-      isAccepted: (invitation) => inviter.isAccepted(invitation),
     });
     if (decision.kind !== 'admit') {
       this.answer(id, decision);

@@ -13,9 +13,6 @@ const HELLO: Hello = {
   zone: 7,
 };
 
-/** Of a version that did not say its level. */
-const OLD_LENGTH = encodeHello(HELLO).length - 2;
-
 describe('a hello', () => {
   test('says the same at the other end', () => {
     for (const status of ['SYNCHRONIZING', 'READY', 'SHUTTING_DOWN'] as const) {
@@ -28,14 +25,9 @@ describe('a hello', () => {
     expect(decodeHello(longer)).toEqual(HELLO);
   });
 
-  test('of a version before there were levels knows the first', () => {
-    const old = encodeHello(HELLO).subarray(0, OLD_LENGTH);
-    expect(decodeHello(old)).toEqual({ ...HELLO, level: 1, zone: 0 });
-  });
-
   test('that is cut off, or of another format, is refused', () => {
     const bytes = encodeHello(HELLO);
-    for (let length = 0; length < OLD_LENGTH; length++) {
+    for (let length = 0; length < bytes.length; length++) {
       expect(() => decodeHello(bytes.subarray(0, length))).toThrow(FormatError);
     }
     expect(() => decodeHello(Uint8Array.of(2, ...bytes.subarray(1)))).toThrow(FormatError);

@@ -1,12 +1,12 @@
 /**
  * Hellos: each member tells the others every now and then where it is reached, and how it is.
  *
- *   hello := format:u8 (1) status:u8 port:u16 committed:varint stored:varint name:text host:text [level:varint [zone:varint]] ...
+ *   hello := format:u8 (1) status:u8 port:u16 committed:varint stored:varint name:text host:text level:varint zone:varint ...
  *
- * `status` is an index of `STATUSES`; `level` is the highest level of a cluster that its software knows, and
- * is missing where that is the first, and a missing zone is 0. What a newer version appends, an older one does not read.
+ * `status` is an index of `STATUSES`; `level` is the highest level of a cluster that its software knows. What a newer version
+ * appends, an older one does not read.
  */
-import { ByteReader, ByteWriter, FormatError, LEVEL_FIRST } from '@althing/engine';
+import { ByteReader, ByteWriter, FormatError } from '@althing/engine';
 
 /** How a member is, in the words that clients know. What is new goes to the end. */
 const STATUSES = ['SYNCHRONIZING', 'READY', 'SHUTTING_DOWN'] as const;
@@ -58,8 +58,8 @@ export function decodeHello(payload: Uint8Array): Hello {
   const stored = input.varint();
   const name = input.text();
   const host = input.text();
-  const level = input.remaining > 0 ? input.varint() : LEVEL_FIRST;
-  const zone = input.remaining > 0 ? input.varint() : 0;
+  const level = input.varint();
+  const zone = input.varint();
   if (status === undefined || !isPlace(name, host, port) || zone > ZONE_MAX)
     throw new FormatError('a hello that makes no sense');
   return { name, host, port, status, committed, stored, level, zone };

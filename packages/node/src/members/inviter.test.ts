@@ -63,21 +63,10 @@ describe('an invitation', () => {
     expect(failed).toEqual(['3: nothing listens there', '3: it has another secret']);
   });
 
-  test('is accepted when the node says that it comes', () => {
-    wait(0, INVITATION);
-    expect(inviter.isAccepted(INVITATION)).toBe(false);
-
-    inviter.answered(1, null);
-
-    expect(inviter.isAccepted(INVITATION)).toBe(true);
-    expect(failed).toEqual([]);
-  });
-
   test('is forgotten when it is called off; a late answer does no harm', () => {
     wait(0, INVITATION);
     wait(0);
     inviter.answered(1, null);
-    expect(inviter.isAccepted(INVITATION)).toBe(false);
 
     wait(0, { ...INVITATION });
     expect(sent).toHaveLength(2);

@@ -21,7 +21,6 @@ interface Attempt {
   /** The question that waits for an answer; 0 for none. */
   asked: number;
   problem: string | null;
-  accepted: boolean;
 }
 
 /** Pause between the first questions, how many these are, and the longest pause, in milliseconds. */
@@ -51,16 +50,11 @@ export class Inviter {
     for (const invitation of invitations.values()) {
       let attempt = this.attempts.get(invitation.number);
       if (attempt === undefined) {
-        attempt = { invitation, due: now, count: 0, asked: 0, problem: null, accepted: false };
+        attempt = { invitation, due: now, count: 0, asked: 0, problem: null };
         this.attempts.set(invitation.number, attempt);
       }
       if (attempt.asked === 0 && attempt.due <= now) this.ask(attempt);
     }
-  }
-
-  /** Whether a node said that it would come. */
-  isAccepted({ number }: Invitation): boolean {
-    return this.attempts.get(number)?.accepted ?? false;
   }
 
   /**
@@ -73,7 +67,6 @@ export class Inviter {
     const attempt = [...this.attempts.values()].find(({ asked }) => asked === id);
     if (attempt === undefined) return null;
     attempt.asked = 0;
-    attempt.accepted = problem === null;
     const pause = Math.min(FIRST_PAUSE_MS * 2 ** Math.max(0, attempt.count - SOON_COUNT), LONGEST_PAUSE_MS);
     attempt.due = this.options.clock.now() + pause * (1 + this.options.random() / 2);
     if (isMember) return attempt.invitation;

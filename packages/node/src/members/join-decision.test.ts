@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { membershipOf } from 'raft-ts';
 import type { Joiner } from '../between/protocol.js';
 import { decideJoin, type JoinDecision, type JoinSituation } from './join-decision.js';
-import { memberOf, rootOf } from './testing.js';
+import { LEVEL_NEXT, memberOf, rootOf } from './testing.js';
 
 const SELF = 100;
 
@@ -15,7 +15,6 @@ function situation(more: Partial<JoinSituation> = {}): JoinSituation {
     isUp: () => true,
     downFor: () => 0,
     replaceAfterMs: 60_000,
-    isAccepted: () => false,
     ...more,
   };
 }
@@ -69,14 +68,14 @@ describe('a node that wants to join', () => {
 
   test('is refused when its software does not know the level of the cluster', () => {
     const root = rootOf(memberOf(0), memberOf(1), memberOf(2));
-    expect(decide({ ...NEWCOMER, level: 1 }, situation({ root })).kind).toBe('admit');
-    root.writeLevel(2);
+    expect(decide(NEWCOMER, situation({ root })).kind).toBe('admit');
+    root.writeLevel(LEVEL_NEXT);
     root.confirmLevel();
 
-    expect(decide({ ...NEWCOMER, level: 2 }, situation({ root })).kind).toBe('admit');
-    expect(decide({ ...NEWCOMER, level: 1 }, situation({ root }))).toEqual({
+    expect(decide({ ...NEWCOMER, level: LEVEL_NEXT }, situation({ root })).kind).toBe('admit');
+    expect(decide(NEWCOMER, situation({ root }))).toEqual({
       kind: 'refused',
-      reason: expect.stringContaining('level 2'),
+      reason: expect.stringContaining(`level ${LEVEL_NEXT}`),
     });
   });
 
@@ -109,7 +108,7 @@ describe('an invitation', () => {
     const root = rootOf(memberOf(0), memberOf(1), memberOf(2));
     root.putInvitation({ number: 5, host: '10.0.0.9', port: 9220 });
     root.putInvitation({ number: 6, host: 'other.example', port: 9220 });
-    const decision = decide({ ...NEWCOMER, invitation: 5 }, situation({ root, isAccepted: () => false }));
+    const decision = decide({ ...NEWCOMER, invitation: 5 }, situation({ root }));
     expect(decision).toMatchObject({ kind: 'admit', member: { number: 5 }, invitation: { number: 5 } });
   });
 
@@ -125,26 +124,12 @@ describe('an invitation', () => {
     expect(decision).toMatchObject({ kind: 'admit', member: { number: 5 }, invitation: INVITATION });
   });
 
-  test('that was accepted counts for a node of older software that calls its address another name', () => {
-    const { root } = situation();
-    root.putInvitation(INVITATION);
-    const joiner = { ...NEWCOMER, host: '10.0.0.7', level: 1 };
-
-    expect(decide(joiner, situation({ root, isAccepted: () => true }))).toMatchObject({
-      member: { number: 5 },
-    });
-    expect(decide(joiner, situation({ root }))).toMatchObject({
-      member: { number: 6 },
-      invitation: null,
-    });
-  });
-
   test('that another node accepted is not taken by one that comes uninvited', () => {
     const { root } = situation();
     root.putInvitation(INVITATION);
     const uninvited = { ...NEWCOMER, host: '10.0.0.7' };
 
-    expect(decide(uninvited, situation({ root, isAccepted: () => true }))).toMatchObject({
+    expect(decide(uninvited, situation({ root }))).toMatchObject({
       member: { number: 6 },
       invitation: null,
     });

@@ -1,10 +1,4 @@
-import {
-  type Invitation,
-  LEVEL_AFTER_0_1_0,
-  LevelError,
-  type MemberInfo,
-  type RootGroup,
-} from '@althing/engine';
+import { type Invitation, LevelError, type MemberInfo, type RootGroup } from '@althing/engine';
 import { isRemoved, type Membership } from 'raft-ts';
 import type { JoinAnswer, Joiner, NodeId } from '../between/protocol.js';
 import { isPlace } from './hello.js';
@@ -20,8 +14,6 @@ export interface JoinSituation {
   readonly downFor: (node: NodeId) => number;
   /** How long a node must not have been reachable before another one of its name and port takes its place. */
   readonly replaceAfterMs: number;
-  /** Whether a node was reached by an invitation and said that it would come. */
-  readonly isAccepted: (invitation: Invitation) => boolean;
 }
 
 export type JoinDecision =
@@ -87,24 +79,12 @@ function replace(joiner: Joiner, old: MemberInfo, situation: JoinSituation): Joi
   return { kind: 'admit', member: memberOf(joiner, old.number), replaces: old, invitation: null };
 }
 
-/**
- * The invitation by which a node comes: the one that it names, or that to its address. Software that names none may also have
- * accepted one under another address. Newer software has not: without a name it comes uninvited, and an invitation that was accepted
- * is that of another node.
- */
-function invitationOf(
-  { host, port, level, invitation }: Joiner,
-  { root, isAccepted }: JoinSituation,
-): Invitation | null {
+/** The invitation by which a node comes: the one that it names, or that to its address. */
+function invitationOf({ host, port, invitation }: Joiner, { root }: JoinSituation): Invitation | null {
   const named = invitation === undefined ? undefined : root.invitations.get(invitation);
   if (named !== undefined) return named;
   const all = [...root.invitations.values()];
-  const namesNone = level < LEVEL_AFTER_0_1_0;
-  return (
-    all.find((each) => each.host === host && each.port === port) ??
-    (namesNone ? all.find(isAccepted) : undefined) ??
-    null
-  );
+  return all.find((each) => each.host === host && each.port === port) ?? null;
 }
 
 function memberOf({ nodeId, name, host, port }: Joiner, number: number): MemberInfo {

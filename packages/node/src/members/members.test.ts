@@ -9,7 +9,7 @@ import type { Respond } from '../groups/request.js';
 import { encodeHello, type Hello } from './hello.js';
 import { Members } from './members.js';
 import type { RootSession } from './root-session.js';
-import { memberOf, rootOf } from './testing.js';
+import { LEVEL_NEXT, memberOf, rootOf } from './testing.js';
 
 const SELF = 100;
 const JOINER = { nodeId: 7, name: 'new', host: 'new.example', port: 9220, level: 2 };
@@ -203,22 +203,25 @@ describe('the level of the cluster', () => {
   };
 
   test('is raised once all members said that they know a higher one, and holds when that is committed', async () => {
-    await hear([101, LEVEL_NEWEST]);
+    await hear([101, LEVEL_NEXT]);
     world.members.tick();
     expect(world.session.pending).toBe(0);
-    expect(world.members.overview.level()).toEqual({ level: 1, known: LEVEL_NEWEST, waitsFor: ['node-2'] });
-
-    await hear([102, LEVEL_NEWEST]);
-    world.members.tick();
-    expect(world.session.pending).toBe(1);
-    expect(world.root.level).toBe(1);
-    expect(world.sent('log_format')).toEqual([]);
-
-    world.session.commit();
-    expect(world.root.level).toBe(LEVEL_NEWEST);
     expect(world.members.overview.level()).toEqual({
       level: LEVEL_NEWEST,
-      known: LEVEL_NEWEST,
+      known: LEVEL_NEXT,
+      waitsFor: ['node-2'],
+    });
+
+    await hear([102, LEVEL_NEXT]);
+    world.members.tick();
+    expect(world.session.pending).toBe(1);
+    expect(world.root.level).toBe(LEVEL_NEWEST);
+
+    world.session.commit();
+    expect(world.root.level).toBe(LEVEL_NEXT);
+    expect(world.members.overview.level()).toEqual({
+      level: LEVEL_NEXT,
+      known: LEVEL_NEXT,
       waitsFor: [],
     });
     world.members.tick();
@@ -228,7 +231,7 @@ describe('the level of the cluster', () => {
   });
 
   test('stays where one member knows no higher one', async () => {
-    await hear([101, LEVEL_NEWEST], [102, 1]);
+    await hear([101, LEVEL_NEXT], [102, LEVEL_NEWEST]);
     world.members.tick();
     expect(world.session.pending).toBe(0);
   });
@@ -237,27 +240,27 @@ describe('the level of the cluster', () => {
     await hear([101, 9], [102, 9]);
     world.members.tick();
     world.session.commit();
-    expect(world.root.level).toBe(LEVEL_NEWEST);
+    expect(world.root.level).toBe(LEVEL_NEXT);
   });
 
   test('stays while one was not heard of lately, or is down, or is another process since', async () => {
-    await hear([101, LEVEL_NEWEST], [102, LEVEL_NEWEST]);
+    await hear([101, LEVEL_NEXT], [102, LEVEL_NEXT]);
     world.now += 60_000;
     world.members.tick();
-    await hear([101, LEVEL_NEWEST]);
+    await hear([101, LEVEL_NEXT]);
     world.down(102);
     world.members.tick();
     world.event({ kind: 'peer', node: 102, up: true, version: '1.0.0', protocol: 1 });
     world.members.tick();
     expect(world.session.pending).toBe(0);
 
-    await hear([102, LEVEL_NEWEST]);
+    await hear([102, LEVEL_NEXT]);
     world.members.tick();
     expect(world.session.pending).toBe(1);
   });
 
   test('is raised by the leader only, when nothing else is under way', async () => {
-    await hear([101, LEVEL_NEWEST], [102, LEVEL_NEWEST]);
+    await hear([101, LEVEL_NEXT], [102, LEVEL_NEXT]);
     world.session.leading = false;
     world.members.tick();
     expect(world.session.pending).toBe(0);
@@ -267,14 +270,14 @@ describe('the level of the cluster', () => {
     world.members.tick();
     expect(world.session.pending).toBe(1);
     world.session.commit();
-    expect(world.root.level).toBe(1);
+    expect(world.root.level).toBe(LEVEL_NEWEST);
   });
 
   test('is what it was when the leader loses its leadership before that is committed', async () => {
-    await hear([101, LEVEL_NEWEST], [102, LEVEL_NEWEST]);
+    await hear([101, LEVEL_NEXT], [102, LEVEL_NEXT]);
     world.members.tick();
     world.session.lose();
-    expect(world.root.level).toBe(1);
+    expect(world.root.level).toBe(LEVEL_NEWEST);
     expect(world.root.dirty.freeze(() => {}).records.get('9:0:0')?.value ?? null).toBeNull();
   });
 });

@@ -1,6 +1,5 @@
 import {
   changeRoot,
-  LEVEL_AFTER_0_1_0,
   type MemberInfo,
   type RootEditor,
   type RootEvent,
@@ -61,7 +60,7 @@ export interface MembersOptions {
 /** How long what a member said of its level counts, in milliseconds: some hellos. */
 const LEVEL_HEARD_MS = 5 * HELLO_MS;
 
-/** The format of log segments that may be written from `LEVEL_AFTER_0_1_0` on. */
+/** The format of log segments that is written. */
 const LOG_FORMAT = 2;
 
 /** Pause after something that did not work, in milliseconds. */
@@ -125,7 +124,6 @@ export class Members {
       ...options,
       self: options.self.nodeId,
       session: () => this.session,
-      levelOf: (node) => this.overview.levelOf(node),
       peers: this.peers,
     });
     this.admissions = new Admissions({
@@ -252,14 +250,12 @@ export class Members {
   }
 
   /**
-   * Lets the log be written in its newest format once the whole cluster works at a level whose software reads
-   * it. A level that is not committed may be taken back.
+   * Lets the log be written in its newest format.
    */
   private tellLogFormat(): void {
-    const { root, send } = this.options;
-    if (this.toldLogFormat || root().level < LEVEL_AFTER_0_1_0 || this.session.hasUncommitted) return;
+    if (this.toldLogFormat) return;
     this.toldLogFormat = true;
-    send({ kind: 'log_format', format: LOG_FORMAT });
+    this.options.send({ kind: 'log_format', format: LOG_FORMAT });
   }
 
   /** Does the next step towards Raft groups with the members of the list. */

@@ -1,4 +1,4 @@
-import { LEVEL_AFTER_0_1_0, LEVEL_FIRST } from '@althing/engine';
+import { LEVEL_NEWEST } from '@althing/engine';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { type Membership, membershipOf } from 'raft-ts';
 import { backgroundClock } from '../base/clock.js';
@@ -21,7 +21,7 @@ const HELLO: Hello = {
   status: 'READY',
   committed: 40,
   stored: 30,
-  level: LEVEL_AFTER_0_1_0,
+  level: LEVEL_NEWEST,
   zone: 0,
 };
 
@@ -98,22 +98,6 @@ describe('a node that stops where two vote', () => {
     await rest;
   });
 
-  test('asks once the level of the cluster lets it, if all members know that', async () => {
-    world.state.level = LEVEL_FIRST;
-    await world.rest();
-    expect(world.asked).toEqual([]);
-
-    world.peers.noteHello(OTHER, HELLO);
-    const rest = world.rest();
-    expect(await isOver(rest)).toBe(false);
-    expect(world.asked).toEqual([]);
-    world.state.level = LEVEL_AFTER_0_1_0;
-    await world.whenAsked();
-    world.root.membership = RESTS;
-    world.collections = [RESTS];
-    await rest;
-  });
-
   test('stops in the end though nobody agreed', async () => {
     world.refusals = Number.POSITIVE_INFINITY;
     await world.rest(VAIN_MS);
@@ -184,14 +168,12 @@ class World {
   readonly resting: Resting;
 
   constructor() {
-    this.state.level = LEVEL_AFTER_0_1_0;
     this.link(true);
     this.resting = new Resting({
       self: SELF,
       root: () => this.state,
       session: (): RootSession => this.root,
       memberships: () => this.collections,
-      levelOf: (node) => (node === SELF ? LEVEL_AFTER_0_1_0 : this.peers.level(node, REST_MS)),
       peers: this.peers,
       calls: { call: (to, kind) => this.call(to, kind) },
       clock: backgroundClock,

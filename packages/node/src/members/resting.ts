@@ -1,4 +1,4 @@
-import { LEVEL_AFTER_0_1_0, type RootGroup } from '@althing/engine';
+import type { RootGroup } from '@althing/engine';
 import { isJoint, type Membership } from 'raft-ts';
 import type { Clock } from '../base/clock.js';
 import { isResting } from '../between/membership.js';
@@ -14,8 +14,6 @@ export interface RestingOptions {
   readonly session: () => RootSession;
   /** Memberships of all groups but root's; null while some of them are not known on this node. */
   readonly memberships: () => readonly Membership[] | null;
-  /** The highest level that a member knows; null when it was not heard of lately. */
-  readonly levelOf: (node: NodeId) => number | null;
   readonly peers: Pick<PeerTable, 'downFor' | 'hello'>;
   readonly calls: Pick<Calls, 'call'>;
   readonly clock: Pick<Clock, 'now' | 'after'>;
@@ -90,21 +88,13 @@ export class Resting {
     const { self, session } = this.options;
     const { membership } = session();
     if (!this.votes || !this.reachesOthers) return false;
-    return isResting(membership, self) || (membership.voters.length === 2 && this.isKnown);
+    return isResting(membership, self) || membership.voters.length === 2;
   }
 
   /** Whether the leader is to be asked: the root group goes first, and the others follow it. */
   private get isDue(): boolean {
-    const { self, root, session } = this.options;
-    return root().level >= LEVEL_AFTER_0_1_0 && session().membership.voters.includes(self);
-  }
-
-  /** Whether the cluster works at a level that knows of rest, or will in a moment, since all members do. */
-  private get isKnown(): boolean {
-    const { root, levelOf } = this.options;
-    const { level, members } = root();
-    const knows = (node: NodeId): boolean => (levelOf(node) ?? 0) >= LEVEL_AFTER_0_1_0;
-    return level >= LEVEL_AFTER_0_1_0 || [...members.keys()].every(knows);
+    const { self, session } = this.options;
+    return session().membership.voters.includes(self);
   }
 
   /** Whether this node votes in some group, or may: it does not know all of them yet. */

@@ -1,5 +1,8 @@
 /** Members for tests. */
-import { type MemberInfo, RootGroup } from '@althing/engine';
+import { LEVEL_NEWEST, type MemberInfo, RootGroup } from '@althing/engine';
+
+/** A level that software to come will know, and the states of these tests do. */
+export const LEVEL_NEXT = LEVEL_NEWEST + 1;
 
 /** A member that is known by its number: node id 100 + number, `node-N` at port 9220. */
 export function memberOf(number: number, more: Partial<MemberInfo> = {}): MemberInfo {
@@ -9,7 +12,7 @@ export function memberOf(number: number, more: Partial<MemberInfo> = {}): Member
 
 /** The state of the root scope with these members. */
 export function rootOf(...members: readonly MemberInfo[]): RootGroup {
-  const root = new RootGroup();
+  const root = new RootGroup(LEVEL_NEXT);
   for (const member of members) root.putMember(member);
   return root;
 }

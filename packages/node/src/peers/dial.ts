@@ -69,26 +69,17 @@ export function dial(request: DialRequest, done: (outcome: DialOutcome) => void)
   if (tls !== null) return attempt(request, 'certificates', done);
   let cancel: () => void = () => {};
   const first = encryption === 'off' ? 'plain' : 'secret';
-  cancel = attempt(request, first, (outcome, isUnheard) => {
-    if (isUnheard) cancel = attempt(request, 'old', done);
-    else if (wantsTls(outcome)) cancel = attempt(request, 'encrypted', done);
+  cancel = attempt(request, first, (outcome) => {
+    if (wantsTls(outcome)) cancel = attempt(request, 'encrypted', done);
     else done(outcome);
   });
   return () => cancel();
 }
 
-/**
- * Ways to make a connection: with certificates; encrypted with the secret where that has to be; encrypted with
- * it; in plain; in plain, with a node that knows nothing better.
- */
-type Way = 'certificates' | 'secret' | 'encrypted' | 'plain' | 'old';
+/** Ways to make a connection: with certificates; encrypted with the secret where that has to be; encrypted with it; in plain. */
+type Way = 'certificates' | 'secret' | 'encrypted' | 'plain';
 
-/** @param done is told, too, whether the other side ended the connection without a word when TLS began */
-function attempt(
-  request: DialRequest,
-  way: Way,
-  done: (outcome: DialOutcome, isUnheard: boolean) => void,
-): () => void {
+function attempt(request: DialRequest, way: Way, done: (outcome: DialOutcome) => void): () => void {
   const { host, port, credentials } = request;
   let isOver = false;
   let timer: NodeJS.Timeout | null = null;
@@ -104,7 +95,7 @@ function attempt(
       channel?.destroy();
       socket.destroy();
     }
-    if (outcome !== null) done(outcome, isSecuring && stage === 'connect' && socket.bytesRead === 0);
+    if (outcome !== null) done(outcome);
   };
   const fail = (error: Error): void => {
     const isRefusal = isSecuring && stage === 'connect' && isOtherKey(error);
@@ -115,10 +106,7 @@ function attempt(
   const within = (ms: number): void => {
     if (timer !== null) clearTimeout(timer);
     if (isOver) return;
-    timer = setTimeout(() => {
-      isSecuring = false;
-      fail(new DialTimeoutError(`no answer within ${ms} ms`));
-    }, ms);
+    timer = setTimeout(() => fail(new DialTimeoutError(`no answer within ${ms} ms`)), ms);
   };
   const ended = (error: Error | null): void => fail(error ?? new Error('the connection was closed'));
   const greet = (connection: Socket): void => {
@@ -127,7 +115,7 @@ function attempt(
     within(request.greetingMs);
     channel = new Channel(connection, addressOf(host, port));
     channel.onEnd = ended;
-    greetOver(channel, request, way === 'old', finish);
+    greetOver(channel, request, finish);
   };
 
   if (isIP(host) === 0) {
@@ -156,15 +144,11 @@ function attempt(
 function greetOver(
   channel: Channel,
   { credentials, purpose }: DialRequest,
-  needsTls: boolean,
   finish: (outcome: DialOutcome) => void,
 ): void {
   const { key, versions, identity } = credentials;
   const nonce = randomBytes(NONCE_BYTES);
-  const greeting = new DialerGreeting(
-    { key, versions, identity, binding: channel.binding, nonce, needsTls },
-    purpose,
-  );
+  const greeting = new DialerGreeting({ key, versions, identity, binding: channel.binding, nonce }, purpose);
   channel.onFrame = (kind, payload) => {
     const step: GreetingStep = greeting.handle(kind, payload);
     if (step.frame !== null) channel.send(step.frame.kind, step.frame.payload);

@@ -7,11 +7,7 @@
  * The dialer decides: TLS beyond loopback, or everywhere, or nowhere. The listener tells TLS from a plain
  * greeting by the first byte: 0x16 begins a handshake of TLS, and 0 the length of the first frame.
  *
- * Release 0.1.0 knows no TLS with the secret. Its listener ends a connection that begins with TLS
- * without a word; then it is greeted in plain, and the connection is used only if the other side proves, with
- * the secret, that it speaks no later version. In the same way a listener takes a plain greeting only of
- * those, and tells others that it wants TLS. What is proved covers the versions, so nobody in between can
- * make two later nodes talk in plain.
+ * A listener refuses a plain greeting where it wants TLS, and says so; the dialer then comes back with TLS.
  */
 import { hkdfSync } from 'node:crypto';
 import type { Socket } from 'node:net';

@@ -7,7 +7,7 @@
  *   load   (6) := leading:varint         how many groups the sender leads
  *   ping   (7) := id:varint              to be answered at once
  *   pong   (8) := id:varint              the answer
- *   calls  (9) := numbered*              short calls; unknown to release 0.1.0
+ *   calls  (9) := numbered*              short calls
  *   returns (10) := numbered*            short answers, as `calls`       numbered := id:varint length:varint payload
  */
 import { type Append, ByteReader, ByteWriter, type Message, readMessage, writeMessage } from 'raft-ts';

@@ -52,7 +52,7 @@ export const Refusal = {
   Self: 7,
   /** Too much at a time. */
   Busy: 8,
-  /** The connection is in plain and has to be encrypted. Nodes of release 0.1.0 are not told so. */
+  /** The connection is in plain and has to be encrypted. */
   NeedsTls: 9,
 } as const;
 

@@ -50,7 +50,6 @@ function contextOf(nodeId: number, changes: Partial<GreetingContext> = {}): Gree
     identity,
     binding: Buffer.alloc(0),
     nonce: randomBytes(32),
-    needsTls: false,
     ...changes,
   };
 }
@@ -68,7 +67,7 @@ function greet(
   meddle: (frame: GreetingFrame) => GreetingFrame = (frame) => frame,
 ): Sides {
   const dialer = new DialerGreeting(dialerContext, Purpose.Link);
-  const listener = new ListenerGreeting(listenerContext, judge);
+  const listener = new ListenerGreeting(listenerContext, judge, false);
   let last: { dialer: GreetingStep | null; listener: GreetingStep | null } = { dialer: null, listener: null };
   let frame: GreetingFrame | null = dialer.start();
   for (let toListener = true; frame !== null; toListener = !toListener) {
@@ -140,7 +139,7 @@ describe('two that do not share a secret', () => {
   });
 
   test('a listener that only claims to know the secret is found out', () => {
-    const liar = new ListenerGreeting(contextOf(2, { key: otherKey }), () => null);
+    const liar = new ListenerGreeting(contextOf(2, { key: otherKey }), () => null, false);
     const dialer = new DialerGreeting(contextOf(1), Purpose.Link);
     const challenge = liar.handle(FrameKind.Open, dialer.start().payload);
     dialer.handle(FrameKind.Challenge, challenge.frame!.payload);
@@ -191,7 +190,7 @@ describe('who sits between two nodes', () => {
   });
 
   test("can not use a node's own proof against it", () => {
-    const listener = new ListenerGreeting(contextOf(2), () => null);
+    const listener = new ListenerGreeting(contextOf(2), () => null, false);
     const dialer = new DialerGreeting(contextOf(1), Purpose.Link);
     const challenge = listener.handle(FrameKind.Open, dialer.start().payload);
     const prove = dialer.handle(FrameKind.Challenge, challenge.frame!.payload);

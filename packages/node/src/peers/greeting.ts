@@ -8,7 +8,6 @@
  * state machines; sockets and time are elsewhere.
  */
 import { createHash, createHmac, scryptSync, timingSafeEqual } from 'node:crypto';
-import { PROTOCOL_AFTER_0_1_0 } from '../between/peer-protocol.js';
 import { FrameError, FrameKind } from './frame.js';
 import {
   decodeChallenge,
@@ -42,11 +41,6 @@ export interface GreetingContext {
   readonly binding: Uint8Array;
   /** 32 fresh random bytes. */
   readonly nonce: Buffer;
-  /**
-   * Whether the connection is in plain, and that is good for nodes only that know nothing better; see
-   * encryption.ts.
-   */
-  readonly needsTls: boolean;
 }
 
 export interface GreetingFrame {
@@ -119,9 +113,6 @@ export class DialerGreeting {
     if (version < versions.min || version > versions.max) {
       throw new GreetingFormatError(`protocol version ${version} was chosen, which was not offered`);
     }
-    if (this.context.needsTls && version >= PROTOCOL_AFTER_0_1_0) {
-      throw new GreetingFormatError('a node that speaks TLS answered in plain');
-    }
     this.version = version;
     this.transcript = transcriptOf(this.open, challenge, binding);
     const body = encodeProveBody({ purpose: this.purpose, identity });
@@ -160,9 +151,11 @@ export class ListenerGreeting {
   private transcript: Buffer | null = null;
   private version = 0;
 
+  /** @param needsTls whether the connection is in plain, and has to be encrypted */
   constructor(
     private readonly context: GreetingContext,
     private readonly judge: Judge,
+    private readonly needsTls: boolean,
   ) {}
 
   /** @throws FrameError, GreetingFormatError: the other side is no node, or not one that we can talk to */
@@ -179,7 +172,7 @@ export class ListenerGreeting {
     if (version < Math.max(open.min, versions.min)) {
       return this.refuse(Refusal.Version, null, { min: open.min, max: open.max });
     }
-    if (this.context.needsTls && open.max >= PROTOCOL_AFTER_0_1_0) {
+    if (this.needsTls) {
       return this.refuse(Refusal.NeedsTls, null, { min: open.min, max: open.max });
     }
     this.version = version;

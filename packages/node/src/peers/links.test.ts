@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Message } from 'raft-ts';
-import { PROTOCOL_AFTER_0_1_0, PROTOCOL_VERSIONS } from '../between/peer-protocol.js';
 import type { Event } from '../between/protocol.js';
 import { encodeNumbered, FrameKind } from './frames.js';
 import { Links } from './links.js';
@@ -16,8 +15,6 @@ class Bench {
   readonly others = new Map<number, Bench>();
   waiting = 0;
   now = 0;
-  /** Version of the protocol that is spoken with others. */
-  protocol: number = PROTOCOL_VERSIONS.min;
 
   constructor(private readonly id: number) {
     this.links = new Links({
@@ -38,7 +35,6 @@ class Bench {
       receive: (group, { kind, from }) => this.told.push(`${group} ${kind} from ${from}`),
       unsent: (group, to) => this.told.push(`${group} unsent to ${to}`),
       room: (group, to) => this.told.push(`${group} has room for ${to}`),
-      protocolOf: () => this.protocol,
       malformed: (from, problem) => this.told.push(`malformed from ${from}: ${problem}`),
     });
   }
@@ -155,19 +151,20 @@ describe('room for entries', () => {
   });
 });
 
-describe('calls', () => {
+describe('long calls', () => {
+  const long = (text: string): Buffer => Buffer.from(text.padEnd(500, '.'));
   const call = (bench: Bench, id: number, to = 2): void =>
-    bench.links.call({ kind: 'call', to, id, payload: Buffer.from('question') });
+    bench.links.call({ kind: 'call', to, id, payload: long('question') });
   const answer = (bench: Bench, id: number): void =>
-    bench.links.return({ kind: 'return', to: 1, id, payload: Buffer.from('answer') });
+    bench.links.return({ kind: 'return', to: 1, id, payload: long('answer') });
 
   test('come back with the answer, once', () => {
     const [one, two] = pair();
     call(one, 7);
-    expect(two.take()).toEqual(['called 7 by 1: question']);
+    expect(two.take()).toEqual([`called 7 by 1: ${long('question')}`]);
     answer(two, 7);
     answer(two, 7);
-    expect(one.take()).toEqual(['returned 7: answer']);
+    expect(one.take()).toEqual([`returned 7: ${long('answer')}`]);
   });
 
   test('come back at once when the node can not be reached', () => {
@@ -202,15 +199,8 @@ describe('short calls of one callback', () => {
   const answer = (bench: Bench, id: number): void =>
     bench.links.return({ kind: 'return', to: 1, id, payload: Buffer.from('answer') });
 
-  function batching(): [Bench, Bench] {
-    const [one, two] = pair();
-    one.protocol = PROTOCOL_AFTER_0_1_0;
-    two.protocol = PROTOCOL_AFTER_0_1_0;
-    return [one, two];
-  }
-
   test('travel in one frame, and so do their answers', async () => {
-    const [one, two] = batching();
+    const [one, two] = pair();
     call(one, 7);
     call(one, 300, 2, '');
     expect(one.frames).toEqual([]);
@@ -226,7 +216,7 @@ describe('short calls of one callback', () => {
   });
 
   test('travel apart to different nodes, in frames that are not too large, and not with long ones', async () => {
-    const [one, two] = batching();
+    const [one, two] = pair();
     const three = new Bench(3);
     one.others.set(3, three);
     call(one, 1, 3);
@@ -250,7 +240,6 @@ describe('short calls of one callback', () => {
 
   test('all come back when the node can not be reached', async () => {
     const one = new Bench(1);
-    one.protocol = PROTOCOL_AFTER_0_1_0;
     call(one, 7);
     call(one, 8);
     await Promise.resolve();
@@ -258,7 +247,7 @@ describe('short calls of one callback', () => {
   });
 
   test('that were not sent when the connection broke are not sent, and come back once', async () => {
-    const [one, two] = batching();
+    const [one, two] = pair();
     call(one, 7);
     one.links.return({ kind: 'return', to: 2, id: 3, payload: Buffer.from('answer') });
     one.links.peerDown(2);
@@ -267,16 +256,8 @@ describe('short calls of one callback', () => {
     expect(two.take()).toEqual([]);
   });
 
-  test('travel alone to a node that does not know of such frames', async () => {
-    const [one, two] = pair();
-    call(one, 7);
-    call(one, 8);
-    expect(one.frames.map(({ kind }) => kind)).toEqual([FrameKind.CALL, FrameKind.CALL]);
-    expect(two.take()).toEqual(['called 7 by 1: question', 'called 8 by 1: question']);
-  });
-
   test('are answered by the node that was asked, and by no other', async () => {
-    const [one] = batching();
+    const [one] = pair();
     call(one, 7);
     await Promise.resolve();
     const forged = Buffer.from([7, 6, ...Buffer.from('forged')]);

@@ -1,7 +1,6 @@
 import type { Message } from 'raft-ts';
 import { CodecError } from 'raft-ts';
 import { NumberTable } from '../base/number-table.js';
-import { PROTOCOL_AFTER_0_1_0 } from '../between/peer-protocol.js';
 import type { Command, Event, GroupId, NodeId } from '../between/protocol.js';
 import {
   decodeNumbered,
@@ -43,8 +42,6 @@ export interface LinksOptions {
   readonly sizes?: LinkSizes;
   /** A clock in milliseconds; without one no ways are measured. */
   readonly now?: () => number;
-  /** Version of the protocol that is spoken with a node; without it each call and each return travels alone. */
-  readonly protocolOf?: (node: NodeId) => number;
   /** Bytes came that are no frame of a known kind. */
   readonly malformed: (from: NodeId, problem: string) => void;
 }
@@ -134,7 +131,7 @@ export class Links {
 
   call({ to, id, payload, rest }: Extract<Command, { kind: 'call' }>): void {
     this.calls.set(id, to);
-    if (rest === undefined && this.travelsWithOthers(to, payload)) {
+    if (rest === undefined && this.travelsWithOthers(payload)) {
       this.shortCalls.add(to, id, payload);
       this.planFlush();
     } else if (!this.sendNumbered(to, FrameKind.CALL, id, payload, rest)) {
@@ -143,7 +140,7 @@ export class Links {
   }
 
   return({ to, id, payload }: Extract<Command, { kind: 'return' }>): void {
-    if (this.travelsWithOthers(to, payload)) {
+    if (this.travelsWithOthers(payload)) {
       this.shortReturns.add(to, id, payload);
       this.planFlush();
     } else {
@@ -151,13 +148,8 @@ export class Links {
     }
   }
 
-  private travelsWithOthers(to: NodeId, payload: Uint8Array): boolean {
-    const { protocolOf } = this.options;
-    return (
-      protocolOf !== undefined &&
-      payload.length < this.sizes.bulkBytes &&
-      protocolOf(to) >= PROTOCOL_AFTER_0_1_0
-    );
+  private travelsWithOthers(payload: Uint8Array): boolean {
+    return payload.length < this.sizes.bulkBytes;
   }
 
   /** A call could not be sent, or will not be answered any more. */

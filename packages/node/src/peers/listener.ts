@@ -172,9 +172,8 @@ export class PeerListener {
       identity,
       binding: channel.binding,
       nonce: randomBytes(NONCE_BYTES),
-      needsTls: isFar && !channel.isEncrypted,
     };
-    const greeting = new ListenerGreeting(context, options.judge);
+    const greeting = new ListenerGreeting(context, options.judge, isFar && !channel.isEncrypted);
     const done = (): void => {
       clearTimeout(timer);
       this.known(key);
@@ -199,14 +198,6 @@ export class PeerListener {
       if (step.kind === 'done') {
         channel.trust();
         channel.onEnd = () => {};
-        if (context.needsTls) {
-          const { name } = step.greeted.identity;
-          options.note(
-            'plain',
-            host,
-            `the node "${name}" has an old version: what it sends is not encrypted`,
-          );
-        }
         options.accept(channel, step.greeted);
       } else {
         channel.end();

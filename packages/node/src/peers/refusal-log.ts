@@ -15,8 +15,6 @@ export type PeerLogCause =
   | 'silent'
   | 'crowded'
   | 'tls'
-  /** A connection that is not encrypted, with a node of an old version. */
-  | 'plain'
   | 'unreachable';
 
 export interface PeerLogEvent {

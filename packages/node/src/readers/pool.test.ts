@@ -38,7 +38,7 @@ class FakeReader {
 
   answer(result: string): void {
     this.events.said({ kind: 'taken', index: 5 });
-    const answer = encodeAnswer({ kind: 'reply', reply: { ok: true, result, index: 5 } }, true);
+    const answer = encodeAnswer({ kind: 'reply', reply: { ok: true, result, index: 5 } });
     this.events.said({ kind: 'answer', answer, cost: 'steps=1' });
   }
 }

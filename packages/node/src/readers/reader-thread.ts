@@ -48,7 +48,7 @@ port.on('message', (message: ToReader) => {
 async function answer(query: SnapshotQuery): Promise<void> {
   const { reply, logs, cost } = await outcomeOf(query);
   // Of a part of a larger buffer all would be copied.
-  const bytes = new Uint8Array(withLogs(encodeAnswer({ kind: 'reply', reply }, true), logs));
+  const bytes = new Uint8Array(withLogs(encodeAnswer({ kind: 'reply', reply }), logs));
   const message: FromReader = { kind: 'answer', answer: bytes, cost };
   port?.postMessage(message, [bytes.buffer]);
 }

@@ -3,7 +3,6 @@ import {
   CHANGING_PRIVILEGES,
   type Engine,
   ErrorCode,
-  LEVEL_AFTER_0_1_0,
   mayKnow,
   missingPrivilege,
   type PasswordHash,
@@ -20,7 +19,6 @@ import {
 import { type GroupId, type NodeId, ROOT_GROUP } from '../between/protocol.js';
 import { RESTORING } from '../groups/refusals.js';
 import { ORDINARY_TERMS, type ProgramBody, type Request, type RoomBody } from '../groups/request.js';
-import { MODES_UNKNOWN } from './replies.js';
 
 /** A refusal that rests on the state of a group as this node knows it, which may lag behind. */
 export class StaleRefusal {
@@ -46,7 +44,6 @@ export class Checks {
    * @throws QueryError, StaleRefusal
    */
   targetOf({ scope, body, user, terms }: Request): Target {
-    this.assertKnown(terms);
     if (body.type === 'session') return 'thingsdb';
     if (scope.kind === 'node' && terms?.dryRun)
       throw badData(
@@ -133,8 +130,6 @@ export class Checks {
       const run = { kind: 'run', procedure, args: body.args } as const;
       call = { scope, user, format, body: run, spentMs, outlet, requestId, readOnly, mayEmit: false };
     } else if (body.type === 'session') {
-      // A node of before would not know what it is sent.
-      if (engine.root.level < LEVEL_AFTER_0_1_0) throw new StaleRefusal(NO_SESSIONS_YET, ROOT_GROUP);
       // Everybody may have sessions, whatever its privileges.
       return { scope, user, format, body: { kind: 'session', ask: body.ask }, requestId };
     } else {
@@ -154,13 +149,6 @@ export class Checks {
     throw new StaleRefusal(new QueryError(ErrorCode.FORBIDDEN, why), ROOT_GROUP);
   }
 
-  /** Throws node_err for a mode that other nodes may not know, and so might not keep to. */
-  private assertKnown(terms: Request['terms']): void {
-    const { root } = this.options.engine;
-    const isOrdinary = terms == null || !(terms.readOnly || terms.dryRun);
-    if (!isOrdinary && root.level < LEVEL_AFTER_0_1_0) throw MODES_UNKNOWN.error;
-  }
-
   private require({ user, scope, terms }: Request, target: Target, privilege: number): void {
     const isWithheld = terms?.readOnly === true && (privilege & CHANGING_PRIVILEGES) !== 0;
     if (isWithheld) throw refusalOf(user, privilege, scopeText(scope), true);
@@ -169,11 +157,6 @@ export class Checks {
     }
   }
 }
-
-const NO_SESSIONS_YET = new QueryError(
-  ErrorCode.OPERATION,
-  'sessions can be made when all nodes of the cluster have been upgraded',
-);
 
 function roomCall(body: RoomBody): RoomCallBody {
   const { type: kind } = body;

@@ -1,6 +1,6 @@
 import { duplicateError, ErrorCode, FormatError, QueryError } from '@althing/engine';
 import { describe, expect, test } from '@jest/globals';
-import { conflictingKey, type Reply, type RequestBody } from '../groups/request.js';
+import { conflictingKey, type RequestBody } from '../groups/request.js';
 import { Float64, type Packable, packed } from '../testing/index.js';
 import { MiniCluster } from '../testing/mini-cluster.js';
 import { decodeBody } from './body.js';
@@ -29,7 +29,6 @@ const plain: ForwardedRequest = {
   key: null,
   name: null,
   id: null,
-  knowsOutcomes: false,
   undecided: false,
   wantsLogs: false,
   saltKey: null,
@@ -46,15 +45,14 @@ const requests: readonly ForwardedRequest[] = [
   { ...plain, key: { key: 'ключ', body: '\x05'.repeat(16) } },
   { ...plain, id: 'abc-1' },
   { ...plain, key: { key: 'k', body: '\x05'.repeat(16) }, id: 'abc-2' },
-  { ...plain, knowsOutcomes: true },
-  { ...plain, knowsOutcomes: true, undecided: true, id: 'abc-3' },
-  { ...plain, knowsOutcomes: true, wantsLogs: true },
-  { ...plain, knowsOutcomes: true, id: 'abc-4', saltKey: new Uint8Array(16).fill(7) },
-  { ...plain, knowsOutcomes: true, readOnly: true },
-  { ...plain, knowsOutcomes: true, dryRun: true },
-  { ...plain, knowsOutcomes: true, readOnly: true, dryRun: true },
-  { ...plain, knowsOutcomes: true, dryRun: 'explain' },
-  { ...plain, knowsOutcomes: true, id: 'abc-5', saltKey: new Uint8Array(16).fill(7), readOnly: true },
+  { ...plain, undecided: true, id: 'abc-3' },
+  { ...plain, wantsLogs: true },
+  { ...plain, id: 'abc-4', saltKey: new Uint8Array(16).fill(7) },
+  { ...plain, readOnly: true },
+  { ...plain, dryRun: true },
+  { ...plain, readOnly: true, dryRun: true },
+  { ...plain, dryRun: 'explain' },
+  { ...plain, id: 'abc-5', saltKey: new Uint8Array(16).fill(7), readOnly: true },
   { ...plain, name: { client: 'c', sequence: 2 ** 50, low: 1, body: '\x05'.repeat(16) }, id: 'a' },
 ];
 
@@ -65,7 +63,7 @@ const answers: readonly ForwardedAnswer[] = [
   { kind: 'reply', reply: { ok: false, error: new QueryError(-54, 'not there'), index: 8, outcome: 'none' } },
   {
     kind: 'reply',
-    reply: { ok: false, error: new QueryError(-54, 'there already', false, true), index: 8, outcome: 'none' },
+    reply: { ok: false, error: new QueryError(-54, 'there already'), index: 8, outcome: 'none' },
   },
   { kind: 'reply', reply: { ok: false, error: new QueryError(12, 'of a user'), index: 0, outcome: 'none' } },
   {
@@ -127,49 +125,22 @@ describe('forwarded requests', () => {
 
 describe('answers', () => {
   test.each(answers)('are read as they were written: %j', (answer) => {
-    expect(decodeAnswer(encodeAnswer(answer, true))).toEqual(answer);
-  });
-
-  test('say nothing that an earlier version would not understand to one that speaks it', () => {
-    const told = (reply: Reply): ForwardedAnswer =>
-      decodeAnswer(encodeAnswer({ kind: 'reply', reply }, false));
-    const error = new QueryError(-6, 'x');
-    expect(told({ ok: true, result: '1', index: 2, outcome: 'made' })).toEqual({
-      kind: 'reply',
-      reply: { ok: true, result: '1', index: 2 },
-    });
-    expect(told({ ok: false, error, index: 2, outcome: 'made' })).toEqual({
-      kind: 'reply',
-      reply: { ok: false, error, index: 2, outcome: 'none' },
-    });
-    expect(told({ ok: false, error, outcome: 'unknown' })).toEqual({ kind: 'lost', unknown: true });
-  });
-
-  test('of a future that failed behind a change say so also to one that did not say that it knows outcomes', () => {
-    const behind = {
-      ok: false,
-      error: new QueryError(-100, 'x'),
-      index: 2,
-      outcome: 'made',
-      own: true,
-    } as const;
-    const answer = { kind: 'reply', reply: behind } as const;
-    expect(decodeAnswer(encodeAnswer(answer, false))).toEqual(answer);
+    expect(decodeAnswer(encodeAnswer(answer))).toEqual(answer);
   });
 
   test('in MessagePack stay bytes, and a conflict stays one', () => {
     const packed = decodeAnswer(
-      encodeAnswer({ kind: 'reply', reply: { ok: true, result: Uint8Array.of(0xc0), index: 1 } }, true),
+      encodeAnswer({ kind: 'reply', reply: { ok: true, result: Uint8Array.of(0xc0), index: 1 } }),
     );
     expect(packed.kind === 'reply' && packed.reply.ok && [...packed.reply.result]).toEqual([0xc0]);
-    const conflict = decodeAnswer(encodeAnswer({ kind: 'reply', reply: conflictingKey() }, true));
+    const conflict = decodeAnswer(encodeAnswer({ kind: 'reply', reply: conflictingKey() }));
     expect(conflict).toMatchObject({ reply: { ok: false, conflict: true } });
     const throttled = {
       ok: false,
       error: new QueryError(ErrorCode.MAX_QUOTA, 'x'),
       throttled: true,
     } as const;
-    const told = decodeAnswer(encodeAnswer({ kind: 'reply', reply: throttled }, true));
+    const told = decodeAnswer(encodeAnswer({ kind: 'reply', reply: throttled }));
     expect(told).toMatchObject({ reply: { ok: false, throttled: true } });
   });
 

@@ -4,9 +4,8 @@
  *
  *   request := version:u8 (1) flags:u8 group:varint incarnation:varint sequence:varint low:varint rootIndex:varint
  *              deadline:varint user:varint format:u8 scope key? id? client? saltKey? modes? body
- *   flags   := 1 a key, 2 an id; to nodes later than release 0.1.0 also 4: the sender knows outcomes, 8: an earlier attempt
- *              may have made the change, 16: a client's name, 32: the sender wants to know what code says by `log`,
- *              64: a key for salts, and 128: modes
+ *   flags   := 1 a key, 2 an id, 8: an earlier attempt may have made the change, 16: a client's name, 32: the sender wants to know
+ *              what code says by `log`, 64: a key for salts, and 128: modes; 4 is of no meaning any more
  *   scope   := 0 | 1 number:varint | 2 name:text         @thingsdb, a node (number + 1; 0 for none or a name: it goes to that node), a collection
  *   key     := key:text hash:16 bytes
  *   id      := text                                       the name of the request in logs
@@ -16,24 +15,22 @@
  *   body    := MessagePack, as clients send it | emit | session    the rest; see `forwarded-body.ts`
  *
  *   answer  := version:u8 (1) kind:u8 ...
- *     0 result     index:varint flags:u8 bytes           flags: 1 MessagePack, else JSON; 2 a change was made (*)
+ *     0 result     index:varint flags:u8 bytes           flags: 1 MessagePack, else JSON; 2 a change was made
  *     1 error      index:varint code:zigzag flags:u8 message:text places? detail?     flags: 1 a conflict of keys; 2 it is not known
- *                                                         whether a change was made (*); 4 it was made (*); 8 the log
- *                                                         holds that none was (*); 16 with 4: it is the error of
- *                                                         code that ran behind it (at levels with futures); 32 it is
- *                                                         about what exists already (*); 64 places follow (*); 128 a detail follows, see `forwarded-detail.ts` (*);
- *                                                         1 with 8: its user has used up what it may take (*)
+ *                                                         whether a change was made; 4 it was made; 8 the log
+ *                                                         holds that none was; 16 with 4: it is the error of
+ *                                                         code that ran behind it; 32 it is
+ *                                                         about what exists already; 64 places follow; 128 a detail follows, see `forwarded-detail.ts`;
+ *                                                         1 with 8: its user has used up what it may take
  *       places := count:varint (line:varint column:varint offset:varint length:varint in:text)*    empty `in`: the text of the query
  *     2 elsewhere  leader:varint                         nothing was done now: this node does not lead; 0 for unknown
  *     3 lost       unknown:u8                            the leadership was lost before there was an answer
  *     4 late       unknown:u8                            the deadline passed before there was an answer
  *     5 busy                                             nothing was done now: too much is under way
- *     6 logged     count:varint text* answer             what code said by `log`, to a sender that wants to know (*)
+ *     6 logged     count:varint text* answer             what code said by `log`, to a sender that wants to know
  *
- * Fields marked with (*) are sent only to a sender that knows outcomes. To such a one an error without these
- * flags means that no attempt made the change, and none that has come so far will; with flag 8, that none ever
- * will; to others, or from a node
- * that speaks an earlier version, it speaks of this attempt alone.
+ * An error without flags 2, 4 and 8 means that no attempt made the change, and none that has come so far will; with flag 8, that
+ * none ever will.
  *
  * `group` is the number of the Raft group, `format` 0 for JSON and 1 for MessagePack, `deadline` the
  * milliseconds that are left, `rootIndex` the log position of the root scope that the sender's decision rests
@@ -57,7 +54,6 @@ import { readDetail, writeDetail } from './forwarded-detail.js';
 const VERSION = 1;
 const WITH_KEY = 1;
 const WITH_ID = 2;
-const KNOWS_OUTCOMES = 4;
 const UNDECIDED = 8;
 const WITH_CLIENT = 16;
 const WANTS_LOGS = 32;
@@ -85,12 +81,7 @@ export interface ForwardedRequest {
   readonly name: Terms['name'];
   /** Null when it has none. */
   readonly id: string | null;
-  /** Whether the sender knows outcomes: release 0.1.0 does not. */
-  readonly knowsOutcomes: boolean;
-  /**
-   * Whether an earlier attempt may have made the change. Nothing is known of it for a sender that does not
-   * know outcomes.
-   */
+  /** Whether an earlier attempt may have made the change. */
   readonly undecided: boolean;
   /** Whether the sender wants to know what code says by `log`. */
   readonly wantsLogs: boolean;
@@ -111,17 +102,15 @@ export type ForwardedAnswer =
 
 /** @param out a writer for this; the bytes are valid until it is written again */
 export function encodeRequest(request: ForwardedRequest, out = new ByteWriter()): Uint8Array {
-  const { key, name, id, body, scope, knowsOutcomes, undecided, wantsLogs, saltKey } = request;
+  const { key, name, id, body, scope, undecided, wantsLogs, saltKey } = request;
   const explains = request.dryRun === 'explain' ? EXPLAIN : 0;
   const modes = (request.readOnly ? READ_ONLY : 0) | (request.dryRun ? DRY_RUN : 0) | explains;
   out.rewind();
   out.u8(VERSION);
-  const outcomes = knowsOutcomes
-    ? KNOWS_OUTCOMES | (undecided ? UNDECIDED : 0) | (wantsLogs ? WANTS_LOGS : 0)
-    : 0;
+  const wishes = (undecided ? UNDECIDED : 0) | (wantsLogs ? WANTS_LOGS : 0);
   const names = (key === null ? 0 : WITH_KEY) | (name === null ? 0 : WITH_CLIENT);
   const keyed = saltKey === null ? 0 : WITH_SALT_KEY;
-  out.u8(names | (id === null ? 0 : WITH_ID) | outcomes | keyed | (modes === 0 ? 0 : WITH_MODES));
+  out.u8(names | (id === null ? 0 : WITH_ID) | wishes | keyed | (modes === 0 ? 0 : WITH_MODES));
   out.varint(request.group);
   out.varint(request.incarnation);
   out.varint(request.sequence);
@@ -166,7 +155,6 @@ export function decodeRequest(payload: Uint8Array): ForwardedRequest {
     key: (flags & WITH_KEY) === 0 ? null : { key: input.text(), body: input.latin1(BODY_HASH_BYTES) },
     id: (flags & WITH_ID) === 0 ? null : input.text(),
     name: (flags & WITH_CLIENT) === 0 ? null : readName(input),
-    knowsOutcomes: (flags & KNOWS_OUTCOMES) !== 0,
     undecided: (flags & UNDECIDED) !== 0,
     wantsLogs: (flags & WANTS_LOGS) !== 0,
     saltKey: (flags & WITH_SALT_KEY) === 0 ? null : input.bytes(SALT_KEY_BYTES),
@@ -192,24 +180,13 @@ function readName(input: ByteReader): Terms['name'] {
   };
 }
 
-/**
- * @param knowsOutcomes whether the one who asked does; who does not is told of an outcome that is not known
- *   as of a leadership that was lost
- * @param out a writer for this; the bytes are valid until it is written again
- */
-export function encodeAnswer(
-  answer: ForwardedAnswer,
-  knowsOutcomes: boolean,
-  out = new ByteWriter(),
-): Uint8Array {
-  if (!knowsOutcomes && answer.kind === 'reply' && answer.reply.outcome === 'unknown') {
-    return encodeAnswer({ kind: 'lost', unknown: true }, knowsOutcomes, out);
-  }
+/** @param out a writer for this; the bytes are valid until it is written again */
+export function encodeAnswer(answer: ForwardedAnswer, out = new ByteWriter()): Uint8Array {
   out.rewind();
   out.u8(VERSION);
   switch (answer.kind) {
     case 'reply':
-      writeReply(out, answer.reply, knowsOutcomes);
+      writeReply(out, answer.reply);
       break;
     case 'elsewhere':
       out.u8(Kind.ELSEWHERE);
@@ -343,27 +320,22 @@ function expectVersion(input: ByteReader): void {
     throw new FormatError(`forwarding of version ${version}; this node knows ${VERSION}`);
 }
 
-function writeReply(out: ByteWriter, reply: Reply, knowsOutcomes: boolean): void {
-  // An error behind a change that was made is one of a future, which only members that know outcomes have: who asked did
-  // not know yet that this node does.
-  const isBehindChange = !reply.ok && reply.outcome === 'made' && reply.own === true;
-  const outcome = knowsOutcomes || isBehindChange ? (reply.outcome ?? 'none') : 'none';
+function writeReply(out: ByteWriter, reply: Reply): void {
+  const outcome = reply.outcome ?? 'none';
   if (!reply.ok) {
     out.u8(Kind.ERROR);
     out.varint(reply.index ?? 0);
     out.zigzag(reply.error.code);
-    const isSealed = knowsOutcomes && reply.sealed === true;
     const isOwn = outcome === 'made' && reply.own === true;
-    const exists = knowsOutcomes && reply.error.exists;
-    const places = knowsOutcomes ? toldPlaces(reply.error) : [];
-    const detail = knowsOutcomes ? reply.error.detail : null;
+    const places = toldPlaces(reply.error);
+    const { detail, exists } = reply.error;
     const further =
-      (isSealed ? SEALED : 0) |
+      (reply.sealed === true ? SEALED : 0) |
       (isOwn ? OWN : 0) |
       (exists ? EXISTS : 0) |
       (places.length > 0 ? PLACES : 0) |
       (detail === null ? 0 : DETAIL);
-    const throttled = knowsOutcomes && reply.throttled === true ? THROTTLED : 0;
+    const throttled = reply.throttled === true ? THROTTLED : 0;
     out.u8((reply.conflict === true ? CONFLICT : 0) | FLAGS_OF[outcome] | further | throttled);
     out.text(reply.error.message);
     if (places.length > 0) out.list(places, (place) => writePlace(out, place));

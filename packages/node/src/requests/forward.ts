@@ -11,7 +11,6 @@ import {
   type WireValues,
 } from '@althing/engine';
 import type { Clock } from '../base/clock.js';
-import { PROTOCOL_AFTER_0_1_0 } from '../between/peer-protocol.js';
 import { type GroupId, type NodeId, ROOT_GROUP } from '../between/protocol.js';
 import { type Asker, type CallError, CallKind, type Calls, type OpenCall } from '../calls/calls.js';
 import type { GroupSession } from '../groups/group-session.js';
@@ -32,16 +31,7 @@ import {
   type ForwardedRequest,
 } from './forward-format.js';
 import { encodeBody, isShorterThan } from './forwarded-body.js';
-import {
-  BUSY,
-  MODES_UNKNOWN,
-  NODE_SILENT,
-  NODE_UNCLEAR,
-  OLD_LEADER,
-  readCautiously,
-  refused,
-  USER_GONE,
-} from './replies.js';
+import { BUSY, NODE_SILENT, NODE_UNCLEAR, refused, USER_GONE } from './replies.js';
 import { PendingRequest, type RequestEnd, type RequestOwner, SENT } from './request.js';
 import type { Sequences } from './sequences.js';
 import { TakenRequest, TakenRequests } from './taken-requests.js';
@@ -51,8 +41,6 @@ export interface ForwarderOptions {
   readonly root: RootGroup;
   readonly rootSession: () => GroupSession;
   readonly sequences: Sequences;
-  /** Version of the protocol that is spoken with a node; 0 while none is known. */
-  readonly protocolOf: (node: NodeId) => number;
   /** Number of this start of the node. */
   readonly incarnation: number;
   /**
@@ -92,7 +80,6 @@ class SentRequest implements Asker {
     /** The group whose leader it was sent to; null for a request to the node itself. */
     readonly group: GroupId | null,
     readonly bytes: number,
-    readonly knowsOutcomes: boolean,
   ) {}
 
   answered(answer: Uint8Array): void {
@@ -127,13 +114,13 @@ export class Forwarder {
 
   /** Sends a change to the leader of its group. */
   send(pending: PendingRequest, group: GroupId, leader: NodeId): void {
-    const payload = this.encode(pending, group, leader);
+    const payload = this.encode(pending, group);
     if (payload !== null) this.call(leader, CallKind.Forward, payload, pending, group);
   }
 
   /** Asks another node about itself. */
   sendToNode(pending: PendingRequest, node: NodeId): void {
-    const payload = this.encode(pending, ROOT_GROUP, node);
+    const payload = this.encode(pending, ROOT_GROUP);
     if (payload !== null) this.call(node, CallKind.NodeRequest, payload, pending, null);
   }
 
@@ -148,22 +135,22 @@ export class Forwarder {
     pending.become(SENT);
     this.sentBytes += payload.length;
     this.sentCount += 1;
-    const sent = new SentRequest(this, pending, group, payload.length, this.knowsOutcomes(to));
+    const sent = new SentRequest(this, pending, group, payload.length);
     calls.ask(to, kind, payload, Math.max(1, pending.deadline - clock.now()), sent);
   }
 
   /** Another node has answered a request that was sent to it. */
   answered(sent: SentRequest, bytes: Uint8Array): void {
-    const { pending, group, knowsOutcomes } = sent;
+    const { pending, group } = sent;
     if (!this.hasReturned(sent)) return;
     const answer = answerOf(bytes, pending);
-    if (group !== null) this.takeAnswer(pending, group, answer, knowsOutcomes);
+    if (group !== null) this.takeAnswer(pending, group, answer);
     else pending.end(answer.kind === 'reply' ? answer : { kind: 'reply', reply: NODE_SILENT });
   }
 
   /** No answer came to a request that was sent to another node. */
   failed(sent: SentRequest, error: CallError): void {
-    const { pending, group, knowsOutcomes } = sent;
+    const { pending, group } = sent;
     if (!this.hasReturned(sent)) return;
     const isRefused = error.reason === 'refused';
     if (group === null) {
@@ -171,8 +158,6 @@ export class Forwarder {
       return;
     }
     if (isRefused) {
-      // An earlier version may say so when something broke on the way.
-      if (!knowsOutcomes) pending.noteDoubt();
       this.refuse(pending, group, refused(error));
       return;
     }
@@ -192,20 +177,11 @@ export class Forwarder {
     this.options.owner.wait(pending, group);
   }
 
-  private knowsOutcomes(node: NodeId): boolean {
-    return this.options.protocolOf(node) >= PROTOCOL_AFTER_0_1_0;
-  }
-
   /** The request as it is sent, valid until the next one is; null when it can't be sent, and has ended. */
-  private encode(pending: PendingRequest, group: GroupId, to: NodeId): Uint8Array | null {
-    const knowsOutcomes = this.knowsOutcomes(to);
+  private encode(pending: PendingRequest, group: GroupId): Uint8Array | null {
     const { sequences, incarnation, clock, rootSession } = this.options;
     const { request } = pending;
     const { key, name, readOnly, dryRun } = request.terms ?? ORDINARY_TERMS;
-    if (!knowsOutcomes && (name !== null || readOnly || dryRun)) {
-      this.refuse(pending, group, name === null ? MODES_UNKNOWN : OLD_LEADER);
-      return null;
-    }
     const writer = isShorterThan(request.body, KEPT_WRITER_BYTES) ? this.bodyWriter : new MsgpackWriter();
     const body = encodeBody(request.body, this.options.toMsgpack, writer);
     if (this.sentBytes + body.length > SENT_BYTES_MAX) {
@@ -225,10 +201,9 @@ export class Forwarder {
       key,
       name,
       id: request.id ?? null,
-      knowsOutcomes,
-      undecided: knowsOutcomes && pending.doubt !== 'none',
+      undecided: pending.doubt !== 'none',
       wantsLogs: request.logs !== undefined,
-      saltKey: knowsOutcomes ? (request.saltKey ?? null) : null,
+      saltKey: request.saltKey ?? null,
       readOnly,
       dryRun,
       body,
@@ -236,25 +211,13 @@ export class Forwarder {
     return encodeRequest(forwarded, this.writerFor(body.length));
   }
 
-  /** @param knowsOutcomes whether the one who answers was told what is known of earlier attempts */
-  private takeAnswer(
-    pending: PendingRequest,
-    group: GroupId,
-    answer: ForwardedAnswer,
-    knowsOutcomes: boolean,
-  ): void {
+  private takeAnswer(pending: PendingRequest, group: GroupId, answer: ForwardedAnswer): void {
     switch (answer.kind) {
       case 'reply': {
         if (!answer.reply.ok && answer.reply.sealed === true) pending.noteSealed();
-        else if (knowsOutcomes) pending.noteNothingFound();
-        else if (pending.doubt !== 'none' && !answer.reply.ok) {
-          // It speaks of this attempt alone, and may be a refusal.
-          this.retry(pending, group);
-          return;
-        }
+        else pending.noteNothingFound();
         this.options.tried?.('ok');
-        const reply = knowsOutcomes ? answer.reply : readCautiously(answer.reply, pending);
-        pending.end({ kind: 'reply', reply });
+        pending.end(answer);
         return;
       }
       case 'busy':
@@ -292,7 +255,7 @@ export class Forwarder {
       first.join(call);
       return;
     }
-    if (!this.hasRoom(payload, message, call)) return;
+    if (!this.hasRoom(payload, call)) return;
     const taken = new TakenRequest(from, message, group, payload.length, call, this.writer);
     underWay.set(sequence, taken);
     this.carryOut(taken, () => underWay.delete(sequence));
@@ -300,7 +263,7 @@ export class Forwarder {
 
   private takeForNode(from: NodeId, payload: Uint8Array, call: OpenCall): void {
     const message = decodeRequest(payload);
-    if (!this.hasRoom(payload, message, call)) return;
+    if (!this.hasRoom(payload, call)) return;
     const toItself = { ...message, scope: { kind: 'node', id: null } } as const;
     this.carryOut(new TakenRequest(from, toItself, null, payload.length, call, this.writer), () => {});
   }
@@ -310,9 +273,9 @@ export class Forwarder {
     return size > KEPT_WRITER_BYTES ? new ByteWriter(size + 128) : this.writer;
   }
 
-  private hasRoom({ length }: Uint8Array, { knowsOutcomes }: ForwardedRequest, call: OpenCall): boolean {
+  private hasRoom({ length }: Uint8Array, call: OpenCall): boolean {
     const hasRoom = this.taken < TAKEN_MAX && this.takenBytes + length <= TAKEN_BYTES_MAX;
-    if (!hasRoom) call.answer(encodeAnswer({ kind: 'busy' }, knowsOutcomes));
+    if (!hasRoom) call.answer(encodeAnswer({ kind: 'busy' }));
     return hasRoom;
   }
 

@@ -1,4 +1,4 @@
-import { ErrorCode, LEVEL_NEWEST } from '@althing/engine';
+import { ErrorCode } from '@althing/engine';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { CallKind } from '../calls/calls.js';
 import type { Reply } from '../groups/request.js';
@@ -543,17 +543,6 @@ describe('Althing-Request', () => {
     expect(outcome(await send(3, 2, 1, 'if (.x > 5) .x = 1; .x;'))).toBe(3);
   });
 
-  test('at level 1 of the cluster they are refused for the moment: who is not new there could not apply them', async () => {
-    cluster.level = 1;
-    for (const node of [1, 2]) {
-      const reply = await send(node, 1, 1);
-      expect(outcome(reply)).toBe(ErrorCode.NODE);
-      expect(reply.outcome ?? 'none').toBe('none');
-    }
-    cluster.level = LEVEL_NEWEST;
-    expect(outcome(await send(2, 1, 1))).toBe(1);
-  });
-
   test('an answer with a secret is not kept; its repetition tells the way out', async () => {
     const ask = async (node: number): Promise<Reply> => {
       const reply = cluster.node(node).query('/t', "new_token('admin');", { terms: termsOf(1, 1) });
@@ -569,23 +558,6 @@ describe('Althing-Request', () => {
     expect(again.ok || again.error.message).toContain(`del_token('${short}')`);
     expect(again.ok || again.error.message).not.toContain(key);
     expect(cluster.node(1).engine.root.usersByName.get('admin')?.tokens).toHaveLength(1);
-  });
-
-  test('at level 1 an answer with a secret is not kept either', async () => {
-    cluster.level = 1;
-    const reply = cluster.node(2).query('/t', "new_token('admin');");
-    await cluster.settle();
-    const key = String(outcome(await reply));
-    const kept: Buffer[] = [];
-    const put = (_kind: number, _id: number, _part: number, record: Uint8Array): void => {
-      kept.push(Buffer.from(record));
-    };
-    cluster
-      .node(1)
-      .session(0)
-      .table.writeAll({ put, delete: () => {} });
-    expect(kept.length).toBeGreaterThan(1);
-    expect(kept.filter((record) => record.includes(key))).toEqual([]);
   });
 
   test('the body of a request with a password leaves no quick hash', async () => {

@@ -85,7 +85,7 @@ export class Leader implements FuturesStarter {
 
   /** Answers what ran on the leader as one change, or none. */
   private answer(pending: PendingRequest, session: GroupSession, outcome: Answer): void {
-    if (outcome.kind === 'error' && needsSeal(pending, session)) {
+    if (outcome.kind === 'error' && pending.mayHaveCopies) {
       this.seal(pending, session, outcome.error);
       return;
     }
@@ -210,7 +210,7 @@ export class Leader implements FuturesStarter {
     if (session === undefined) noGroup(pending, group);
     else if (!session.leading) toLeader(pending, session);
     else if (repetitions.isKnown(pending, session)) return;
-    else if (needsSeal(pending, session)) this.seal(pending, session, refusal.error);
+    else if (pending.mayHaveCopies) this.seal(pending, session, refusal.error);
     else this.confirmRefusal(pending, session, refusal);
   }
 
@@ -261,9 +261,4 @@ function earlyAnswerTo(
   const { events, collectionEvents, roomEvents = [] } = change;
   if (events.length > 0 || collectionEvents.length > 0 || roomEvents.length > 0) return null;
   return early.prepare(result);
-}
-
-/** Whether a refusal is true only once the log holds it. */
-function needsSeal(pending: PendingRequest, session: GroupSession): boolean {
-  return pending.mayHaveCopies && session.isAfterFirstRelease;
 }

@@ -1,7 +1,6 @@
 /** Requests that may change nothing, or are only tried out, whichever node they come to. */
-import { ErrorCode, LEVEL_FIRST } from '@althing/engine';
+import { ErrorCode } from '@althing/engine';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { PROTOCOL_VERSIONS } from '../between/peer-protocol.js';
 import { CallKind } from '../calls/calls.js';
 import type { Reply, Terms } from '../groups/request.js';
 import { MiniCluster } from '../testing/mini-cluster.js';
@@ -64,17 +63,6 @@ describe('a read-only request', () => {
   test('tells clients of events on the leader, wherever it came: that takes JOIN alone', async () => {
     for (const node of [1, 2])
       expect(outcome(await ask(node, 'stuff', ".r.emit('e');", READ_ONLY))).toBeNull();
-  });
-
-  test('is refused, and never run as another one, while nodes may not know what it is', async () => {
-    cluster.speak(PROTOCOL_VERSIONS.min);
-    expect(outcome(await ask(2, '/n3', '1;', READ_ONLY))).toBe(ErrorCode.NODE);
-    cluster.level = LEVEL_FIRST;
-    for (const node of [1, 2]) {
-      expect(await ask(node, 'stuff', '.n;', READ_ONLY)).toMatchObject({
-        error: { code: ErrorCode.NODE, message: expect.stringContaining('read-only') },
-      });
-    }
   });
 });
 
@@ -165,11 +153,5 @@ describe('a dry run', () => {
     expect(await asked).toMatchObject({ ok: false, error: { code: ErrorCode.NODE } });
     expect(await asked).not.toMatchObject({ outcome: 'unknown' });
     expect(indexOf(cluster.stuff)).toBe(before);
-  });
-
-  test('is refused, and never run as another one, while nodes may not know what it is', async () => {
-    cluster.level = LEVEL_FIRST;
-    for (const node of [1, 2]) expect(outcome(await ask(node, 'stuff', '.n = 2;', DRY))).toBe(ErrorCode.NODE);
-    expect(outcome(await ask(1, 'stuff', '.n;'))).toBe(1);
   });
 });

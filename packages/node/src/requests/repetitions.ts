@@ -169,7 +169,7 @@ export class Repetitions {
   namesOf(
     pending: PendingRequest,
     session: GroupSession,
-    mayHavePassword = pending.hashes !== null && session.isAfterFirstRelease,
+    mayHavePassword = pending.hashes !== null,
   ): Names | null {
     const request = this.identityOf(pending, session.id);
     const { key, client } = clientNamesOf(pending);

@@ -97,19 +97,6 @@ export const GONE = new QueryError(ErrorCode.LOOKUP, 'the collection was deleted
 
 export const USER_GONE = new QueryError(ErrorCode.AUTH, 'the user was deleted');
 
-export const OLD_LEADER = failed(
-  nodeError(
-    'requests can not be named by Althing-Request before all nodes of the cluster run a version that knows it',
-  ),
-);
-
-/** A read-only request or a dry run, which a node might carry out as any other request. */
-export const MODES_UNKNOWN = failed(
-  nodeError(
-    'read-only requests and dry runs can be carried out when all nodes of the cluster run a version that knows what they are',
-  ),
-);
-
 export const BUSY = failed(nodeError('too many requests wait for another node: try again'));
 
 export function refused(error: CallError): FailedReply {
@@ -140,14 +127,3 @@ export const MODULE_SILENT: RequestEnd = {
     ),
   ),
 };
-
-/**
- * The reply that is true after the answer of a node that does not speak of outcomes: a result may be that of
- * a change; and code -6 may mean that there was none, or that there was one which a client made before under
- * the same key.
- */
-export function readCautiously(reply: Reply, { request }: PendingRequest): Reply {
-  if (reply.ok) return { ...reply, outcome: 'unknown' };
-  const isOpen = reply.error.code === ErrorCode.RESULT_TOO_LARGE && (request.terms?.key ?? null) !== null;
-  return isOpen ? { ...reply, outcome: 'unknown' } : reply;
-}

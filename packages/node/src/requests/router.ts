@@ -87,8 +87,8 @@ export class Router implements RequestOwner {
   readonly nodeId: NodeId;
   /** Nodes that can't be reached. */
   readonly down = new Set<NodeId>();
-  /** Versions of the protocol that are spoken with other nodes. */
-  private readonly protocols = new Map<NodeId, number>();
+  /** Other nodes that could be reached once. */
+  private readonly others = new Set<NodeId>();
 
   constructor(private readonly options: RouterOptions) {
     const { engine, clock, nodeId, incarnation, calls, alone, waitMs } = options;
@@ -117,7 +117,7 @@ export class Router implements RequestOwner {
     });
     this.reports = new RootReports({
       calls,
-      others: () => [...this.protocols.keys()].filter((node) => !this.down.has(node)),
+      others: () => [...this.others].filter((node) => !this.down.has(node)),
       rootSession: () => this.rootSession,
       clock,
       changed,
@@ -153,7 +153,6 @@ export class Router implements RequestOwner {
       root: engine.root,
       rootSession: () => this.rootSession,
       sequences,
-      protocolOf: (node) => this.protocols.get(node) ?? 0,
       incarnation,
       toMsgpack: (values) => engine.toMsgpack(values),
       decodeBody: (body, userId) => decodeForwarded(body, (program) => this.decode(program, userId)),
@@ -222,11 +221,11 @@ export class Router implements RequestOwner {
     return this.reader.freshen(this.rootSession, this.options.waitMs);
   }
 
-  /** Another node can be reached, with a version of the protocol between nodes, or can't any more. */
-  peerChanged(node: NodeId, up: boolean, protocol = 0): void {
+  /** Another node can be reached, or can't any more. */
+  peerChanged(node: NodeId, up: boolean): void {
     if (up) this.down.delete(node);
     else this.down.add(node);
-    this.protocols.set(node, protocol);
+    this.others.add(node);
   }
 
   private get rootSession(): GroupSession {

@@ -19,7 +19,6 @@ const MESSAGE: ForwardedRequest = {
   key: null,
   name: null,
   id: null,
-  knowsOutcomes: true,
   undecided: false,
   wantsLogs: false,
   saltKey: null,
@@ -68,8 +67,7 @@ describe('a request of another node', () => {
   test.each([
     ['none', 'whose sender made no attempt before', {}, 4],
     ['others', 'whose sender made an attempt before', { undecided: true }, 4],
-    ['mine', 'whose sender can not tell', { knowsOutcomes: false }, 4],
-    ['none', 'to this node itself, whatever its sender knows', { knowsOutcomes: false }, null],
+    ['none', 'to this node itself', { undecided: true }, null],
   ])('begins with the doubt "%s": %s', (doubt, _title, message, group) => {
     expect(takenBy(message, group).taken.doubt).toBe(doubt);
   });

@@ -29,14 +29,9 @@ export class TakenRequest implements EarlyAnswer {
     this.calls = [call];
   }
 
-  /**
-   * The doubt that the sender has about earlier attempts. A sender that cannot tell counts as one that made such an attempt. Requests to a
-   * node itself are made once.
-   */
+  /** The doubt that the sender has about earlier attempts. Requests to a node itself are made once. */
   get doubt(): Doubt {
-    if (this.group === null) return 'none';
-    // A sender that cannot tell would not understand either that the log holds a refusal.
-    return this.message.undecided ? 'others' : this.message.knowsOutcomes ? 'none' : 'mine';
+    return this.group !== null && this.message.undecided ? 'others' : 'none';
   }
 
   /** A copy came, and gets the same answer. */
@@ -58,7 +53,7 @@ export class TakenRequest implements EarlyAnswer {
   end(end: RequestEnd, writer: ByteWriter): void {
     const waiting = this.isAnswered ? this.calls.slice(1) : this.calls;
     if (waiting.length === 0) return;
-    const encoded = encodeAnswer(end, this.message.knowsOutcomes, writer);
+    const encoded = encodeAnswer(end, writer);
     const answer = this.logs === null ? encoded : withLogs(encoded, this.logs.texts);
     for (const call of waiting) call.answer(answer);
   }

@@ -1,4 +1,3 @@
-import { LEVEL_NEWEST } from '@althing/engine';
 import { describe, expect, test } from '@jest/globals';
 import { ROOT_GROUP } from '../between/protocol.js';
 import { MiniCluster } from '../testing/mini-cluster.js';
@@ -98,18 +97,6 @@ describe('each due run happens once', () => {
       }
     },
   );
-
-  test('when the leader knows the level of the cluster at which they were made', async () => {
-    const cluster = await MiniCluster.begin(1);
-    const code = "task(datetime().move('seconds', 2), |t| { task(datetime(), || .y = 1); .x = 1; }); nil;";
-    await value(cluster, 1, code);
-    cluster.level = 1;
-    await pass(cluster, 5);
-    expect(await value(cluster, 1, ".has('x');")).toBe(false);
-    cluster.level = LEVEL_NEWEST;
-    await pass(cluster, 3);
-    expect(await value(cluster, 1, '[.x, .y, tasks()];')).toEqual([1, 1, []]);
-  });
 
   test('in the order in which they are due, also when the first one has to wait for its turn', async () => {
     const cluster = await MiniCluster.begin(1);

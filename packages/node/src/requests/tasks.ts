@@ -3,7 +3,6 @@ import {
   type Engine,
   ErrorCode,
   isBeingFilled,
-  LEVEL_AFTER_0_1_0,
   type QueryError,
   type TaskRun,
 } from '@althing/engine';
@@ -215,8 +214,7 @@ export class Tasks implements RunningTaskHost {
     const { session } = led;
     const mustWait =
       owner === undefined || !session.readable || session.refusal() !== null || this.isHeld(led);
-    // Where it was made, the level of the cluster was known, and with it what its code may do: it will be here, too.
-    if (mustWait || engine.root.level < LEVEL_AFTER_0_1_0) {
+    if (mustWait) {
       this.comeBack(due);
       return;
     }

@@ -1,6 +1,4 @@
-import { LEVEL_FIRST } from '@althing/engine';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { PROTOCOL_VERSIONS } from '../between/peer-protocol.js';
 import type { Reply } from '../groups/request.js';
 import { statusOfReply } from '../listen/http/reply.js';
 import { MiniCluster } from '../testing/mini-cluster.js';
@@ -355,16 +353,6 @@ describe('a copy of the request may still be on its way', () => {
     expect(await value(2, '.x;')).toBe(0);
   });
 
-  test('a refusal is not certain before all nodes know of such entries: nobody knows', async () => {
-    await value(1, '.y = 1;');
-    cluster.level = LEVEL_FIRST;
-    const asked = await holdFirst('assert(.y == 0); .x = 5;');
-    expect(asked.told).toBe('504 unknown');
-    await value(3, '.y = 0;');
-    await release();
-    expect(await value(1, '.x;')).toBe(5);
-  });
-
   test('a query that changed nothing does nothing then either', async () => {
     await value(1, '.y = 1;');
     const asked = await holdFirst('if (.y == 0) .x = 5; .x;');
@@ -380,32 +368,6 @@ describe('a copy of the request may still be on its way', () => {
     const counts = [1, 2, 3].map((node) => cluster.node(node).session(cluster.stuff).group.changeCount);
     expect(new Set(counts).size).toBe(1);
   }
-});
-
-describe('a leader of release 0.1.0', () => {
-  beforeEach(() => cluster.speak(PROTOCOL_VERSIONS.min));
-
-  test('is not believed when it refuses what may have been done before', async () => {
-    const asked = await proposeAndSuspend(2);
-    expect(asked.told).toBeNull();
-    await cluster.pass(1000);
-    expect(asked.told).toBe('504 unknown');
-  });
-
-  test('is believed when it refuses the first attempt', async () => {
-    cluster.node(1).session(cluster.stuff).setDisk('full');
-    const asked = new Asked(2, '.x = 1 / 0;');
-    await cluster.settle();
-    expect(asked.told).toBe('503 none');
-  });
-
-  test('gets nothing from this version that it does not know', async () => {
-    const asked = new Asked(2, INCREMENT);
-    await cluster.settle();
-    expect(asked.told).toBe(1);
-    const flags = (cluster.lastCall(2, 1) ?? [])[2];
-    expect(flags).toBe(0);
-  });
 });
 
 describe('a node whose root scope lags behind', () => {

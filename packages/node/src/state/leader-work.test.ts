@@ -1,4 +1,4 @@
-import { type CollectionGroup, LEVEL_AFTER_0_1_0 } from '@althing/engine';
+import type { CollectionGroup } from '@althing/engine';
 import { expect, test } from '@jest/globals';
 import { TestBench } from '../testing/session-bench.js';
 import { LeaderWork } from './leader-work.js';
@@ -13,7 +13,6 @@ async function building(): Promise<{
   readonly tick: () => number;
 }> {
   const bench = await new TestBench().start();
-  bench.engine.root.level = LEVEL_AFTER_0_1_0;
   bench.engine.runtime.indexedAtOnce = 2;
   await bench.value(
     STUFF,
@@ -156,7 +155,6 @@ test('a pause is three times as long as the slice, within limits, and the time u
 
 test('things that expire go in slices, also those for which nothing changed', async () => {
   const bench = await new TestBench().start();
-  bench.engine.root.level = LEVEL_AFTER_0_1_0;
   await bench.value(
     STUFF,
     "set_type('T', {until: 'int?'}); mod_type('T', 'ttl', 'until'); .far = range(9).map(|i| {i:}); .far[7].t = T{until: 1}; .t = T{};",

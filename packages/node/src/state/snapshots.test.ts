@@ -1,4 +1,3 @@
-import { LEVEL_NEWEST } from '@althing/engine';
 import { DiskFullError, StorageError } from '@althing/storage';
 import { describe, expect, test } from '@jest/globals';
 import { encodeMessage, membershipOf } from 'raft-ts';
@@ -59,7 +58,6 @@ class Sender {
       ensureStored: async () => {},
       replace: async () => true,
       session: () => undefined,
-      level: () => LEVEL_NEWEST,
       clock: {
         after: (_ms, callback) => {
           this.pauses += 1;

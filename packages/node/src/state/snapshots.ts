@@ -4,7 +4,7 @@
  */
 
 import { randomBytes } from 'node:crypto';
-import { ByteReader, ByteWriter, LEVEL_AFTER_0_1_0 } from '@althing/engine';
+import { ByteReader, ByteWriter } from '@althing/engine';
 import {
   CHUNK_BYTES_DEFAULT,
   isDiskFull,
@@ -33,8 +33,6 @@ export interface SnapshotsOptions {
   /** Makes the state on disk that of a session which is paused; false if its collection is gone. */
   readonly replace: (session: GroupSession, applied: Applied, store: StateStore) => Promise<boolean>;
   readonly session: (group: GroupId) => GroupSession | undefined;
-  /** The level of the cluster, as far as this node knows. */
-  readonly level: () => number;
   readonly clock: Pick<Clock, 'after'>;
   /** Called when the state had no room for what came. */
   readonly onDiskFull: () => void;
@@ -209,8 +207,7 @@ export class Snapshots implements SnapshotEvents {
     try {
       assertWanted(outgoing);
       await this.options.ensureStored(session);
-      const format = this.options.level() >= LEVEL_AFTER_0_1_0 ? 2 : 1;
-      const source = await this.options.state.store.openSnapshot(session.id, format, CHUNK_TIMES);
+      const source = await this.options.state.store.openSnapshot(session.id, 2, CHUNK_TIMES);
       if (source === undefined) throw new Error(`nothing of group ${session.id} is stored`);
       try {
         await this.transfer(session.id, to, messageFor(source, message), source, outgoing);

@@ -1,6 +1,5 @@
 import type { ModuleAnswer, ModuleAsk } from '@althing/engine';
 import { MemoryDisk, MemoryStore, StateStore } from '@althing/storage';
-import { PROTOCOL_VERSIONS } from '../between/peer-protocol.js';
 import { type GroupId, type NodeId, ROOT_GROUP } from '../between/protocol.js';
 import type { CallKind } from '../calls/calls.js';
 import type { EngineClock } from '../engine-side/ports.js';
@@ -49,7 +48,7 @@ export class MiniCluster {
     const states = Array.from({ length: count }, emptyState);
     const cluster = new MiniCluster(await Promise.all(states), options);
     for (const { sessions } of cluster.nodes) await sessions.open();
-    cluster.speak(PROTOCOL_VERSIONS.max);
+    cluster.connect();
     cluster.log(ROOT_GROUP).lead(1);
     await cluster.settle();
     await cluster.node(1).bootstrap();
@@ -66,16 +65,10 @@ export class MiniCluster {
     this.nodes = states.map((state, i) => new MiniNode(this, i + 1, ids, state));
   }
 
-  /** Sets the level that the cluster works at. */
-  set level(level: number) {
-    for (const { engine } of this.nodes) engine.root.level = level;
-  }
-
-  /** Sets the version of the protocol that all nodes speak with each other from now on. */
-  speak(protocol: number): void {
+  private connect(): void {
     for (const node of this.nodes) {
       for (const { id } of this.nodes) {
-        if (id !== node.id) node.router.peerChanged(id, true, protocol);
+        if (id !== node.id) node.router.peerChanged(id, true);
       }
     }
   }

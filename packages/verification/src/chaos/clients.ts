@@ -39,19 +39,7 @@ export interface ClientsOptions {
   readonly keyed: (client: number) => boolean;
   /** Attempts of an operation with a key. */
   readonly attempts: number;
-  /** Whether nodes of release 0.1.0 may answer, which know no tasks, futures and dry runs, and do not tell outcomes. */
-  readonly asksOldNodes?: boolean;
 }
-
-/** Kinds of actions that release 0.1.0 does not know. */
-const NEW_KINDS: ReadonlySet<Action['kind']> = new Set([
-  'task',
-  'recalled_task',
-  'future',
-  'dry_run',
-  'mortal',
-  'reprieve',
-]);
 
 function headersOf(action: Action, key: string | null): Record<string, string> {
   if (action.kind === 'dry_run') return { 'Althing-Dry-Run': action.explains ? 'explain' : 'true' };
@@ -120,11 +108,8 @@ export class Clients {
   }
 
   private drawAction(): Action {
-    const { draw, asksOldNodes } = this.options;
-    for (;;) {
-      const action = drawAction(draw, () => `v${this.values++}`, Math.floor(Date.now() / 1000), false);
-      if (asksOldNodes !== true || !NEW_KINDS.has(action.kind)) return action;
-    }
+    const { draw } = this.options;
+    return drawAction(draw, () => `v${this.values++}`, Math.floor(Date.now() / 1000), false);
   }
 
   private record(
@@ -135,8 +120,8 @@ export class Clients {
     // A change that an earlier attempt made is not undone by a later one that was refused.
     const certain = outcome === 'failed' && attempt > 1 ? 'unknown' : outcome;
     const end = certain === 'unknown' ? Infinity : performance.now();
-    const { recorder, asksOldNodes } = this.options;
-    if (flaw !== undefined && asksOldNodes !== true) recorder.finding(flaw);
+    const { recorder } = this.options;
+    if (flaw !== undefined) recorder.finding(flaw);
     const made = isMade === true ? { isMade } : {};
     recorder.operation({ ...known, end, outcome: certain, answer: value, index, error, ...made });
     if (known.action.kind === 'append_and_fail' && outcome === 'ok')

@@ -5,7 +5,7 @@
  * nodes that have to do with it: neither can know that the other begins a query at that moment.
  */
 import { PackageType, type WireValue } from '@althing/client';
-import { DEFAULT_LIMITS, LEVEL_NEWEST } from '@althing/engine';
+import { DEFAULT_LIMITS } from '@althing/engine';
 import type { Process } from '../simulation/process.js';
 import { Draw } from '../simulation/random.js';
 import { unsettled } from '../simulation/simulate.js';
@@ -71,8 +71,6 @@ export async function meet(seed: number, nodes: number, crowd: readonly Asker[])
   await world.run(() => world.scheduler.turns % 50 === 0 && unsettled(world) === null, START_MS);
   const problem = unsettled(world);
   if (problem !== null) throw new Error(`the cluster does not start: ${problem}`);
-  const isNew = (): boolean => world.processes.every(({ root }) => root?.level === LEVEL_NEWEST);
-  await world.run(isNew, START_MS);
   const tokens = await setUp(world);
   for (const process of world.processes) slowDown(process);
   const meeting = new Meeting(world, tokens, crowd);

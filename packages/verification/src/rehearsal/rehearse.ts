@@ -61,7 +61,6 @@ export async function rehearse(options: RehearsalOptions): Promise<Recorder> {
     draw: new Draw(seed, 'clients'),
     keyed: (client) => balanced.isKeyed(client),
     attempts: 1,
-    asksOldNodes: options.build !== options.project,
   });
   try {
     await up(stack, options, draw);

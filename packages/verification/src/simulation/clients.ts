@@ -2,7 +2,6 @@
  * Clients that work at the same time, each one operation after the other, at whatever node: each third one by the client library, the
  * others by hand.
  */
-import { LEVEL_NEWEST } from '@althing/engine';
 import { type FailedReply, type GroupId, Sequences, type Terms } from '@althing/node/parts';
 import type { Action, Operation } from './history.js';
 import { LibraryProgram, type Told } from './library/library-program.js';
@@ -368,10 +367,8 @@ export class Clients {
       process.engineThread.after(0, () => {
         const deadline = scheduler.now + swarm.waitMs;
         const isNamed = question.key !== null || question.name !== null;
-        // Before, a refusal can't be kept from a copy of the request that is still on its way.
-        const mayRepeat = isNamed && process.root?.level === LEVEL_NEWEST;
         handle(process, question, back, (reply) => {
-          if (mayRepeat && scheduler.now < deadline - 1) this.checkPatience(reply, deadline - scheduler.now);
+          if (isNamed && scheduler.now < deadline - 1) this.checkPatience(reply, deadline - scheduler.now);
         });
       });
     });

@@ -287,8 +287,6 @@ export class NodeBugs {
   private changeSession(session: GroupSession): void {
     const { on } = this;
     this.captureLate(session);
-    if (on.has('refusals_not_kept'))
-      Object.defineProperty(session, 'isAfterFirstRelease', { get: () => false });
     if (on.has('results_not_in_checkpoints')) {
       session.captureTable = (done) => done({ write: () => {}, written: () => {} });
     }
@@ -300,6 +298,12 @@ export class NodeBugs {
         const refused = propose(change, reply, () => {}, names);
         respond(reply);
         return refused;
+      };
+    } else if (on.has('refusals_not_kept')) {
+      session.propose = (change, reply, respond, names, ...rest) => {
+        if (reply.ok || reply.sealed !== true) return propose(change, reply, respond, names, ...rest);
+        respond(reply);
+        return null;
       };
     } else if (on.has('no_undo')) {
       session.propose = (change, reply, respond, names) =>
@@ -415,7 +419,7 @@ function changedRequest(
 function undone(payload: Uint8Array): Uint8Array {
   const answer = decodeAnswer(payload.subarray(1));
   if (answer.kind !== 'lost') return payload;
-  return Buffer.concat([payload.subarray(0, 1), encodeAnswer({ kind: 'lost', unknown: false }, true)]);
+  return Buffer.concat([payload.subarray(0, 1), encodeAnswer({ kind: 'lost', unknown: false })]);
 }
 
 function inOrder(capture: TableCapture, order: ReadonlySet<NodeId>): TableCapture {

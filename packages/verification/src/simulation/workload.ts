@@ -151,7 +151,7 @@ export function codeOf(action: Action, number: number): string {
     case 'read':
       return `[${action.lists.map((list) => `.${list}`).join(', ')}];`;
     case 'increment':
-      // Whoever listens is told the number. While the level of a new cluster is low, there are no rooms.
+      // Whoever listens is told the number.
       return `.n += 1; try(if (!.has('room')) { .set('room', room()); .room.set_name('${ROOM}'); }); try(.room.emit('n', .n, '${action.tag}')); .n;`;
     case 'swap': {
       const { register, expected, value } = action;
@@ -195,14 +195,13 @@ export function codeOf(action: Action, number: number): string {
     }
     case 'mortal': {
       const { value, until } = action;
-      // While the level of a new cluster is low, there are no types.
       const type = "try({ set_type('M', {until: 'int?'}); mod_type('M', 'ttl', 'until'); })";
       return `if (!has_type('M')) ${type}; made = has_type('M'); if (made) .vault.set('${value}', {name: '${value}', m: new('M', {until: ${until ?? 'nil'}})}); made;`;
     }
     case 'reprieve':
       return `found = ${inVault('!is_nil(box.m.until)')}; if (found.len() > 0) { found[0].m.until = nil; found[0].name; } else nil;`;
     case 'allow':
-      // Limits of users are a part of the root scope as rights are. Limits are refused while the level is low, and high enough here.
+      // Limits of users are a part of the root scope as rights are. They are high enough here.
       return `grant('@:${VISITED}', '${GUEST}', QUERY); try(set_limit('${GUEST}', {duration: 900, share: 1, rate: 100000})); nil;`;
     case 'forbid':
       return `revoke('@:${VISITED}', '${GUEST}', QUERY); try(set_limit('${GUEST}', nil)); nil;`;
@@ -336,14 +335,13 @@ const OTHERS: readonly ((number: number) => string)[] = [
   (n) => `.set('wide', {}); range(${n * 60}).each(|i| .wide.set('k' + str(i), [i])); nil;`,
   (n) => `.set('many', set()); range(${n * 4}).each(|i| .many.add({i: i})); nil;`,
   (n) => `if (!has_procedure('p${n}')) new_procedure('p${n}', || ${n}); nil;`,
-  // Definitions of parameters are refused while the level is low, as types are.
   (n) => `try(set_procedure('p${n}', |a: '${n % 2 === 0 ? 'int' : `T${n % 3}?`}'| a)); nil;`,
   (n) => `try(set_procedure('p${n}', || ${n}, {duration: ${100 + n}})); nil;`,
   (n) => `if (has_procedure('p${n}')) del_procedure('p${n}'); nil;`,
   (n) => `if (.has('big') && .big.len() > ${n}) .big.splice(${n}, 3); nil;`,
   (n) =>
     `i = load_info('l${n % 3}'); try(advance_load('l${n % 3}', 's', is_nil(i) ? 0 : i.rows, ${n}, [])); ${n % 7 === 0 ? `try(del_load('l${n % 2}'));` : ''} nil;`,
-  // Types: while the level of a new cluster is low, and where another client was faster, they are refused.
+  // Types: where another client was faster, they are refused.
   (n) => `try(set_type('T${n % 3}', {a: 'int', l: '[str]', to: 'T${n % 3}?'})); nil;`,
   (n) => `.set('t${n}', try(new('T${n % 3}', {a: ${n}, l: ['x']}))); nil;`,
   (n) => `.set('t${n}', range(3).map(|i| try(new('T${n % 3}', {a: i})))); nil;`,

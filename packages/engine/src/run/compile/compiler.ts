@@ -408,7 +408,6 @@ export class Compiler {
     let closure: Closure | null = null;
     const code = (): Closure => {
       if (closure === null || epoch !== rt.epoch) {
-        if (unit.rules !== null) rt.assertUpgraded('closures with definitions of parameters');
         closure = new Closure(text, unit);
         epoch = rt.epoch;
       }

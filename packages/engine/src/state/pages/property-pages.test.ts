@@ -1,7 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { LEVEL_AFTER_0_1_0, LEVEL_FIRST } from '../../admin/level.js';
-import { Harness } from '../../testing/harness.js';
 import { PersistedCollection } from '../../testing/persisted.js';
 import { List } from '../../value/containers.js';
 import { Thing } from '../../value/thing.js';
@@ -173,14 +171,6 @@ describe('a thing of many properties', () => {
     for (const [name, value] of stored) fixture.records.set(name, value);
     fixture.reopen();
     expect(fixture.lines).toBe(lines);
-  });
-
-  test('lies in pieces from the level on that brings them', () => {
-    const db = new Harness();
-    for (const level of [LEVEL_FIRST, LEVEL_AFTER_0_1_0]) {
-      db.engine.root.level = level;
-      expect(db.collection.store.mayCutThings()).toBe(level === LEVEL_AFTER_0_1_0);
-    }
   });
 
   test('stays in one record while a node of the cluster may know nothing else', () => {

@@ -9,7 +9,6 @@
  * pass for either side.
  */
 import { isFitSecret } from '../../between/cluster-secret.js';
-import { PROTOCOL_AFTER_0_1_0, PROTOCOL_VERSIONS } from '../../between/peer-protocol.js';
 import { AskError } from '../questions.js';
 import { Transport, type TransportOptions } from '../transport.js';
 import { decodeAnswer, decodeQuestion, encodeAnswer, encodeQuestion } from './formation-messages.js';
@@ -112,7 +111,7 @@ export async function handOver(
   }
 }
 
-/** Talks with a one-time secret, encrypted and with nobody who knows no encryption. */
+/** Talks with a one-time secret, encrypted. */
 function transportOf(
   secret: string,
   own: AdoptionSelf,
@@ -127,7 +126,6 @@ function transportOf(
     secret,
     tls: null,
     encryption: 'on',
-    versions: { ...PROTOCOL_VERSIONS, min: PROTOCOL_AFTER_0_1_0 },
     heartbeatMs: ANSWER_MS,
     silenceMs: ANSWER_MS,
     onFrame: nothing,

@@ -173,8 +173,6 @@ export function decodeAnswer(bytes: Uint8Array): FormationAnswer | null {
 }
 
 const FORMAT = 1;
-/** The level of a joiner that says none: the engine's `LEVEL_FIRST`, which the consensus thread does not load. */
-const LEVEL_UNSAID = 1;
 const QUESTION_CODES = { hello: 1, promise: 2, founded: 3, join: 4, invite: 5, adopt: 6 } as const;
 const ANSWER_CODES = {
   unknown: 0,
@@ -199,7 +197,7 @@ function decode<T>(bytes: Uint8Array, read: (reader: ByteReader) => T): T | null
 
 function readJoiner(reader: ByteReader): Joiner {
   const founder = readFounder(reader);
-  const level = reader.remaining > 0 ? reader.varint() : LEVEL_UNSAID;
+  const level = reader.varint();
   return reader.remaining > 0 ? { ...founder, level, invitation: reader.varint() } : { ...founder, level };
 }
 
