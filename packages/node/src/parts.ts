@@ -58,7 +58,7 @@ export { errorBody, Heads, statusOfReply } from './listen/http/reply.js';
 export type { RequestHeaders } from './listen/http/request-headers.js';
 export { ClientAddresses } from './listen/limits/client-addresses.js';
 export { NativeListener, type NativeOptions } from './listen/native/listener.js';
-export { NO_TERMS, numberedOf, problemOf, termsOf } from './listen/shared/terms.js';
+export { noTerms, numberedOf, problemOf, termsOf } from './listen/shared/terms.js';
 export { bootstrapCluster } from './operate/start/bootstrap.js';
 export { LAG_LOW_MS } from './operate/status/lagging.js';
 export type { InviteAnswer } from './peers/formation/formation.js';

@@ -4,7 +4,7 @@ import type { ChangeOutcome, Reply } from '../../groups/request.js';
 import type { Principal } from '../auth/authenticator.js';
 import type { ByteBudget, Bytes } from '../limits/byte-budget.js';
 import type { ClientAddresses } from '../limits/client-addresses.js';
-import { NO_TERMS, type TermHeaders } from '../shared/terms.js';
+import { noTerms, type TermHeaders } from '../shared/terms.js';
 import { type AnswerBuffer, LONG_BYTES, type Unsent } from './answer-buffer.js';
 import type { Batch } from './batch.js';
 import { BodyBuffer } from './body-buffer.js';
@@ -146,7 +146,7 @@ export class Exchange {
   /** The sender is known: the requests of some may change nothing, whatever their headers say. */
   identify({ user, readOnly }: Principal): void {
     this.user = user;
-    if (readOnly) this.terms = { ...(this.terms ?? NO_TERMS), readOnly: 'true' };
+    if (readOnly) this.terms = { ...(this.terms ?? noTerms()), readOnly: 'true' };
   }
 
   /** The sender is known: what came of the body counts against another budget, and the rest may come. */

@@ -11,7 +11,7 @@
  */
 import type { HttpRequest } from 'uWebSockets.js';
 import type { RequestIds } from '../shared/request-ids.js';
-import { NO_TERMS, numberedOf, type TermHeaders } from '../shared/terms.js';
+import { noTerms, numberedOf, type TermHeaders } from '../shared/terms.js';
 
 /** The headers of a request, as far as they are used. */
 class HeadersRead {
@@ -178,10 +178,6 @@ const OPENING_BRACE = 0x7b;
 
 /** Asks for a last line that says what there was. */
 const END_QUERY = 'end=1';
-
-function noTerms(): TermHeaders {
-  return { ...NO_TERMS };
-}
 
 function joined(first: string | null, second: string): string {
   return first === null ? second : `${first}, ${second}`;

@@ -20,7 +20,7 @@ import {
   ShapeTree,
 } from '@althing/engine';
 import type { ProgramBody, Terms } from '../../groups/request.js';
-import { NO_TERMS, numberedOf, problemOf, type TermHeaders, termsOf } from '../shared/terms.js';
+import { noTerms, numberedOf, problemOf, type TermHeaders, termsOf } from '../shared/terms.js';
 
 /** The credentials of an AUTH as a header has them: see `parseAuthorization`. Null for values that can be none. */
 export type Authorization = string | null;
@@ -191,7 +191,7 @@ function headBytes(code: number): number {
 function readOptions(reader: MsgpackReader, named: Buffer): PackedOptions | null {
   const count = reader.mapSize();
   if (count === null) return null;
-  const headers: TermHeaders = { ...NO_TERMS };
+  const headers: TermHeaders = noTerms();
   let timeoutMs: number | null = null;
   for (let i = 0; i < count; i++) {
     const key = reader.str();

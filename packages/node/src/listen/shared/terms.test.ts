@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import { NO_TERMS as none, numberedOf, problemOf, termsOf } from './terms.js';
+import { noTerms, numberedOf, problemOf, termsOf } from './terms.js';
+
+const none = noTerms();
 
 describe('headers with terms', () => {
   test.each([

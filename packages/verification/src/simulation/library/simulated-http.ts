@@ -14,7 +14,7 @@ import {
 } from '@althing/client/parts';
 import {
   errorBody,
-  NO_TERMS,
+  noTerms,
   numberedOf,
   problemOf,
   type Reply,
@@ -187,7 +187,7 @@ function termsIn(attempt: Attempt): Terms {
   const headers = new Map(Object.entries(httpHeaders(attempt)));
   const name = headers.get('Althing-Request');
   const terms = {
-    ...NO_TERMS,
+    ...noTerms(),
     key: headers.get('Idempotency-Key') ?? null,
     request: name === undefined ? null : numberedOf(name),
     dryRun: headers.get('Althing-Dry-Run') ?? null,
