@@ -78,8 +78,6 @@ export type Command =
     }
   /** Where the members of the cluster are, this node included, and who was removed from it. */
   | { readonly kind: 'peers'; readonly peers: readonly PeerAddress[] }
-  /** Format of segments in which the log may be written from now on: the level of the cluster allows it. */
-  | { readonly kind: 'log_format'; readonly format: number }
   /** Asks how far the logs are: `positions` tells it. */
   | { readonly kind: 'describe_groups' }
   /** Sends a message to the engine side of another node: there it is `called`. */

@@ -170,9 +170,6 @@ export class ConsensusSide<Net extends Network = Network> {
           .filter((node) => node !== this.settings.nodeId);
         this.tellNetwork();
         return;
-      case 'log_format':
-        this.ports.disk.log.useFormat(command.format);
-        return;
       case 'call':
         this.links.call(command);
         return;

@@ -227,7 +227,6 @@ describe('the level of the cluster', () => {
     world.members.tick();
     world.members.tick();
     expect(world.session.pending).toBe(0);
-    expect(world.sent('log_format')).toEqual([{ kind: 'log_format', format: 2 }]);
   });
 
   test('stays where one member knows no higher one', async () => {

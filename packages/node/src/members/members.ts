@@ -60,9 +60,6 @@ export interface MembersOptions {
 /** How long what a member said of its level counts, in milliseconds: some hellos. */
 const LEVEL_HEARD_MS = 5 * HELLO_MS;
 
-/** The format of log segments that is written. */
-const LOG_FORMAT = 2;
-
 /** Pause after something that did not work, in milliseconds. */
 const RETRY_MS = 1000;
 
@@ -81,7 +78,6 @@ export class Members {
   readonly resting: Resting;
   /** The list that the consensus thread has, and the state that it was made of. */
   private told: { readonly root: RootGroup; readonly version: number } | null = null;
-  private toldLogFormat = false;
   private readonly admissions: Admissions;
   /** The change of Raft's membership that is under way; 0 for none. */
   private changing = 0;
@@ -156,7 +152,6 @@ export class Members {
     this.tellPeers();
     this.announce();
     this.raiseLevel();
-    this.tellLogFormat();
     this.inviter.work(session.leading ? root().invitations : NO_INVITATIONS);
     this.hellos.tick();
     this.reconcile();
@@ -247,15 +242,6 @@ export class Members {
     // Those that are new to the list have heard nothing of this node yet.
     this.hellos.anew();
     send({ kind: 'peers', peers: known.map(({ nodeId, host, port }) => ({ nodeId, host, port })) });
-  }
-
-  /**
-   * Lets the log be written in its newest format.
-   */
-  private tellLogFormat(): void {
-    if (this.toldLogFormat) return;
-    this.toldLogFormat = true;
-    this.options.send({ kind: 'log_format', format: LOG_FORMAT });
   }
 
   /** Does the next step towards Raft groups with the members of the list. */

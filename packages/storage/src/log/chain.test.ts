@@ -69,14 +69,13 @@ describe('a log of the first version', () => {
 
   test('goes on in its format, and in the new one from when that is allowed on', async () => {
     const disk = oldLog();
-    let store = await LogStore.open(disk, OPTIONS);
+    let store = await LogStore.open(disk, { ...OPTIONS, format: 1 });
     await store.appended(entries(6, 42, 2, 3, store.view(6).hash(41)!));
     await store.appended(entries(7, 10, 2, 2, 815));
     await store.close();
     expect(new Set(await formatsOn(disk))).toEqual(new Set([1]));
 
     store = await LogStore.open(disk, OPTIONS);
-    store.useFormat(2);
     await store.appended(entries(6, 44, 2, 3, store.view(6).hash(43)!));
     // In place of entries of the old format.
     await store.appended(entries(7, 11, 3, 4, store.view(7).hash(10)!));
@@ -84,8 +83,8 @@ describe('a log of the first version', () => {
     await store.close();
     expect((await formatsOn(disk)).slice(-2)).toEqual([1, 2]);
 
-    // Whoever opens it without leave to write the new format goes on with it all the same.
-    store = await LogStore.open(disk, OPTIONS);
+    // Whoever opens it to write the old format goes on with the new one all the same.
+    store = await LogStore.open(disk, { ...OPTIONS, format: 1 });
     expect(stateOf(store)).toEqual(before);
     expect(textOf(store, 7)[0]).toMatch(/^2 1 new 10/);
     expect(textOf(store, 7)[1]).toMatch(/^4 1 new 11/);
@@ -162,9 +161,9 @@ describe.each([1, 2])('the chain of a log in format %i', (format) => {
   });
 
   test('knows no other format', async () => {
-    const store = await LogStore.open(new MemoryDisk(), settings);
-    expect(() => store.useFormat(3)).toThrow(MisuseError);
-    await store.close();
-    await expect(LogStore.open(new MemoryDisk(), { ...settings, format: 0 })).rejects.toThrow(MisuseError);
+    for (const unknown of [0, 3])
+      await expect(LogStore.open(new MemoryDisk(), { ...settings, format: unknown })).rejects.toThrow(
+        MisuseError,
+      );
   });
 });

@@ -15,7 +15,7 @@ import { DurableView } from './durable-view.js';
 import { recordBytesMax } from './format.js';
 import { GroupLog } from './group-log.js';
 import { applyRecord, type Group, Groups } from './groups.js';
-import { demandFormat, type LogStoreOptions, type LogStoreSettings, logStoreSettings } from './options.js';
+import { type LogStoreOptions, type LogStoreSettings, logStoreSettings } from './options.js';
 import { linkAt, readEntries } from './reader.js';
 import { type RecoveredLog, recoverLog } from './recovery.js';
 import type { Segments } from './segments.js';
@@ -130,16 +130,6 @@ export class LogStore {
       slot.pending++;
       this.enqueue({ operations: [], compaction: { group: slot, upTo }, bytes: recordBytesMax(0), done });
     });
-  }
-
-  /**
-   * Writes a format of segments from the next write on, in a segment of its own, unless a higher one is
-   * written already: what was written in a format can only be read by software that knows it, so there is no
-   * way back. Throws `MisuseError` for a format that there is not.
-   */
-  useFormat(format: number): void {
-    demandFormat(format);
-    this.segments.useFormat(format);
   }
 
   stats(): LogStats {

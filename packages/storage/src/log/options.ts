@@ -23,7 +23,7 @@ export type LogStoreOptions = {
   readonly maxWaitingBytes?: number;
   /** 16 bytes that tell this store from others, checked at each start. Default: zeros. */
   readonly storeId?: Uint8Array;
-  /** The format of segments to write, 1 or 2, unless the newest one there has a higher. Default 1. */
+  /** The format of segments to write, 1 or 2, unless the newest one there has a higher. Default 2. */
   readonly format?: number;
   /** How the chain hashes of entries are computed. Default: not known, so they are not compared. */
   readonly chainHash?: ChainHash;
@@ -62,10 +62,12 @@ export function logStoreSettings(options: LogStoreOptions): LogStoreSettings {
     storeId,
     observe: options.observe ?? null,
     chainHash: options.chainHash ?? null,
-    format: options.format ?? SEGMENT_FORMAT_FIRST,
+    format: options.format ?? SEGMENT_FORMAT_NEWEST,
   };
-  const { segmentBytes, maxAppendBytes } = settings;
-  demandFormat(settings.format);
+  const { segmentBytes, maxAppendBytes, format } = settings;
+  const isKnown =
+    Number.isInteger(format) && format >= SEGMENT_FORMAT_FIRST && format <= SEGMENT_FORMAT_NEWEST;
+  demand(isKnown, `there is no format ${format} of segments`);
   demand(
     segmentBytes % 8 === 0 && segmentBytes >= SEGMENT_BYTES_MIN,
     'a segment size below 1 KiB or not of eights',
@@ -75,11 +77,4 @@ export function logStoreSettings(options: LogStoreOptions): LogStoreSettings {
     'a segment or append over 1 GiB',
   );
   return settings;
-}
-
-/** Throws `MisuseError` for a format of segments that this software can't write. */
-export function demandFormat(format: number): void {
-  const isKnown =
-    Number.isInteger(format) && format >= SEGMENT_FORMAT_FIRST && format <= SEGMENT_FORMAT_NEWEST;
-  demand(isKnown, `there is no format ${format} of segments`);
 }
