@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { Harness } from '../testing/harness.js';
 import { brokenRules, newGroup, stateLines } from '../testing/state-lines.js';
+import type { List } from '../value/containers.js';
 import { takeBack } from './transaction.js';
 
 let db: Harness;
@@ -41,6 +42,31 @@ describe('an instance whose moment is over', () => {
     expect(left()).toEqual([2, 5, false, true, 3]);
     pass(20);
     expect(left()).toEqual([0, 3, false, false, 1]);
+  });
+
+  test('goes from a set without a look at the lists beside it', () => {
+    db.run(
+      '.log = range(10); .set = set(); .in = {carts: set()}; .set.add(cart(1, 5)); .in.carts.add(cart(2, 5), cart(3, 9));',
+    );
+    const log = db.collection.store.root.get('log') as List;
+    let looks = 0;
+    Object.defineProperty(log, 'items', {
+      get: () => {
+        looks += 1;
+        return log.held;
+      },
+    });
+    const expire = (seconds: number): void => {
+      db.nowMs += 1000 * seconds;
+      while (db.engine.hasExpired(db.collection.id)) db.engine.expire(db.collection.id, () => false);
+    };
+    expire(5);
+    expect(db.run("type_count('Cart');")).toBe(1);
+    // For the one whose owner was not known yet; that is known to the next.
+    expect(looks).toBeLessThan(3);
+    looks = 0;
+    expire(4);
+    expect([db.run("type_count('Cart');"), looks]).toEqual([0, 0]);
   });
 
   test('goes from wherever something refers to it', () => {

@@ -49,11 +49,17 @@ export class Owners {
     if (heavy !== undefined && portion.leaveRelations(heavy))
       return { count: 1, left: new Set([heavy]), isLeaving: true };
     const left = new Set(things.slice(0, Math.max(count, 1)).filter(({ refs }) => refs > 0));
-    for (const id of [store.root.id, ...this.ids]) {
-      if (left.size === 0) break;
-      if (heavy === undefined) letGo(store, transaction, id, left);
-      else if (letGoOfSome(store, transaction, id, left, portion) === 'some') break;
-      for (const thing of left) if (thing.refs === 0) left.delete(thing);
+    const owners = [store.root.id, ...this.ids];
+    const steps = heavy === undefined ? [letGoInPlaces, letGoInLists] : [];
+    for (const step of steps) {
+      for (const id of owners) {
+        if (left.size > 0) step(store, transaction, id, left);
+        forgetGone(left);
+      }
+    }
+    for (const id of heavy === undefined ? [] : owners) {
+      if (left.size === 0 || letGoOfSome(store, transaction, id, left, portion) === 'some') break;
+      forgetGone(left);
     }
     return { count: Math.min(Math.max(count, 1), things.length), left, isLeaving: false };
   }
@@ -79,21 +85,30 @@ export function letGo(
   id: number,
   things: ReadonlySet<Thing>,
 ): boolean {
-  const owner = store.find(id);
-  if (owner === undefined) return false;
-  store.load(owner);
+  const inPlaces = letGoInPlaces(store, transaction, id, things);
+  return letGoInLists(store, transaction, id, things) || inPlaces;
+}
+
+/** The same for sets and properties, where each thing is found at once. */
+function letGoInPlaces(
+  store: Store,
+  transaction: Transaction,
+  id: number,
+  things: ReadonlySet<Thing>,
+): boolean {
   const goes = (thing: Thing): boolean => things.has(thing);
-  const places: [key: string, value: Value][] = [];
+  const places: [key: string, value: ThingSet | null][] = [];
+  const owner = find(store, id);
+  if (owner === undefined) return false;
   owner.forEach((key, value) => {
-    if (value instanceof List || value instanceof ThingSet || refersTo(value, goes))
-      places.push([key, value]);
+    if (value instanceof ThingSet) places.push([key, value]);
+    else if (refersTo(value, goes)) places.push([key, null]);
   });
   let changed = false;
-  for (const [key, value] of places) {
-    if (value instanceof List) changed = takeOutOfList(transaction, value, goes) || changed;
-    else if (value instanceof ThingSet) {
-      const gone = [...things].filter((thing) => value.members.has(thing));
-      if (gone.length > 0) transaction.removeMembers(value, gone);
+  for (const [key, set] of places) {
+    if (set !== null) {
+      const gone = [...things].filter((thing) => set.members.has(thing));
+      if (gone.length > 0) transaction.removeMembers(set, gone);
       changed ||= gone.length > 0;
     } else {
       const field = owner.type === null ? undefined : owner.field(key);
@@ -104,6 +119,37 @@ export function letGo(
     }
   }
   return changed;
+}
+
+/** The same for lists, of which all items have to be looked at: not for things that nothing refers to any more. */
+function letGoInLists(
+  store: Store,
+  transaction: Transaction,
+  id: number,
+  things: ReadonlySet<Thing>,
+): boolean {
+  const lists: List[] = [];
+  find(store, id)?.forEach((_, value) => {
+    if (value instanceof List) lists.push(value);
+  });
+  let changed = false;
+  for (const list of lists) {
+    const left = new Set([...things].filter(({ refs }) => refs > 0));
+    if (left.size === 0) break;
+    changed = takeOutOfList(transaction, list, (thing) => left.has(thing)) || changed;
+  }
+  return changed;
+}
+
+/** A thing, loaded. */
+function find(store: Store, id: number): Thing | undefined {
+  const thing = store.find(id);
+  if (thing !== undefined) store.load(thing);
+  return thing;
+}
+
+function forgetGone(things: Set<Thing>): void {
+  for (const thing of things) if (thing.refs === 0) things.delete(thing);
 }
 
 /**
