@@ -72,8 +72,6 @@ export class ThingMemory implements Loader {
   private writer = new ByteWriter(SCRATCH_BYTES);
   /** For the first record of a thing, beside which its pages are encoded. */
   private recordWriter = new ByteWriter();
-  /** Whether every node of the cluster knows things and sets in pages. */
-  mayCutThings: () => boolean = () => true;
 
   protected readonly records: ThingRecords;
 
@@ -254,7 +252,7 @@ export class ThingMemory implements Loader {
     const known = this.homeOf(thing)?.properties ?? null;
     if (known?.isWanted === true) return known;
     known?.cut(0, sink);
-    const isWanted = known === null && PropertyPages.isWanted(thing) && this.mayCutThings();
+    const isWanted = known === null && PropertyPages.isWanted(thing);
     if (known === null && !isWanted) return null;
     const home = this.pagesOf(thing);
     home.properties = isWanted ? new PropertyPages(thing, home) : null;

@@ -56,9 +56,8 @@ export function writeStored(
   if (value instanceof List || value instanceof ThingSet) {
     const pages = containerPages(value, thing, store);
     if (pages instanceof ListPages) {
-      const isMarked = store.mayCutThings();
-      out.u8(isMarked ? LIST2 : LIST);
-      pages.write(out, isMarked, sink);
+      out.u8(LIST2);
+      pages.write(out, sink);
     } else if (pages !== null) {
       out.u8(SET);
       pages.write(out, sink);

@@ -71,9 +71,14 @@ describe('a large list', () => {
   test('of the form of release 0.1.0 is read, and has the present one when it was touched', () => {
     const fixture = new Fixture(5000);
     const formOf = (): string => Buffer.from(fixture.records.get('1:0') ?? []).toString('latin1');
-    fixture.group.store.mayCutThings = () => false;
     fixture.checkpoint();
-    expect(formOf()).toContain('list\x18');
+    // In that form, pages have 256 and 136 entries, and no mark in the lowest bit.
+    const first = formOf()
+      .replace('list\x1a', 'list\x18')
+      .replaceAll('\x80\x04', '\x80\x02')
+      .replace('\x90\x02', '\x88\x01');
+    expect(first).toContain('list\x18');
+    fixture.records.set('1:0', Buffer.from(first, 'latin1'));
     fixture.reopen();
     expect(fixture.list.items).toHaveLength(5000);
     fixture.change((transaction) => transaction.append(fixture.list, 5000));

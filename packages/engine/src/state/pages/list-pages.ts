@@ -172,14 +172,14 @@ export class ListPages extends PageTable<ListPage> implements Backing {
   }
 
   /** Writes the head, and freezes the pages that changed. */
-  write(out: ByteWriter, isMarked: boolean, sink: PageSink): void {
+  write(out: ByteWriter, sink: PageSink): void {
     this.freeze(sink);
     out.varint(this.list.nesting);
     out.varint(this.list.inner);
     out.varint(this.pages.length);
     for (const page of this.pages) {
       out.varint(page.number);
-      out.varint(isMarked ? 2 * page.entries + (mustBeRead(page) ? 1 : 0) : page.entries);
+      out.varint(2 * page.entries + (mustBeRead(page) ? 1 : 0));
     }
   }
 

@@ -108,23 +108,6 @@ describe('a large set', () => {
     expect([...fixture.records.keys()]).toEqual(['1:0']);
   });
 
-  test('is stored whole while a node may know nothing else, and in pages when it is touched after that', () => {
-    const fixture = new Fixture(0);
-    fixture.group.store.mayCutThings = () => false;
-    fixture.add(3000);
-    fixture.checkpoint();
-    expect(fixture.count).toBe(1);
-    const { shared, ids } = fixture;
-    fixture.reopen();
-    fixture.change((transaction) => transaction.setProperty(fixture.group.store.root, 'x', 1));
-    fixture.change((transaction) => transaction.deleteProperty(fixture.group.store.root, 'x'));
-    fixture.checkpoint();
-    expect(fixture.count).toBe(1 + 3);
-    expect(fixture.shared).toBe(shared);
-    fixture.reopen();
-    expect(fixture.ids).toEqual(ids);
-  });
-
   test('tells to which things it refers without coming into memory', () => {
     const fixture = new Fixture(3000);
     const { ids } = fixture;

@@ -15,7 +15,7 @@ export function containerPages(
 ): ListPages | MemberPages | null {
   if (isPagedList(value) || isPagedSet(value)) return value.backing;
   if (value instanceof List && ListPages.isWanted(value)) return ListPages.cut(value, store.pagesOf(owner));
-  if (value instanceof ThingSet && MemberPages.isWanted(value) && store.mayCutThings())
+  if (value instanceof ThingSet && MemberPages.isWanted(value))
     return MemberPages.cut(value, store.pagesOf(owner));
   return null;
 }

@@ -173,19 +173,6 @@ describe('a thing of many properties', () => {
     expect(fixture.lines).toBe(lines);
   });
 
-  test('stays in one record while a node of the cluster may know nothing else', () => {
-    const fixture = new Fixture(MANY);
-    fixture.group.store.mayCutThings = () => false;
-    fixture.checkpoint();
-    expect(fixture.names).toHaveLength(1);
-    const { shared } = fixture;
-    fixture.group.store.mayCutThings = () => true;
-    fixture.set('k0', 0);
-    fixture.checkpoint();
-    expect(fixture.names.length).toBeGreaterThan(4);
-    expect(fixture.shared).toBe(shared);
-  });
-
   test('tells to which things it refers without coming into memory', () => {
     const fixture = new Fixture(MANY);
     const { store } = fixture.group;
@@ -296,7 +283,6 @@ describe('a thing of many properties', () => {
         const other = new Fixture(0);
         for (const [name, held] of fixture.big.entries())
           other.set(name, held instanceof List ? new List(held.items.slice()) : held);
-        other.group.store.mayCutThings = () => false;
         other.checkpoint();
         expect(shared).toBe(other.shared);
         const { size } = fixture.big.shape;
