@@ -39,9 +39,9 @@ testInBrowser(
       // What one node knows is there while another one does not answer.
       cluster.node(2).signal('SIGSTOP');
       await opened.go('#/');
+      await page.getByText('asking …').waitFor();
       await page.getByLabel('Collections').getByRole('link', { name: 'stuff' }).waitFor();
       await page.getByLabel('Nodes').getByRole('cell', { name: '127.0.0.3' }).waitFor();
-      expect(await page.getByText('asking …').isVisible()).toBe(true);
       cluster.node(2).signal('SIGCONT');
       await page.getByText('asking …').waitFor({ state: 'detached' });
       await opened.go('#/q');
