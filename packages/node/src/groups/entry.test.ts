@@ -21,6 +21,12 @@ describe('entries of the log', () => {
     expect(decodeEntry(encodeEntry(head, effects, new ByteWriter()))).toMatchObject({ head, effects });
   });
 
+  test('give an answer that does not keep the parcel in which they came', () => {
+    const entry = encodeEntry({ ...plainHead(6), elapsed: 1, client, reply }, effects, new ByteWriter());
+    const parcel = Buffer.concat([new Uint8Array(16_384), entry]);
+    expect(decodeEntry(parcel.subarray(16_384)).head.reply.buffer.byteLength).toBe(reply.length);
+  });
+
   test('cost a few bytes when they carry no names', () => {
     const head = plainHead(1_700_000_000_000);
     expect(encodeEntry(head, effects, new ByteWriter()).length).toBe(effects.length + 9);

@@ -145,7 +145,8 @@ export function decodeEntry(payload: Uint8Array): ChangeEntry {
   const request = (flags & WITH_REQUEST) === 0 ? null : readRequest(input);
   const key = (flags & WITH_KEY) === 0 ? null : readKey(input);
   const client = (flags & WITH_CLIENT) === 0 ? null : readClient(input);
-  const reply = flags === 0 ? NO_REPLY : input.blob();
+  // A copy: the entry lies in a parcel with others, and an answer that is kept for an hour would keep all of that.
+  const reply = flags === 0 ? NO_REPLY : new Uint8Array(input.blob());
   return { head: { time, elapsed, request, key, client, reply }, effects: input.bytes(input.remaining) };
 }
 
