@@ -16,6 +16,7 @@ let stuff: number;
 
 beforeEach(async () => {
   bench = await new TestBench().start();
+  bench.pauseMaxMs = 10;
   stuff = bench.engine.root.collectionsByName.get('stuff')?.id ?? 0;
 });
 

@@ -32,9 +32,6 @@ const TURNS = 200;
 /** Time stands still: nothing that waits for it comes about. */
 const STILL: Clock = { now: () => 0, after: () => () => {}, every: () => () => {} };
 
-/** What waits longer waits for ever. */
-const PAUSE_MAX_MS = 10;
-
 /** There are no other nodes. */
 const NOBODY: Network = {
   send: () => false,
@@ -73,6 +70,8 @@ export class TestBench {
   private life = 0;
   /** Work of the engine side behind a short pause. */
   private readonly paused = new Set<() => void>();
+  /** The longest pause of the engine side that ends, in milliseconds: what waits longer waits for ever. */
+  pauseMaxMs = 0;
   /** Work that the consensus side does now and then. */
   private ticks: (() => void)[] = [];
 
@@ -136,7 +135,7 @@ export class TestBench {
   }
 
   private after(ms: number, work: () => void): () => void {
-    if (ms <= PAUSE_MAX_MS) this.paused.add(work);
+    if (ms <= this.pauseMaxMs) this.paused.add(work);
     return () => this.paused.delete(work);
   }
 
