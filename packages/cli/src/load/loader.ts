@@ -13,7 +13,7 @@ const ROWS_MAX = 2000;
 const LENGTH_MAX = 400 * 1024;
 const ROWS_FIRST = 100;
 
-/** How long the code of a step may run, so that nobody else waits for long, in milliseconds. */
+/** Milliseconds that the code of a step may run, so that nobody else waits for long. */
 const STEP_MS = 10;
 
 export interface LoaderOptions {
@@ -60,7 +60,7 @@ interface StepAnswer {
   /** Their places in the step, and why. */
   readonly refused: readonly (readonly [number, string])[];
   readonly skipped: number;
-  /** How long the code ran: what lies between is the disk's, and keeps nobody waiting. */
+  /** Milliseconds that the code ran: the rest of the answer's time is the disk's, and keeps nobody waiting. */
   readonly ms: number;
 }
 

@@ -11,7 +11,7 @@ import { Palette, type PaletteAction } from './palette.js';
 import { COLLECTION_PLACE, PLACES, type Place, placeOf } from './places.js';
 import { Tour } from './tour.js';
 
-/** How often the collections are asked for while no node told them, in milliseconds. */
+/** Milliseconds between two questions for the collections while no node told them. */
 const LEARN_MS = 4000;
 
 export function Frame(): JSX.Element {

@@ -152,7 +152,7 @@ function Table({
   );
 }
 
-/** What becomes of what is not data. */
+/** Choices for what a backup holds beside the data. */
 const ACCESS: readonly (readonly [title: string, options: ReadonlyMap<string, boolean>])[] = [
   ['users and access of the backup', new Map()],
   ['of all users only me, with all privileges', new Map([['take_access', true]])],

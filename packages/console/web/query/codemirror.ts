@@ -66,8 +66,8 @@ export interface Editor {
 const LINT_MS = 200;
 
 /**
- * How long nobody types before the page is told of it, and how long it waits at most while somebody does, in milliseconds: to draw it anew
- * and to judge a long text takes as long as a key may.
+ * Milliseconds until the page is told of a new text: after a pause, and at most, while somebody types. To draw it anew and to judge a long
+ * text takes as long as a key may.
  */
 const TELL_MS = { pause: 120, most: 450 };
 

@@ -134,7 +134,7 @@ export function loadNames(scope: string): Promise<Names> {
   return loading;
 }
 
-/** Whether a node answered with an error: who may not see something has nothing of it. Without an answer it has to be asked for again. */
+/** True where a node answered with an error: a user who may not see something has nothing of it. Without an answer the question is asked again. */
 function isAnswer(error: unknown): boolean {
   if (!(error instanceof AlthingError)) throw error;
   return error instanceof QueryError && !(error instanceof NodeErr);

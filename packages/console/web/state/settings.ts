@@ -92,7 +92,7 @@ export function pageSays(name: string): string {
 /** Whether the node serves a console that changes nothing (`console = read_only`). */
 export const isReadOnlyForGood = pageSays('althing-console') === 'read_only';
 
-/** Whether the cluster is marked as production (`console = production`): each window begins read-only. */
+/** The cluster is marked as production (`console = production`): each window begins read-only. */
 export const isProduction = pageSays('althing-console') === 'production';
 
 /** Whether this page refuses to change anything. */

@@ -17,7 +17,7 @@ interface Props {
   /** A name to type first: what it does can't be taken back. */
   readonly typed?: string;
   /** Shows what the query gave; then the window stays open. */
-  /** Whether a dry run can count what it would change. */
+  /** A dry run can count the changes of this action. */
   readonly canBeTried?: boolean;
   readonly show?: (value: WireValue) => ComponentChildren;
   readonly done: () => void;

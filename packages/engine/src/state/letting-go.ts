@@ -17,11 +17,11 @@ const OWNERS_MAX = 16;
 
 /** Outcome of a slice for things that are to go. */
 export interface LetGo {
-  /** How many of them had their turn. */
+  /** The number of them that had their turn. */
   readonly count: number;
   /** Those of them that are still referred to. */
   readonly left: ReadonlySet<Thing>;
-  /** Whether the one that had its turn has more partners in relations than a slice has room for. */
+  /** The one that had its turn has more partners in relations than a slice has room for. */
   readonly isLeaving: boolean;
 }
 
@@ -185,7 +185,7 @@ export function letGoOfSome(
   return changed ? 'all' : 'none';
 }
 
-/** Whether a thing has a property with another one that can't let go of it. */
+/** True where a thing has a property with another one that can't let go of it. */
 function keeps(store: Store, id: number, thing: Thing): boolean {
   const owner = store.thingOfId(id);
   store.load(owner);

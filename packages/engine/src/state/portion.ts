@@ -31,7 +31,7 @@ export class Portion {
     private readonly transaction: Transaction,
   ) {}
 
-  /** Whether nothing was taken yet. */
+  /** True as long as nothing was taken. */
   get isWhole(): boolean {
     return this.left === WEIGHT_MAX;
   }

@@ -157,7 +157,7 @@ export class RaftGroup {
     if (epoch !== this.told.epoch) return;
     this.streams = this.notices?.isPaused ?? false;
     if (!this.accepts(payloads, answers)) {
-      // What fits is taken, or as many would come again, and be refused again, for ever.
+      // As many as fit are taken: all of them would come again, and be refused again, for ever.
       const refused = payloads.findIndex(
         (payload, at) => !this.accepts([payload], answers.slice(at, at + 1)),
       );

@@ -156,7 +156,7 @@ export class CollectionFeed {
       else if (part.last.index === tail.position.index) return;
       else {
         this.takePart(tail, part);
-        // What one read has no room for is read at once.
+        // The next read follows at once where this one had no room for all.
         if (part.last.index >= appliedIndex) this.pause();
       }
     } finally {

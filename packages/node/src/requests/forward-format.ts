@@ -81,7 +81,7 @@ export interface ForwardedRequest {
   readonly name: Terms['name'];
   /** Null when it has none. */
   readonly id: string | null;
-  /** Whether an earlier attempt may have made the change. */
+  /** An earlier attempt may have made the change. */
   readonly undecided: boolean;
   /** Whether the sender wants to know what code says by `log`. */
   readonly wantsLogs: boolean;

@@ -99,7 +99,7 @@ describe('in a cluster', () => {
   });
 
   test('time counts for who asked, at the node that ran it: the leader, for what another node sends on', async () => {
-    // What a query logs takes 30 ms.
+    // Each call of log() takes 30 ms.
     const slow = await MiniCluster.begin(2, { logged: () => (slow.now += 30) });
     cluster = slow;
     await ask(

@@ -12,7 +12,7 @@ import { startThingsDb } from './yardsticks/thingsdb.js';
 export interface RequestsOptions extends ContestOptions {
   /** Folder of another built checkout; undefined for none. */
   readonly against: string | undefined;
-  /** Whether a bare server that answers at once is measured beside this build. */
+  /** A bare server that answers at once is measured beside this build. */
   readonly withEcho: boolean;
   /** The program of ThingsDB; undefined for none. */
   readonly thingsDb: string | undefined;

@@ -91,7 +91,7 @@ export class KeyPage implements Page {
     return { key: this.keyAt(at), id: this.ids[at]! };
   }
 
-  /** Whether the entry at a place has the key that is looked for. */
+  /** True where the entry at a place has the key that is looked for. */
   has(at: number, id: number): boolean {
     return at < this.entries && this.compareCommon() === 0 && this.compareRest(at, id) === 0;
   }
@@ -278,7 +278,7 @@ export class KeyPage implements Page {
     return this.ends.at(-1) ?? 0;
   }
 
-  /** Where the rest of a key begins; behind all of them where the next one would. */
+  /** The offset at which the rest of a key begins; for the place behind the last one, the offset of the next key. */
   private startAt(at: number): number {
     return at === 0 ? this.common : this.ends[at - 1]!;
   }

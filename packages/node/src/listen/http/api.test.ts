@@ -411,7 +411,7 @@ describe('connections', () => {
       return texts;
     };
     let texts: (string | undefined)[] = [];
-    // Where the machine lets the first one wait, the connection ends, and others for the next 50 ms.
+    // The connection ends where the machine lets the first one wait, and so do others for the next 50 ms.
     await until(async () => {
       texts = await answered();
       return texts[0] !== undefined;
