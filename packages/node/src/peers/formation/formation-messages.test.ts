@@ -1,4 +1,3 @@
-import { LEVEL_FIRST } from '@althing/engine';
 import { describe, expect, test } from '@jest/globals';
 import {
   decodeAnswer,
@@ -39,12 +38,6 @@ const answers: readonly FormationAnswer[] = [
 describe('messages', () => {
   test.each(questions)('questions come out as they went in: %j', (question) => {
     expect(decodeQuestion(encodeQuestion(question))).toEqual(question);
-  });
-
-  test('a node that asks to join and says no level knows the first', () => {
-    const question = encodeQuestion({ kind: 'join', joiner: { ...founder, level: 3 } });
-    const old = question.subarray(0, question.length - 1);
-    expect(decodeQuestion(old)).toEqual({ kind: 'join', joiner: { ...founder, level: LEVEL_FIRST } });
   });
 
   test.each(answers)('answers come out as they went in: %j', (answer) => {
