@@ -35,8 +35,16 @@ describe('entries of the log', () => {
   test('of another format, or with flags of a newer version, are refused', () => {
     expect(() => decodeEntry(Uint8Array.of(3, 0, 0))).toThrow(FormatError);
     expect(() => decodeEntry(Uint8Array.of(0, 0, 0))).toThrow(FormatError);
-    expect(() => decodeEntry(Uint8Array.of(1, 0, 0))).toThrow(FormatError);
     expect(() => decodeEntry(Uint8Array.of(2, 8, 0, 0))).toThrow(FormatError);
+  });
+
+  test('of the first format tell no time that passed', () => {
+    const head = { ...plainHead(3), request, key, reply };
+    const whole = [...encodeEntry(head, effects, new ByteWriter())];
+    // Behind the format, the flags and the time.
+    expect(whole.splice(3, 1)).toEqual([0]);
+    whole[0] = 1;
+    expect(decodeEntry(Uint8Array.from(whole))).toMatchObject({ head, effects });
   });
 
   test('that are cut off are refused', () => {

@@ -14,6 +14,8 @@
 import { ByteReader, type ByteWriter, FormatError } from '@althing/engine';
 
 const FORMAT = 2;
+/** Of the first entries of a cluster that was founded at the first level. They do not tell how much time passed, and are read only. */
+const FORMAT_FIRST = 1;
 
 const WITH_REQUEST = 1;
 const WITH_KEY = 2;
@@ -135,13 +137,13 @@ export function decodeEntry(payload: Uint8Array): ChangeEntry {
   const input = new ByteReader(payload);
   const format = input.u8();
   const flags = input.u8();
-  if (format !== FORMAT || flags > (WITH_REQUEST | WITH_KEY | WITH_CLIENT)) {
+  if ((format !== FORMAT && format !== FORMAT_FIRST) || flags > (WITH_REQUEST | WITH_KEY | WITH_CLIENT)) {
     throw new FormatError(
-      `log entry of format ${format} with flags ${flags}; this version reads format ${FORMAT}`,
+      `log entry of format ${format} with flags ${flags}; this version reads the formats ${FORMAT_FIRST} and ${FORMAT}`,
     );
   }
   const time = input.varint();
-  const elapsed = input.varint();
+  const elapsed = format === FORMAT ? input.varint() : 0;
   const request = (flags & WITH_REQUEST) === 0 ? null : readRequest(input);
   const key = (flags & WITH_KEY) === 0 ? null : readKey(input);
   const client = (flags & WITH_CLIENT) === 0 ? null : readClient(input);

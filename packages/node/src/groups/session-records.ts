@@ -5,12 +5,18 @@
  *   head                   := kind:u8 owner:varint name:text incarnation:varint low:varint age:varint
  *   kind                   := 0 node | 1 client | 2 key
  *   result                 := sequence:varint body:16 bytes reply:blob
+ *
+ * A cluster that was founded at the first level, and a group of it that was not changed since, has another form, which is read only:
+ *
+ *   ORIGINS (id 0, parts)  := (origin:varint incarnation:varint low:varint age:varint count:varint (sequence:varint reply:blob)*)*
+ *   KEY (id: its number)   := age:varint user:varint key:text body:16 bytes reply:blob
  */
 import { ByteReader, type ByteWriter, FormatError } from '@althing/engine';
-import { BODY_HASH_BYTES } from './entry.js';
+import { ANY_BODY, BODY_HASH_BYTES } from './entry.js';
+import type { RecordNumbers } from './record-numbers.js';
 import type { RequestSessions, Result, Session } from './request-sessions.js';
 
-export const SessionRecord = { TABLE: 0x20, SESSION: 0x23 } as const;
+export const SessionRecord = { TABLE: 0x20, ORIGINS: 0x21, KEY: 0x22, SESSION: 0x23 } as const;
 
 /** A record that is put at its place. */
 export type PlacedRecord = readonly [kind: number, id: number, part: number, value: Uint8Array];
@@ -92,6 +98,26 @@ function loadHead(kinds: readonly RequestSessions[], number: number, input: Byte
     number,
   });
   return { sessions, session };
+}
+
+/** Reads a record of nodes of the first form; they get numbers as if they had just been used. */
+export function loadFirstNodes(nodes: RequestSessions, numbers: RecordNumbers, record: Uint8Array): void {
+  const input = new ByteReader(record);
+  while (input.remaining > 0) {
+    const [owner, incarnation, low, age] = [input.varint(), input.varint(), input.varint(), input.varint()];
+    const session =
+      nodes.find(owner, '') ?? nodes.add(owner, '', { incarnation, low, age, number: numbers.take() });
+    for (let count = input.varint(); count > 0; count--)
+      nodes.load(session, input.varint(), ANY_BODY, input.blob());
+  }
+}
+
+/** As `loadFirstNodes`, a key. */
+export function loadFirstKey(keys: RequestSessions, numbers: RecordNumbers, record: Uint8Array): void {
+  const input = new ByteReader(record);
+  const [age, owner, name] = [input.varint(), input.varint(), input.text()];
+  const session = keys.add(owner, name, { incarnation: 0, low: 0, age, number: numbers.take() });
+  keys.load(session, 0, input.latin1(BODY_HASH_BYTES), input.blob());
 }
 
 /** The results in the order of their sequences, in chunks of a bounded size: at least one, which may be empty. */

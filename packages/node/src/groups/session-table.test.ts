@@ -1,3 +1,4 @@
+import { ByteWriter } from '@althing/engine';
 import { describe, expect, test } from '@jest/globals';
 import { seeded } from '../testing/random.js';
 import { ANY_BODY, type ClientRequest, type EntryHead, plainHead, type RequestIdentity } from './entry.js';
@@ -382,6 +383,35 @@ describe('checkpoints', () => {
       }
     }
   });
+});
+
+test('a table of a cluster that was founded at the first level is read with all names, and written in the form of today', () => {
+  const bytes = (...parts: (number | string | Uint8Array)[]): Uint8Array => {
+    const out = new ByteWriter();
+    for (const part of parts) {
+      if (typeof part === 'number') out.varint(part);
+      else if (typeof part === 'string') out.text(part);
+      else out.blob(part);
+    }
+    return out.take();
+  };
+  const reply = encodeReply('42');
+  const body = new ByteWriter();
+  body.latin1(key('a').body);
+  const disk = new Disk();
+  disk.records.set(`${SessionRecord.TABLE} 0 0`, bytes(1, 5, 1000, 1, 2, 1));
+  disk.records.set(`${SessionRecord.ORIGINS} 0 0`, bytes(7, 1, 1, 4, 1, 3, reply, 8, 2, 1, 5, 0));
+  disk.records.set(`${SessionRecord.KEY} 1 0`, Buffer.concat([bytes(3, 1, 'a'), body.take(), bytes(reply)]));
+  const table = disk.load();
+  expect(table.find(request(3))).toMatchObject({ kind: 'reply' });
+  expect(table.find(request(4))).toEqual({ kind: 'new' });
+  expect(table.find(request(9, 1, 1, 8))).toEqual({ kind: 'outdated' });
+  expect(table.findKey(key('a'))).toMatchObject({ kind: 'reply' });
+  table.note(entry(2000, { key: key('b') }));
+  disk.checkpoint(table);
+  expect(disk.records.get(`${SessionRecord.TABLE} 0 0`)?.[0]).toBe(2);
+  // The old records still lie there: all that they tell stands in those of today.
+  expect(contentOf(disk.load())).toEqual(contentOf(table));
 });
 
 /** The same some time later, perhaps of a client that names its requests. */

@@ -12,6 +12,7 @@
  * nodes at the same log position; it lies in checkpoints and snapshots with everything else (`session-records.ts`), with one record:
  *
  *   TABLE (id 0)           := 2 age:varint time:varint next:varint
+ *                           | 1 age:varint time:varint ...                            of a cluster that began at the first level; read only
  *
  * Times are *ages*: milliseconds of the group's log time. Each entry tells how many passed since the one before, by a clock that does not
  * leap. The rules decide what all nodes know of requests, so they are the same on all of them.
@@ -37,6 +38,8 @@ import {
 import {
   encodeSession,
   type LoadedSession,
+  loadFirstKey,
+  loadFirstNodes,
   loadSession,
   type PlacedRecord,
   SessionRecord,
@@ -101,6 +104,8 @@ export class SessionTable {
   private readonly keys: RequestSessions;
   /** By the numbers that the kinds have in records. */
   private readonly kinds: readonly RequestSessions[];
+  /** The form in which it was read. */
+  private format = FORMAT;
   private loading: LoadedSession | null = null;
 
   constructor(limits: TableLimits = TABLE_LIMITS) {
@@ -199,7 +204,12 @@ export class SessionTable {
    */
   loadRecord(kind: number, id: number, part: number, value: Uint8Array): void {
     if (kind === SessionRecord.TABLE) this.loadTable(new ByteReader(value));
-    else if (kind === SessionRecord.SESSION)
+    else if (kind === SessionRecord.ORIGINS || kind === SessionRecord.KEY) {
+      // A table of the second form was written since: these are what it took the place of.
+      if (this.format !== FORMAT_FIRST) return;
+      if (kind === SessionRecord.KEY) loadFirstKey(this.keys, this.numbers, value);
+      else loadFirstNodes(this.nodes, this.numbers, value);
+    } else if (kind === SessionRecord.SESSION)
       this.loading = loadSession(this.kinds, id, part, value, this.loading);
     else throw new FormatError(`unexpected record of kind ${kind}`);
   }
@@ -221,13 +231,14 @@ export class SessionTable {
 
   private loadTable(input: ByteReader): void {
     const format = input.u8();
-    if (format !== FORMAT)
+    this.format = format;
+    if (format !== FORMAT && format !== FORMAT_FIRST)
       throw new FormatError(
-        `a session table of format ${format}; this version reads format ${FORMAT}${format === 1 ? ': data of release 0.1.0 come here by a backup that it took' : ''}`,
+        `a session table of format ${format}; this version reads the formats ${FORMAT_FIRST} and ${FORMAT}`,
       );
     this.ageMs = input.varint();
     this.lastTime = input.varint();
-    this.numbers.begin(input.varint());
+    this.numbers.begin(format === FORMAT ? input.varint() : 1);
   }
 }
 
@@ -246,6 +257,9 @@ export interface TableCapture {
 
 /** Of the record of the table. */
 const FORMAT = 2;
+
+/** Of a group that was not changed since its cluster was founded by software that did so at the first level. */
+const FORMAT_FIRST = 1;
 
 const NEW: KnownRequest = { kind: 'new' };
 const OUTDATED: KnownRequest = { kind: 'outdated' };

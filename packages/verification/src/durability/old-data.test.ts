@@ -32,7 +32,7 @@ afterEach(async () => {
   node?.clear();
 });
 
-describe.each(['0548e2d4'])('data of %s', (version) => {
+describe.each(['39483fa', '0548e2d4'])('data of %s', (version) => {
   test.each(['stopped', 'killed'] as const)('of a node that was %s is read', async (how) => {
     const recorded: Recorded = JSON.parse(readFileSync(join(OLD_DATA, `${version}.json`), 'utf8'));
     const folder = unpacked(version, how);
