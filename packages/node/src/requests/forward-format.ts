@@ -4,8 +4,8 @@
  *
  *   request := version:u8 (1) flags:u8 group:varint incarnation:varint sequence:varint low:varint rootIndex:varint
  *              deadline:varint user:varint format:u8 scope key? id? client? saltKey? modes? body
- *   flags   := 1 a key, 2 an id, 8: an earlier attempt may have made the change, 16: a client's name, 32: the sender wants to know
- *              what code says by `log`, 64: a key for salts, and 128: modes; 4 is of no meaning any more
+ *   flags   := 1 a key, 2 an id, 4 always (without it, nodes of earlier versions tell no outcomes), 8: an earlier attempt may have made
+ *              the change, 16: a client's name, 32: the sender wants to know what code says by `log`, 64: a key for salts, and 128: modes
  *   scope   := 0 | 1 number:varint | 2 name:text         @thingsdb, a node (number + 1; 0 for none or a name: it goes to that node), a collection
  *   key     := key:text hash:16 bytes
  *   id      := text                                       the name of the request in logs
@@ -54,6 +54,7 @@ import { readDetail, writeDetail } from './forwarded-detail.js';
 const VERSION = 1;
 const WITH_KEY = 1;
 const WITH_ID = 2;
+const KNOWS_OUTCOMES = 4;
 const UNDECIDED = 8;
 const WITH_CLIENT = 16;
 const WANTS_LOGS = 32;
@@ -107,7 +108,7 @@ export function encodeRequest(request: ForwardedRequest, out = new ByteWriter())
   const modes = (request.readOnly ? READ_ONLY : 0) | (request.dryRun ? DRY_RUN : 0) | explains;
   out.rewind();
   out.u8(VERSION);
-  const wishes = (undecided ? UNDECIDED : 0) | (wantsLogs ? WANTS_LOGS : 0);
+  const wishes = KNOWS_OUTCOMES | (undecided ? UNDECIDED : 0) | (wantsLogs ? WANTS_LOGS : 0);
   const names = (key === null ? 0 : WITH_KEY) | (name === null ? 0 : WITH_CLIENT);
   const keyed = saltKey === null ? 0 : WITH_SALT_KEY;
   out.u8(names | (id === null ? 0 : WITH_ID) | wishes | keyed | (modes === 0 ? 0 : WITH_MODES));
