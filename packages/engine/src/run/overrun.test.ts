@@ -102,12 +102,15 @@ describe('a query ends soon after its time is over', () => {
 
   test.each(HOSTILE_QUERIES)('%s', async (_what, code) => {
     let shortest = Number.POSITIVE_INFINITY;
-    for (let attempt = 1; attempt <= ATTEMPTS && shortest > LIMIT_MS + OVERRUN_MS; attempt++) {
+    for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
       const { ms, end } = await runner.run({ code, limitMs: LIMIT_MS });
       shortest = Math.min(shortest, ms);
       expect(end).toContain('query_duration_limit_ms');
       // What others left behind is not collected at the cost of the next attempt.
-      if (ms > LIMIT_MS + OVERRUN_MS) await runner.renew();
+      if (ms <= LIMIT_MS + OVERRUN_MS) break;
+      await runner.renew();
+      // Code that is not compiled yet takes back slower than a node does that has run for a while.
+      await runner.run({ code, limitMs: LIMIT_MS / 4 });
     }
     expect(shortest).toBeLessThan(LIMIT_MS + OVERRUN_MS);
   });
