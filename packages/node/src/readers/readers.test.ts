@@ -11,7 +11,7 @@ const SETTINGS = {
   checkpoint_interval_ms: 100,
   snapshot_threads: 1,
   snapshot_memory_limit_mb: 64,
-  snapshot_duration_limit_ms: 1000,
+  snapshot_duration_limit_ms: 2500,
 };
 const SUM = `sum = 0; .accounts.each(|a| sum += a.money); sum;`;
 
