@@ -332,8 +332,6 @@ export type Event =
       readonly node: NodeId;
       readonly up: boolean;
       readonly version: string;
-      /** Version of the protocol that is spoken with it; 0 while none is known. */
-      readonly protocol: number;
     }
   | {
       readonly kind: 'called';

@@ -40,7 +40,7 @@ class Side {
       onBroke: (to) => events?.broke(to),
       onPeer: (to, state) => {
         changes.push(`${state} ${to}`);
-        events?.peer(to, state === 'up', { version: '', protocol: 0 });
+        events?.peer(to, state === 'up', '');
       },
     });
     return new Side(nodeId, node, changes, log, (told) => {

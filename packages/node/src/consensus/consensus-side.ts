@@ -18,7 +18,7 @@ import type {
 import { type LinkSizes, Links } from '../peers/links.js';
 import { goneNodes } from './gone.js';
 import { GroupHost, type GroupHostOptions } from './group-host.js';
-import type { Network, NetworkEvents, Spoken } from './network.js';
+import type { Network, NetworkEvents } from './network.js';
 
 export interface ConsensusSettings {
   readonly nodeId: NodeId;
@@ -128,7 +128,7 @@ export class ConsensusSide<Net extends Network = Network> {
         wake();
         this.links.frame(from, kind, payload);
       },
-      peer: (node, up, speaks) => this.peerChanged(node, up, speaks),
+      peer: (node, up, version) => this.peerChanged(node, up, version),
       broke: (node) => this.lost(node),
       low: (node) => this.links.roomFor(node),
       askedToJoin: (joiner) => this.askEngine(joiner),
@@ -323,11 +323,11 @@ export class ConsensusSide<Net extends Network = Network> {
     });
   }
 
-  private peerChanged(node: NodeId, up: boolean, { version, protocol }: Spoken): void {
+  private peerChanged(node: NodeId, up: boolean, version: string): void {
     this.wake();
     if (!up) this.lost(node);
     this.toldLoad = null;
-    this.ports.line.emit({ kind: 'peer', node, up, version, protocol });
+    this.ports.line.emit({ kind: 'peer', node, up, version });
   }
 
   /** Messages that were on their way to a node or from it may be lost. */

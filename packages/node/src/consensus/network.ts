@@ -31,8 +31,8 @@ export interface Network extends Sender {
 export interface NetworkEvents {
   /** A frame of another node. */
   readonly frame: (from: NodeId, kind: number, payload: Uint8Array) => void;
-  /** Another node can be reached, or can't any more. */
-  readonly peer: (node: NodeId, up: boolean, speaks: Spoken) => void;
+  /** Another node can be reached, or can't any more. The version of its software is empty while it is not known. */
+  readonly peer: (node: NodeId, up: boolean, version: string) => void;
   /** The connection to a node is a new one: what was on its way by the former one may not arrive. */
   readonly broke: (node: NodeId) => void;
   /** Little waits for a node any more. */
@@ -44,6 +44,3 @@ export interface NetworkEvents {
    */
   readonly emit: (event: Event) => void;
 }
-
-/** Software and protocol version of another node; empty and 0 while they are not known. */
-export type Spoken = Pick<Extract<Event, { readonly kind: 'peer' }>, 'version' | 'protocol'>;

@@ -201,8 +201,7 @@ export class PeerNetwork implements Network {
       every: this.clock.every,
       onRefused: refused,
       onFrame: events.frame,
-      onPeer: (node, state, info) =>
-        events.peer(node, state === 'up', { version: info?.version ?? '', protocol: info?.protocol ?? 0 }),
+      onPeer: (node, state, info) => events.peer(node, state === 'up', info?.version ?? ''),
       onLow: events.low,
       onBroke: events.broke,
       onAsk: (question, answer) => this.formation.question(question, answer),

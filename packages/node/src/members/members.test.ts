@@ -249,7 +249,7 @@ describe('the level of the cluster', () => {
     await hear([101, LEVEL_NEXT]);
     world.down(102);
     world.members.tick();
-    world.event({ kind: 'peer', node: 102, up: true, version: '1.0.0', protocol: 1 });
+    world.event({ kind: 'peer', node: 102, up: true, version: '1.0.0' });
     world.members.tick();
     expect(world.session.pending).toBe(0);
 
@@ -676,7 +676,7 @@ class World {
       changed: () => {},
     });
     for (const node of root.members.keys()) {
-      if (node !== SELF) this.event({ kind: 'peer', node, up: true, version: '1.0.0', protocol: 1 });
+      if (node !== SELF) this.event({ kind: 'peer', node, up: true, version: '1.0.0' });
     }
   }
 
@@ -685,7 +685,7 @@ class World {
   }
 
   down(node: NodeId): void {
-    this.event({ kind: 'peer', node, up: false, version: '', protocol: 0 });
+    this.event({ kind: 'peer', node, up: false, version: '' });
   }
 
   wait(ms: number): void {

@@ -61,8 +61,6 @@ const UNHEARD = Buffer.of(1);
 export class Peer {
   /** The identity that it last told; null before it was met. */
   identity: PeerIdentity | null = null;
-  /** Version of the protocol on the connection that was dialled; 0 before. */
-  protocol = 0;
   /** Monotonic milliseconds; 0 for never. */
   lastHeard = 0;
   private useAnnounced = false;
@@ -293,7 +291,6 @@ export class Peer {
       this.cancelDial = null;
       if (outcome.kind !== 'open') this.missed(place, outcome);
       else if (this.owner.confirm(this, place, outcome.greeted.identity)) {
-        this.protocol = outcome.greeted.version;
         this.connected(outcome.channel, outcome.greeted.identity);
       } else {
         outcome.channel.destroy();

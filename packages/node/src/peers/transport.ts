@@ -89,8 +89,6 @@ export interface PeerInfo {
   readonly incarnation: number;
   /** Of its software. */
   readonly version: string;
-  /** Version of the protocol that is spoken with it. */
-  readonly protocol: number;
 }
 
 export interface TransportLimits extends OutboxLimits {
@@ -398,10 +396,7 @@ export class Transport {
   private changed(peer: Peer, up: boolean): void {
     if (this.closed) return;
     const { identity } = peer;
-    const info =
-      identity === null
-        ? null
-        : { incarnation: identity.incarnation, version: identity.version, protocol: peer.protocol };
+    const info = identity === null ? null : { incarnation: identity.incarnation, version: identity.version };
     this.options.onPeer(peer.nodeId, up ? 'up' : 'down', info);
   }
 

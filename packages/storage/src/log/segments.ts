@@ -115,7 +115,7 @@ export class Segments implements LiveLedger {
   }
 
   /** From the next segment on this format is written, unless a higher one is already. */
-  useFormat(format: number): void {
+  private useFormat(format: number): void {
     this.format = Math.max(this.format, format);
   }
 

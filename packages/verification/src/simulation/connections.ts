@@ -39,9 +39,6 @@ export interface ConnectionsOptions {
   readonly onFailure: (what: string, error: unknown) => void;
 }
 
-/** Version of the protocol between nodes. */
-const PROTOCOL = 5;
-
 interface Peer {
   /** The start of it that is known; null while it counts as down. */
   start: number | null;
@@ -120,7 +117,7 @@ export class Connections implements Network {
     const peer = this.peers.get(node);
     if (peer === undefined || peer.start === null) return;
     peer.start = null;
-    this.events.peer(node, false, { version: '', protocol: 0 });
+    this.events.peer(node, false, '');
   }
 
   private sendBulk(to: NodeId, frame: Frame): boolean {
@@ -150,7 +147,7 @@ export class Connections implements Network {
         const isNews = peer.start === null;
         peer.start = start;
         peer.heardAt = now();
-        if (isNews) events.peer(node, true, { version: '', protocol: PROTOCOL });
+        if (isNews) events.peer(node, true, '');
       } else if (peer.start !== null && now() - peer.heardAt >= silenceMs) {
         this.disconnect(node);
       }
