@@ -19,7 +19,7 @@ const OWNERS_MAX = 16;
 export interface LetGo {
   /** The number of them that had their turn. */
   readonly count: number;
-  /** Those of them that are still referred to. */
+  /** Things among these to which something still refers. */
   readonly left: ReadonlySet<Thing>;
   /** The one that had its turn has more partners in relations than a slice has room for. */
   readonly isLeaving: boolean;
@@ -48,7 +48,8 @@ export class Owners {
     const heavy = count === 0 ? things[0] : undefined;
     if (heavy !== undefined && portion.leaveRelations(heavy))
       return { count: 1, left: new Set([heavy]), isLeaving: true };
-    const left = new Set(things.slice(0, Math.max(count, 1)).filter(({ refs }) => refs > 0));
+    const tried = things.slice(0, Math.max(count, 1));
+    const left = new Set(tried.filter(({ refs }) => refs > 0));
     const owners = [store.root.id, ...this.ids];
     const steps = heavy === undefined ? [letGoInPlaces, letGoInLists] : [];
     for (const step of steps) {
@@ -61,7 +62,7 @@ export class Owners {
       if (left.size === 0 || letGoOfSome(store, transaction, id, left, portion) === 'some') break;
       forgetGone(left);
     }
-    return { count: Math.min(Math.max(count, 1), things.length), left, isLeaving: false };
+    return { count: tried.length, left, isLeaving: false };
   }
 
   /** Notes that a thing referred to one that is to go. */

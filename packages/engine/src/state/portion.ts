@@ -21,7 +21,7 @@ const WEIGHT_OF_PARTNER = 4;
 /** Things, each of which holds the next, that are looked into for what can go: what hangs deeper goes at once. */
 const DEPTH_MAX = 64;
 
-/** One slice's. */
+/** The room of one slice for what goes in it. */
 export class Portion {
   /** Weight for which there is room. */
   private left = WEIGHT_MAX;
