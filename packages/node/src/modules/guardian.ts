@@ -2,7 +2,8 @@
  * The processes of modules end with this one, however it ends. While there are any, a small process of a shell
  * waits for the end of what this one tells it; when that comes without a word, this process was killed, and it ends theirs.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { startProgram } from './start-program.js';
 import { MARK_VARIABLE } from './strays.js';
 
 /**
@@ -60,7 +61,7 @@ export class Guardian {
   }
 
   private begin(): void {
-    const shell = spawn('/bin/sh', ['-c', SCRIPT], {
+    const shell = startProgram('/bin/sh', ['-c', SCRIPT], {
       stdio: ['pipe', 'ignore', 'ignore'],
       env: { PATH: process.env.PATH ?? '/usr/bin:/bin' },
       cwd: '/',
@@ -73,10 +74,11 @@ export class Guardian {
     };
     shell.on('error', gone);
     shell.on('exit', gone);
-    shell.stdin.on('error', () => {});
+    shell.stdin?.on('error', () => {});
     // It keeps this process from ending no more than the modules do.
     shell.unref();
-    if ('unref' in shell.stdin && typeof shell.stdin.unref === 'function') shell.stdin.unref();
+    if (shell.stdin !== null && 'unref' in shell.stdin && typeof shell.stdin.unref === 'function')
+      shell.stdin.unref();
     for (const [group, mark] of this.groups) this.tell(`+ ${group}:${mark}`);
   }
 

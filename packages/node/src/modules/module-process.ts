@@ -1,6 +1,6 @@
 /** One process of a module: its pipes, the requests that it has, and its end. */
 
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { ErrorCode, List, type ModuleAnswer, MsgpackReader, QueryError, ShapeTree } from '@althing/engine';
 import type { Clock } from '../base/clock.js';
@@ -8,6 +8,7 @@ import { ErrorLines } from './error-lines.js';
 import { type Guardian, signalGroup } from './guardian.js';
 import { encodePackage, type Package, PackageReader, PackageType } from './package.js';
 import { type Program, reasonOf } from './program.js';
+import { startProgram } from './start-program.js';
 import { endStrays, MARK_VARIABLE } from './strays.js';
 
 export interface ModuleProcessOptions {
@@ -73,7 +74,7 @@ export class ModuleProcess {
     this.reader = new PackageReader(options.answerBytesMax);
     this.errors = new ErrorLines(options.line, options.clock);
     const { command, args, folder } = options.program;
-    this.child = spawn(command, args, {
+    this.child = startProgram(command, args, {
       cwd: folder,
       env: {
         ...Object.fromEntries(

@@ -11,6 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ErrorCode, type ModuleAnswer, type ModuleInfo, RootGroup } from '@althing/engine';
+import { LevelStore } from '@althing/storage';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import { backgroundClock } from '../base/clock.js';
@@ -57,6 +58,9 @@ const acts = {
   floods: () => { for (;;) send(81, 9999, Buffer.alloc(100)); },
   says: (id, data) => { for (let i = 0; i < 1000; i++) console.error('line ' + i + 'x'.repeat(20000 * (i % 2))); send(81, id, data); },
   environment: (id) => send(81, id, text(JSON.stringify([Object.keys(process.env), process.cwd(), process.argv.length]))),
+  files: (id) => send(81, id, text(JSON.stringify(fs.readdirSync('/proc/self/fd').map((fd) => {
+    try { return fs.readlinkSync('/proc/self/fd/' + fd); } catch { return ''; }
+  })))),
   leaver: (id, data) => {
     const child = spawn('sleep', ['1000'], { stdio: 'ignore', detached: true });
     child.unref();
@@ -266,6 +270,15 @@ describe('a module', () => {
     ).toEqual([]);
     expect(where.endsWith('/X')).toBe(true);
     expect(args).toBe(2);
+  });
+
+  onLinux('has no file of the node open', async () => {
+    const store = await LevelStore.open(join(folder, 'state'), { createIfMissing: true });
+    place('X/run');
+    const files: string[] = JSON.parse(String(await ask(define('X'), 'files')).slice(3));
+    expect(files.length).toBeGreaterThan(2);
+    expect(files.filter((file) => file.startsWith(folder))).toEqual([]);
+    await store.close();
   });
 
   test.each(['dies', 'prints', 'closes', 'announces', 'floods'])(
