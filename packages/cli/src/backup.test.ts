@@ -1,8 +1,9 @@
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { BackupWriter } from '@althing/node';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { main } from './index.js';
@@ -14,7 +15,7 @@ type Handler = (request: IncomingMessage, response: ServerResponse) => void | Pr
 /** A backup of nothing. */
 const writer = new BackupWriter();
 const EMPTY = Buffer.concat([
-  writer.begin({ version: '9.9.9', cluster: '00', begunAt: 0, groups: 0 }),
+  writer.begin({ version: '9.9.9', cluster: '00', begunAt: 1, groups: 0 }),
   writer.end(),
 ]);
 
@@ -62,7 +63,7 @@ describe('althing backup', () => {
     };
     const { code, errors } = await althing('backup', file);
     expect([code, asked]).toEqual([0, ['POST /@backup Bearer abc']]);
-    expect(errors).toContain('begun 1970-01-01T00:00:00.000Z by version 9.9.9');
+    expect(errors).toContain('begun 1970-01-01T00:00:00.001Z by version 9.9.9');
     expect(readdirSync(folder)).toEqual(['a.backup']);
     expect([statSync(file).size, statSync(file).mode & 0o777]).toEqual([EMPTY.length, 0o600]);
   });
@@ -165,17 +166,34 @@ describe('althing export and althing import', () => {
     writeFileSync(file, EMPTY);
     handler = async (request, response) => {
       for await (const _ of request);
-      response.end('{}');
+      response.end('{"collection":"stuff","records":9,"parts":1930,"resumed":412}');
     };
     const { code, errors } = await althing('import', '//stuff', file);
+    const digest = EMPTY.subarray(-32).toString('hex');
     expect([code, asked, errors]).toEqual([
       0,
-      ['POST /@import/stuff Bearer abc'],
-      expect.stringContaining('imported'),
+      [`POST /@import/stuff/${digest} Bearer abc`],
+      expect.stringMatching(/imported.*; resumed at part 412 of 1,930/),
     ]);
     expect((await althing('import', '//no-name', file)).code).toBe(2);
     expect((await althing('import', '//stuff', file, '--import-tasks')).code).toBe(0);
-    expect(asked).toEqual(['POST /@import/stuff Bearer abc', 'POST /@import/stuff/import_tasks Bearer abc']);
+    expect(asked).toEqual(
+      ['', '/import_tasks'].map((tasks) => `POST /@import/stuff${tasks}/${digest} Bearer abc`),
+    );
+  });
+
+  test('name a collection of ThingsDB by the same digest whenever it is read', async () => {
+    const path = fileURLToPath(new URL('../../engine/samples/04-things.json', import.meta.url));
+    writeFileSync(file, Buffer.from(JSON.parse(readFileSync(path, 'utf8')).dump, 'base64'));
+    handler = async (request, response) => {
+      for await (const _ of request);
+      response.end('{}');
+    };
+    for (const _ of [1, 2]) expect((await althing('import', '//stuff', file)).code).toBe(0);
+    expect(asked).toEqual([
+      expect.stringMatching(/^POST \/@import\/stuff\/[0-9a-f]{64} Bearer abc$/),
+      asked[0],
+    ]);
   });
 
   test('leave nothing of an export that is cut off', async () => {

@@ -84,11 +84,12 @@ async function verify(command: Command, io: Io, verifyBackup: Verify): Promise<v
 /** The contents of a backup, in words. */
 export function described({ head, records }: BackupSummary): string {
   const { begunAt, version, groups, collection } = head;
-  const when = new Date(begunAt).toISOString();
+  // What is made of data of others has no time of its own.
+  const when = begunAt === 0 ? 'made' : `begun ${new Date(begunAt).toISOString()}`;
   if (collection !== undefined)
-    return `begun ${when} by version ${version}, the collection ${collection}, ${records} records`;
+    return `${when} by version ${version}, the collection ${collection}, ${records} records`;
   const collections = groups === 2 ? '1 collection' : `${groups - 1} collections`;
-  return `begun ${when} by version ${version}, ${collections}, ${records} records`;
+  return `${when} by version ${version}, ${collections}, ${records} records`;
 }
 
 /** Verifies what comes while it is written. */

@@ -60,7 +60,7 @@ export const importCommand: CommandDefinition = {
           const name = nameOf(collection);
           const path = `/@import/${name}${takesTasks ? '/import_tasks' : ''}`;
           const send = (from: string): Promise<void> =>
-            sendFile(invoked, io, from, path, 'imported', node.verifyBackup);
+            sendFile(invoked, io, from, path, 'imported', node.verifyBackup, true);
           if (node.isThingsdbStore(file))
             await asExport(node, name, await node.readStoredCollection(file, name, takesTasks), send);
           else if (node.isThingsdbDump(file))
@@ -111,7 +111,8 @@ async function asExport(
   const folder = await mkdtemp(join(tmpdir(), 'althing-import-'));
   try {
     const path = join(folder, `${name}.export`);
-    const made = { name, version: version(), begunAt: Date.now() };
+    // The same collection makes the same file, whenever: so an import goes on where it was interrupted.
+    const made = { name, version: version(), begunAt: 0 };
     await pipeline(node.exportOfCollection(group, made), createWriteStream(path, { mode: 0o600 }));
     await work(path);
   } finally {
@@ -151,7 +152,8 @@ Exit codes: 0 done; 1 it failed; 2 wrong usage; 6 no node could be reached, or n
 
 const importHelp = `
 A new collection is made, in a cluster that serves, with the ids of its things. Until all of it is there, there is no
-collection of that name; when it fails, nothing is left. History is not taken over, and tasks only with --import-tasks. The
+collection of that name; when it fails, nothing is left. When it is interrupted (this command, the node, the network), the same
+command goes on where it ended, through any node, and says at which part; what nobody goes on with is deleted after a day. History is not taken over, and tasks only with --import-tasks. The
 user needs all privileges on @thingsdb, and gets all of them on the collection. Take only files that your nodes wrote, or
 data of ThingsDB, which are checked throughout: a dump (export({dump: true}) there), a backup archive (new_backup there), or
 the folder of a ThingsDB that is stopped, of which the collection of that name is taken.

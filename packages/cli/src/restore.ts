@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import type { WireValue } from '@althing/client';
 import type { Command } from 'commander';
 import { described } from './backup.js';
 import type { CommandDefinition } from './command.js';
@@ -46,6 +47,7 @@ async function restore(command: Command, io: Io, verify: typeof verifyBackup): P
  * Sends a file that is whole, and waits until the node has taken it.
  *
  * @param done what is said then
+ * @param isResumable whether the node is to go on where it was interrupted with this file
  */
 export async function sendFile(
   command: Command,
@@ -54,6 +56,7 @@ export async function sendFile(
   path: string,
   done: string,
   verify: typeof verifyBackup,
+  isResumable = false,
 ): Promise<void> {
   const { size } = await stat(file);
   const reading = new Progress(io, 'verified', size);
@@ -63,11 +66,18 @@ export async function sendFile(
   const stop = new AbortController();
   const unsubscribe = io.onStopSignal(() => stop.abort());
   try {
-    await withConnection(command, io, (connection) =>
-      send(connection, path, size, sending.watch(createReadStream(file)), stop.signal),
+    const to = isResumable ? `${path}/${summary.digest}` : path;
+    const answer = await withConnection(command, io, (connection) =>
+      send(connection, to, size, sending.watch(createReadStream(file)), stop.signal),
     );
+    await sending.end(`${done}: ${described(summary)}${resumedAt(answer)}`);
   } finally {
     unsubscribe();
   }
-  await sending.end(`${done}: ${described(summary)}`);
+}
+
+/** Where an import went on that was interrupted before, in words. */
+export function resumedAt(answer: ReadonlyMap<string, WireValue>): string {
+  const [resumed, parts] = ['resumed', 'parts'].map((name) => Number(answer.get(name) ?? 0));
+  return resumed ? `; resumed at part ${resumed.toLocaleString('en')} of ${parts?.toLocaleString('en')}` : '';
 }

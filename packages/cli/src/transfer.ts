@@ -56,6 +56,7 @@ export async function receive(
 /**
  * Sends a stream, and waits for what the node makes of it.
  *
+ * @returns the answer
  * @throws {AlthingError}
  */
 export async function send(
@@ -64,7 +65,7 @@ export async function send(
   size: number,
   source: AsyncIterable<Uint8Array>,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<ReadonlyMap<string, WireValue>> {
   const headers = { 'Content-Type': 'application/octet-stream', 'Content-Length': size };
   const request = begin(connection, path, headers, signal);
   const response = await answered(request, connection, () => {
@@ -73,7 +74,8 @@ export async function send(
   });
   try {
     if (response.statusCode !== 200) throw await failure(response);
-    await readBody(response);
+    const answer = parseJson((await readBody(response)).toString('utf8'));
+    return isWireMap(answer) ? answer : new Map();
   } finally {
     // The node may have answered before it had everything.
     request.destroy();

@@ -30,6 +30,7 @@ export {
   isBeingFilled,
   isImported,
   isRestored,
+  isSameImport,
   RESTORE_BYTES_MAX,
   RootRestore,
   raisedCounters,

@@ -9,6 +9,7 @@ import { type Connection, runQuery } from '../connection.js';
 import { type Io, tell } from '../io.js';
 import type * as Node from '../node.js';
 import { Progress } from '../progress.js';
+import { resumedAt } from '../restore.js';
 import { receive, send } from '../transfer.js';
 import { version } from '../version.js';
 import { type ClusterUser, clusterUsers } from './accounts.js';
@@ -78,7 +79,7 @@ export class CollectionMover {
         await report.add('collection', name, 'made', things);
         return true;
       }
-      await this.send(name, packed);
+      const resumed = await this.send(name, packed);
       const zone = 'set_time_zone(name, zone); set_default_deep(scope, deep); nil;';
       const settings = { name, scope: `//${name}`, zone: info.timeZone, deep: BigInt(info.deep) };
       await runQuery(connection, ROOT, zone, settings);
@@ -87,7 +88,7 @@ export class CollectionMover {
         'collection',
         name,
         'made',
-        `${things}, digest ${packed.contents.digest.slice(0, 16)}, the same here`,
+        `${things}, digest ${packed.contents.digest.slice(0, 16)}, the same here${resumed}`,
       );
       return true;
     } finally {
@@ -109,24 +110,26 @@ export class CollectionMover {
     const importer = users.get(this.migration.connection.who)?.id ?? 0;
     node.giveTasks(group, owners, importer);
     await pipeline(
-      node.exportOfCollection(group, { name: info.name, version: version(), begunAt: Date.now() }),
+      node.exportOfCollection(group, { name: info.name, version: version(), begunAt: 0 }),
       createWriteStream(file, { mode: 0o600 }),
     );
     const { size } = await stat(file);
     return { file, size, contents: await node.digestOfExport(createReadStream(file)) };
   }
 
-  private async send(name: string, { file, size }: Packed): Promise<void> {
+  /** @returns where the import of it went on that was interrupted before, in words */
+  private async send(name: string, { file, size, contents }: Packed): Promise<string> {
     const { io, connection, signal } = this.migration;
     const progress = new Progress(io, `of the collection ${name} sent`, size);
-    await send(
+    const answer = await send(
       connection,
-      `/@import/${name}/owned_tasks`,
+      `/@import/${name}/owned_tasks/${contents.file}`,
       size,
       progress.watch(createReadStream(file)),
       signal,
     );
     await progress.end(`collection ${name}: sent, ${progress.size}`);
+    return resumedAt(answer);
   }
 
   private async verify(name: string, { contents }: Packed): Promise<void> {

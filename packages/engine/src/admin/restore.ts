@@ -83,6 +83,12 @@ export function importerOf(name: string): number | null {
   return name.startsWith(IMPORTING) ? Number.parseInt(name.slice(IMPORTING.length), 10) : null;
 }
 
+/** Whether two names are those of collections that the same import fills, maybe through two nodes. */
+export function isSameImport(one: string, other: string): boolean {
+  const run = (name: string): string => name.slice(name.indexOf('.'));
+  return importerOf(one) !== null && importerOf(other) !== null && run(one) === run(other);
+}
+
 /** Whether a collection is being filled, for an import or a restore: nothing of it is used or changed meanwhile. */
 export function isBeingFilled({ collections }: RootGroup, id: number): boolean {
   const name = collections.get(id)?.name;

@@ -39,10 +39,11 @@ const chunksOf = (...groups: number[]): SnapshotChunk[] => groups.flatMap((group
 test('a backup gives each of its groups, and says when one is complete', async () => {
   const parts: string[] = [];
   for await (const part of backupContents(backup(3, chunksOf(0, 1, 2))))
-    parts.push(part.kind === 'head' ? part.kind : `${part.kind} ${part.group}`);
+    parts.push(part.kind === 'head' || part.kind === 'end' ? part.kind : `${part.kind} ${part.group}`);
   expect(parts).toEqual([
     'head',
     ...[0, 1, 2].flatMap((id) => [`group ${id}`, `records ${id}`, `complete ${id}`]),
+    'end',
   ]);
   expect((await verifyBackup(backup(3, chunksOf(0, 1, 2)))).records).toBe(3);
 });

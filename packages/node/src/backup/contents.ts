@@ -7,7 +7,9 @@ export type BackupPart =
   | { readonly kind: 'group'; readonly group: number; readonly applied: Applied }
   | { readonly kind: 'records'; readonly group: number; readonly records: readonly StateRecord[] }
   /** Everything of the group has come. */
-  | { readonly kind: 'complete'; readonly group: number };
+  | { readonly kind: 'complete'; readonly group: number }
+  /** All of it has come, and is right; the digest tells it from every other file. */
+  | { readonly kind: 'end'; readonly digest: string };
 
 /**
  * Reads a backup. It is right as a whole only when this has ended.
@@ -21,6 +23,7 @@ export async function* backupContents(
   let reader: SnapshotReader | null = null;
   let groups = 0;
   let last = -1;
+  let digest = '';
   for await (const frame of readBackup(source)) {
     if (frame.kind === 'head') {
       head = frame.head;
@@ -42,11 +45,14 @@ export async function* backupContents(
       }
       if (records.length > 0) yield { kind: 'records', group, records };
       if (reader.isComplete) yield { kind: 'complete', group };
+    } else {
+      digest = frame.digest;
     }
   }
   if (reader?.isComplete === false || head?.groups !== groups) {
     throw new BackupError('damaged', 'the backup is damaged: not all groups are in it');
   }
+  yield { kind: 'end', digest };
 }
 
 /** The summary of a verified backup. */
@@ -55,20 +61,27 @@ export interface BackupSummary {
   readonly records: number;
 }
 
+export interface VerifiedBackup extends BackupSummary {
+  /** Tells the file from every other, as 64 hexadecimal digits. */
+  readonly digest: string;
+}
+
 /**
  * Reads a backup to its end.
  *
  * @throws BackupError
  */
-export async function verifyBackup(source: AsyncIterable<Uint8Array>): Promise<BackupSummary> {
+export async function verifyBackup(source: AsyncIterable<Uint8Array>): Promise<VerifiedBackup> {
   let head: BackupHead | null = null;
+  let digest = '';
   let records = 0;
   for await (const part of backupContents(source)) {
     if (part.kind === 'head') head = part.head;
     else if (part.kind === 'records') records += part.records.length;
+    else if (part.kind === 'end') digest = part.digest;
   }
   if (head === null) throw new BackupError('damaged', 'the backup is damaged: it has no head');
-  return { head, records };
+  return { head, records, digest };
 }
 
 function taken(

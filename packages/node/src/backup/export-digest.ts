@@ -8,6 +8,8 @@ export interface ExportDigest {
   readonly things: number;
   /** Of all that the collection holds, but for its counters and its history; as hexadecimal digits. */
   readonly digest: string;
+  /** Of the file, which it tells from every other; as hexadecimal digits. */
+  readonly file: string;
 }
 
 /**
@@ -18,9 +20,11 @@ export interface ExportDigest {
 export async function digestOfExport(source: AsyncIterable<Uint8Array>): Promise<ExportDigest> {
   const digest = new StateDigest(GROUP);
   let things = 0;
+  let file = '';
   for await (const part of backupContents(source)) {
     if (part.kind === 'head' && part.head.collection === undefined)
       throw new BackupError('refused', 'this is a backup, and no export of a collection');
+    if (part.kind === 'end') file = part.digest;
     if (part.kind !== 'records') continue;
     for (const record of part.records) {
       const { kind } = record;
@@ -29,7 +33,7 @@ export async function digestOfExport(source: AsyncIterable<Uint8Array>): Promise
       digest.add(record);
     }
   }
-  return { things, digest: digest.end().toString('hex') };
+  return { things, digest: digest.end().toString('hex'), file };
 }
 
 /** Any but that of the root scope. */

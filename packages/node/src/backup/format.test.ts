@@ -49,7 +49,7 @@ describe('a backup', () => {
     const expected = [
       { kind: 'head', head: HEAD },
       ...CHUNKS.map((chunk) => ({ kind: 'chunk', chunk })),
-      { kind: 'end' },
+      { kind: 'end', digest: whole.subarray(-32).toString('hex') },
     ];
     const frames = await read(pieces(whole, size));
     expect(

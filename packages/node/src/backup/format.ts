@@ -50,7 +50,8 @@ export class BackupError extends Error {
 export type BackupFrame =
   | { readonly kind: 'head'; readonly head: BackupHead }
   | { readonly kind: 'chunk'; readonly chunk: SnapshotChunk }
-  | { readonly kind: 'end' };
+  /** The digest is that of everything before, as hexadecimal digits. */
+  | { readonly kind: 'end'; readonly digest: string };
 
 /** The first bytes of a backup. */
 export const BACKUP_MAGIC = Buffer.from('ALTHBACK', 'latin1');
@@ -137,7 +138,7 @@ export async function* readBackup(
       if (!hash.digest().equals(payload)) throw damaged();
       if ((await input.take(1)) !== null)
         throw new BackupError('damaged', 'something follows the end of the backup');
-      yield { kind: 'end' };
+      yield { kind: 'end', digest: payload.toString('hex') };
       return;
     }
     hash.update(frame);

@@ -37,6 +37,9 @@ const RECORDS_MAX = 4000;
 
 export const NOTHING = new Uint8Array(0);
 
+/** The cuts of a collection into changes: an import that goes on must make those that it would have made before. */
+export const CUTS = `${RECORDS_MAX} ${RESTORE_BYTES_MAX}`;
+
 /** Gives the form in which a record goes into the collection; null: it does not. */
 export type TakeRecord = (record: StateRecord) => BackupRecord | null;
 
@@ -79,7 +82,11 @@ export class ImportRun {
   group: GroupId = 0;
   /** Changes that were made of the collection. */
   changes = 0;
+  /** Changes that were there already when the run began: those of an earlier one that was interrupted. */
+  present = 0;
   mayBeThere = false;
+  /** Whether the collection was asked to get its own name. */
+  isNaming = false;
   isComplete = false;
   private records: BackupRecord[] = [];
   private bytes = 0;
@@ -121,10 +128,12 @@ export class ImportRun {
       throw new BackupError('refused', 'the collection has more procedures than max_procedures allows');
     if (this.tasks > limits.tasks)
       throw new BackupError('refused', 'the collection has more tasks than max_tasks allows');
-    const isFull = this.bytes + record.value.length > RESTORE_BYTES_MAX || this.records.length >= RECORDS_MAX;
+    // Of the file, not of what is made of it: so changes are cut at the same places whenever it is read.
+    const { length } = given.value;
+    const isFull = this.bytes + length > RESTORE_BYTES_MAX || this.records.length >= RECORDS_MAX;
     const due = isFull ? this.due() : [];
     this.records.push(record);
-    this.bytes += record.value.length;
+    this.bytes += length;
     this.total += 1;
     return due;
   }

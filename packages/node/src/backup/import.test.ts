@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { basic, RealCluster, RealNode, until } from '../testing/index.js';
 import { seededBytes } from '../testing/random.js';
 import { verifyBackup } from './contents.js';
+import { digestOfExport } from './export-digest.js';
 
 const randomBytes = seededBytes(Number(process.env.ALTHING_TEST_SEED));
 
@@ -90,6 +91,27 @@ async function begun(node: RealNode, path: string, bytes: Buffer): Promise<() =>
   connection.send(`${head.join('\r\n')}\r\n\r\n`);
   connection.send(bytes.subarray(0, -50));
   return () => connection.close();
+}
+
+/** The name of a collection that is being filled. */
+async function staged(node: RealNode): Promise<string | undefined> {
+  return ((await names(node)) as string[]).find((name) => name.startsWith('~'));
+}
+
+/** The path of an import of the file that can be resumed. */
+function resumable(name: string): string {
+  return `/@import/${name}/${file.subarray(-32).toString('hex')}`;
+}
+
+/** Sends a share of the file, and goes away when the node has begun with it. */
+async function cut(node: RealNode, path: string, share: number): Promise<void> {
+  let leave: () => void = () => {};
+  await until(async () => {
+    leave();
+    leave = await begun(node, path, Buffer.concat([file.subarray(0, share * file.length), Buffer.alloc(50)]));
+    return (await staged(node)) !== undefined;
+  }, 'the import has begun');
+  leave();
 }
 
 describe('an export', () => {
@@ -207,20 +229,33 @@ describe('an import', () => {
     expect(await names(first)).toEqual(before);
 
     const leave = await begun(second, '/@import/next', file);
-    const staged = async (): Promise<string | undefined> =>
-      ((await names(first)) as string[]).find((name) => name.startsWith('~'));
-    await until(async () => (await staged()) !== undefined, 'the import has begun');
+    await until(async () => (await staged(first)) !== undefined, 'the import has begun');
     // Nobody gets at what is not complete.
     expect((await first.query('//next', '1;')).status).toBe(404);
-    const name = (await staged()) ?? '';
+    const name = (await staged(first)) ?? '';
     expect((await first.query(`//${encodeURIComponent(name)}`, '1;')).status).toBe(404);
     const rename = await first.query('/t', 'rename_collection(name, "next");', { name });
     expect(rename.error.message).toContain('being imported');
     expect((await second.post('/@import/third', file)).verdict).toBe('503 -51');
     leave();
-    await until(async () => (await staged()) === undefined, 'what was there is deleted');
+    await until(async () => (await staged(first)) === undefined, 'what was there is deleted');
     expect(await names(first)).toEqual(before);
     await imported(second, '/@import/next');
+  });
+
+  test('whose node is killed goes on at another one, when it names its file', async () => {
+    const [first, second, third] = cluster.nodes as [RealNode, RealNode, RealNode];
+    const path = resumable('resumed');
+    await cut(second, path, 0.9);
+    // When that is in, the node has made all that it got of the other.
+    await imported(second, '/@import/between');
+    await cluster.killNode(2);
+    const answer = await third.post(path, file);
+    expect([answer.status, JSON.parse(answer.text).resumed > 0]).toEqual([200, true]);
+    expect(((await first.value('//resumed', KNOWN)) as unknown[]).slice(0, -2)).toEqual(
+      (known as unknown[]).slice(0, -2),
+    );
+    expect(await staged(first)).toBeUndefined();
   });
 });
 
@@ -228,18 +263,60 @@ test('an import whose node is killed ends, and what it left is deleted', async (
   let node = await RealNode.start(FAST);
   await levelReached(node);
   await begun(node, '/@import/bank', file);
-  await until(
-    async () => ((await names(node)) as string[]).some((name) => name.startsWith('~')),
-    'the import has begun',
-  );
+  await until(async () => (await staged(node)) !== undefined, 'the import has begun');
   await node.kill();
   node = await RealNode.start(FAST, node.folder, node.authorization);
   await until(async () => JSON.stringify(await names(node)) === '["stuff"]', 'it is deleted');
   await imported(node, '/@import/bank');
-  await node.stop({ keep: true });
-  node = await RealNode.start(FAST, node.folder, node.authorization);
-  expect(((await node.value('//bank', KNOWN)) as unknown[]).slice(0, -2)).toEqual(
-    (known as unknown[]).slice(0, -2),
-  );
   await node.stop();
+});
+
+describe('an import that names its file', () => {
+  let node: RealNode;
+
+  beforeAll(async () => {
+    node = await RealNode.start(FAST);
+    await levelReached(node);
+  });
+
+  afterAll(() => node.stop());
+
+  test('goes on where clients and nodes that were killed left it, and ends with the same', async () => {
+    const path = resumable('bank');
+    await cut(node, path, 0.6 + (randomBytes(1)[0] ?? 0) / 700);
+    await node.kill();
+    node = await RealNode.start(FAST, node.folder, node.authorization);
+    expect(await staged(node)).toMatch(/^~\d+\.r[0-9a-f]{16}\.bank$/);
+    await cut(node, path, 0.9);
+    // Another file meanwhile has nothing to do with it; when it is in, the node has made all that it got of the first one.
+    await imported(node, '/@import/other');
+    const { resumed, parts } = JSON.parse((await node.post(path, file)).text);
+    expect([resumed > 0, resumed < parts]).toEqual([true, true]);
+    expect(await names(node)).toEqual(['bank', 'other', 'stuff']);
+    expect(await node.value('//bank', KNOWN)).toEqual(await node.value('//other', KNOWN));
+    const digestOf = async (name: string): Promise<string> =>
+      (await digestOfExport(once((await node.post(`/@export/${name}`, '')).body))).digest;
+    expect(await digestOf('bank')).toBe(await digestOf('other'));
+    await node.value('/t', "del_collection('bank');");
+  });
+
+  test('takes no other file, and begins anew with one that changed', async () => {
+    const path = resumable('bank');
+    await cut(node, path, 0.9);
+    const changed = (await node.post('/@export/other', '')).body;
+    let mixed = await node.post(path, changed);
+    while (mixed.status === 503) mixed = await node.post(path, changed);
+    expect([mixed.verdict, mixed.error.message]).toEqual([
+      '400 -53',
+      expect.stringContaining('another file'),
+    ]);
+    expect(await names(node)).toEqual(['other', 'stuff']);
+    await cut(node, path, 0.9);
+    await imported(node, '/@import/third');
+    const answer = await node.post(`/@import/bank/${changed.subarray(-32).toString('hex')}`, changed);
+    expect([answer.status, JSON.parse(answer.text).resumed]).toEqual([200, 0]);
+    // What was begun of the file before waits, and finds that its name is taken.
+    expect(await names(node)).toEqual(['bank', 'other', 'stuff', 'third', expect.stringMatching(/^~/)]);
+    expect((await node.post(path, file)).error.message).toContain("there is a collection 'bank' already");
+  });
 });

@@ -1,10 +1,18 @@
-import { randomBytes } from 'node:crypto';
-import { FormatError, importerOf, importingName, type RootGroup, RootRestore } from '@althing/engine';
+import { createHash, randomBytes } from 'node:crypto';
+import {
+  type CollectionInfo,
+  FormatError,
+  importerOf,
+  importingName,
+  isSameImport,
+  type RootGroup,
+  RootRestore,
+} from '@althing/engine';
 import { type GroupId, type NodeId, ROOT_GROUP } from '../between/protocol.js';
 import type { GroupSession } from '../groups/group-session.js';
 import { type BackupSummary, backupContents } from './contents.js';
 import { BackupError } from './format.js';
-import { type ImportedTasks, ImportRun, importedWith, type RunLimits } from './import-run.js';
+import { CUTS, type ImportedTasks, ImportRun, importedWith, type RunLimits } from './import-run.js';
 import type { Staging } from './staging.js';
 
 export interface ImportsOptions {
@@ -14,6 +22,8 @@ export interface ImportsOptions {
   readonly limits: RunLimits;
   readonly session: (group: GroupId) => GroupSession | undefined;
   readonly onFailure: (error: unknown) => void;
+  /** Wall clock in milliseconds. */
+  readonly now: () => number;
 }
 
 /** An import: the collection, and its user. */
@@ -23,13 +33,30 @@ export interface ImportRequest {
   /** Id of the user who gets all privileges on it. */
   readonly user: number;
   readonly tasks: ImportedTasks;
+  /** The SHA-256 at the end of the file, as hexadecimal digits: so an import goes on where an earlier one of the same file ended. Null: it does not. */
+  readonly digest: string | null;
 }
+
+export interface ImportSummary extends BackupSummary {
+  /** Changes of the collection, and those of them that an earlier import had made. */
+  readonly parts: number;
+  readonly resumed: number;
+}
+
+/** How long what an interrupted import left waits for one that goes on, from when it was begun, in milliseconds. */
+const KEPT_MS = 24 * 3600 * 1000;
+
+/** The first letter of the tokens of imports that can be resumed; others are hexadecimal digits. */
+const RESUMABLE = 'r';
 
 /**
  * Puts a collection of an export or a backup into a cluster that serves. It is filled under a name that nothing can reach, and gets its
  * own in one change of the root scope when the whole stream was read and found right: until then there is no collection of that
  * name, and from then on all of it. What fails on the way is deleted again: at once, or by this node after its start, or by the
  * leader when this node is no member any more.
+ *
+ * An import that names its file by a digest is kept for a day when it is interrupted. Its token is made of the digest, so who sends the file
+ * again finds what is there, at any node, and the number of its changes is the place to go on from.
  */
 export class Imports {
   /** Whether something is being deleted that an earlier import left. */
@@ -40,10 +67,11 @@ export class Imports {
   /**
    * @throws BackupError, and what the source throws; `isUnfinished` when it is not known whether the collection is there
    */
-  import({ name, user, tasks }: ImportRequest, source: AsyncIterable<Uint8Array>): Promise<BackupSummary> {
+  import(request: ImportRequest, source: AsyncIterable<Uint8Array>): Promise<ImportSummary> {
+    const { name, user, tasks, digest } = request;
     const { nodeId, staging, root } = this.options;
     return staging.alone(async () => {
-      const staged = importingName(nodeId, randomBytes(6).toString('hex'), name);
+      const staged = importingName(nodeId, tokenOf(request), name);
       const run = new ImportRun(
         staged,
         name,
@@ -51,27 +79,32 @@ export class Imports {
         importedWith(tasks, user, (id) => root.users.has(id)),
       );
       try {
-        return await this.importAll(run, source);
+        await this.importAll(run, digest, source);
+        return summaryOf(run);
       } catch (error) {
         const failure =
           error instanceof FormatError
             ? new BackupError('damaged', `the file is damaged: ${error.message}`)
             : error;
+        // What is wrong is so the next time, too; what stopped the import may be over then.
+        const isOver = failure instanceof BackupError && (failure.reason !== 'busy' || run.isNaming);
+        if (run.mayBeThere && digest !== null && !isOver) throw keptOf(failure);
         if (run.mayBeThere) await this.giveUp(run, failure);
-        if (run.isComplete) return run.summary;
+        if (run.isComplete) return summaryOf(run);
         throw failure;
       }
     });
   }
 
-  /** Deletes what an import or a restore left that came to no end. To be called now and then. */
+  /** Deletes what an import or a restore left that came to no end, and that nobody may go on with. To be called now and then. */
   consider(): void {
-    const { root, nodeId, session, staging, onFailure } = this.options;
+    const { root, nodeId, session, staging, onFailure, now } = this.options;
     if (staging.isBusy || this.isClearing) return;
     const leads = session(ROOT_GROUP)?.leading === true;
-    for (const { name } of root.collections.values()) {
+    for (const { name, createdAt } of root.collections.values()) {
       const importer = importerOf(name);
       if (importer === null || (importer !== nodeId && !(leads && !root.members.has(importer)))) continue;
+      if (isResumable(name) && now() - createdAt * 1000 < KEPT_MS) continue;
       this.isClearing = true;
       staging
         .drop(name)
@@ -85,7 +118,11 @@ export class Imports {
     }
   }
 
-  private async importAll(run: ImportRun, source: AsyncIterable<Uint8Array>): Promise<BackupSummary> {
+  private async importAll(
+    run: ImportRun,
+    digest: string | null,
+    source: AsyncIterable<Uint8Array>,
+  ): Promise<void> {
     const { staging } = this.options;
     const backup = new RootRestore();
     let wanted = -1;
@@ -94,11 +131,11 @@ export class Imports {
         case 'head':
           run.head = part.head;
           await staging.freshen(ROOT_GROUP);
-          this.assertTakes(run.name, part.head.level ?? 0);
+          this.assertTakes(run, part.head.level ?? 0);
           break;
         case 'group':
           if (run.head?.collection !== undefined) wanted = part.group;
-          if (part.group === wanted) await staging.make(run);
+          if (part.group === wanted) await this.makeOrResume(run);
           break;
         case 'records':
           for (const record of part.records) {
@@ -109,10 +146,27 @@ export class Imports {
         case 'complete':
           if (part.group === ROOT_GROUP) wanted = this.wantedOf(backup, run.name);
           else if (part.group === wanted) await staging.put(run, run.end());
+          break;
+        case 'end':
+          if (digest !== null && digest !== part.digest)
+            throw new BackupError('damaged', `this is another file: its digest is ${part.digest}`);
       }
     }
     await staging.finish(run);
-    return run.summary;
+  }
+
+  private async makeOrResume(run: ImportRun): Promise<void> {
+    const { staging } = this.options;
+    const begun = this.begunOf(run);
+    if (begun !== undefined) return staging.resume(run, begun);
+    return staging.make(run);
+  }
+
+  /** The collection that an earlier import of the same file filled. */
+  private begunOf({ staged }: ImportRun): CollectionInfo | undefined {
+    const { root } = this.options;
+    const own = root.collectionsByName.get(staged);
+    return own ?? [...root.collections.values()].find(({ name }) => isSameImport(name, staged));
   }
 
   private wantedOf(backup: RootRestore, name: string): number {
@@ -128,8 +182,8 @@ export class Imports {
   }
 
   /** @throws BackupError unless a collection can be imported as things stand */
-  private assertTakes(name: string, level: number): void {
-    const refusal = this.options.staging.refusalOf(name);
+  private assertTakes(run: ImportRun, level: number): void {
+    const refusal = this.options.staging.refusalOf(run.name, this.begunOf(run) !== undefined);
     if (refusal !== null) throw new BackupError('refused', refusal);
     const { root } = this.options;
     if (level > root.level) {
@@ -157,4 +211,26 @@ export class Imports {
       throw error;
     }
   }
+}
+
+/** The token of an import: one that can be resumed has the same whenever the same user sends the same file, to be cut at the same places. */
+function tokenOf({ digest, tasks, user }: ImportRequest): string {
+  if (digest === null) return randomBytes(6).toString('hex');
+  const hash = createHash('sha256').update(JSON.stringify([digest, tasks, user, CUTS]));
+  return RESUMABLE + hash.digest('hex').slice(0, 16);
+}
+
+function isResumable(name: string): boolean {
+  return name.split('.')[1]?.startsWith(RESUMABLE) === true;
+}
+
+function keptOf(failure: unknown): unknown {
+  if (!(failure instanceof BackupError)) return failure;
+  const { reason, message } = failure;
+  return new BackupError(reason, `${message}; the same import goes on where this one ended, within a day`);
+}
+
+function summaryOf(run: ImportRun): ImportSummary {
+  const { summary, changes, present } = run;
+  return { ...summary, parts: changes, resumed: Math.min(present, changes) };
 }

@@ -159,6 +159,7 @@ export class NodeBackups {
       limits: { procedures: config.maxProcedures, tasks: config.maxTasks },
       session: (group) => sessions.ofGroup(group),
       onFailure,
+      now: Date.now,
     });
   }
 

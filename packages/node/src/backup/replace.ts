@@ -200,7 +200,7 @@ export class Replacements implements RestoresView {
       if (importerOf(name) !== null) {
         throw new BackupError(
           'refused',
-          'a collection is being imported, or another backup restored: wait for its end',
+          'a collection is being imported, or another backup restored: wait for its end, or delete what an interrupted import left (del_collection with its number)',
         );
       }
       await staging.freshen(id);

@@ -1,4 +1,11 @@
-import { changeRoot, FormatError, Privilege, type RootEditor, type RootGroup } from '@althing/engine';
+import {
+  type CollectionInfo,
+  changeRoot,
+  FormatError,
+  Privilege,
+  type RootEditor,
+  type RootGroup,
+} from '@althing/engine';
 import type { Clock } from '../base/clock.js';
 import { type GroupId, type NodeId, ROOT_GROUP } from '../between/protocol.js';
 import { CallError, CallKind, type Calls } from '../calls/calls.js';
@@ -83,13 +90,14 @@ export class Staging {
    * Why no collection can be filled; null when one can.
    *
    * @param name that it is to have, beside all others; null when it is to take their place
+   * @param isBegun whether it is one of the collections already
    */
-  refusalOf(name: string | null): string | null {
+  refusalOf(name: string | null, isBegun = false): string | null {
     const { root, maxCollections } = this.options;
     if (root.restoring !== '') return 'a backup is being restored: try again when that is done';
     if (name !== null && root.collectionsByName.has(name))
       return `there is a collection '${name}' already: an import makes a new one, so give another name, or rename or delete that one`;
-    if (name !== null && root.collections.size >= maxCollections)
+    if (name !== null && !isBegun && root.collections.size >= maxCollections)
       return `there are ${root.collections.size} collections, the most that max_collections allows`;
     return null;
   }
@@ -110,12 +118,32 @@ export class Staging {
     run.group = root.collectionsByName.get(run.staged)?.id ?? 0;
   }
 
-  /** Makes changes of the collection of a run, one after the other. */
+  /** Takes over what an earlier run filled with the same file, maybe through another node: it goes on where that one ended. */
+  async resume(run: ImportRun, begun: CollectionInfo): Promise<void> {
+    const { root, session } = this.options;
+    run.mayBeThere = true;
+    run.group = begun.id;
+    const order = { ...run.order(Step.FINISH), staged: begun.name, name: run.staged };
+    await this.insist(async () => {
+      if (root.collections.get(begun.id)?.name === run.staged) return true;
+      await this.ask(ROOT_GROUP, order);
+      await this.freshen(ROOT_GROUP);
+      return false;
+    });
+    await this.freshen(run.group);
+    run.present = session(run.group)?.group.changeCount ?? 0;
+  }
+
+  /** Makes changes of the collection of a run, one after the other, but for those that are there. */
   async put(run: ImportRun, changes: Iterable<Uint8Array>): Promise<void> {
     for (const effects of changes) {
+      if (run.changes < run.present) {
+        run.changes += 1;
+        continue;
+      }
       await this.insist(async () => {
         if (this.options.root.collections.get(run.group)?.name !== run.staged)
-          throw new BackupError('refused', 'the collection was deleted while it was being filled');
+          throw new BackupError('refused', FILLED_NO_MORE);
         return this.ask(run.group, run.order(Step.PUT, run.changes, effects));
       });
       run.changes += 1;
@@ -124,6 +152,7 @@ export class Staging {
 
   /** Gives the collection of a run its own name, and its user all privileges on it. */
   async finish(run: ImportRun): Promise<void> {
+    run.isNaming = true;
     await this.insist(async () => {
       if (!(await this.ask(ROOT_GROUP, run.order(Step.FINISH, run.user)))) return false;
       await this.freshen(ROOT_GROUP);
@@ -277,7 +306,7 @@ export class Staging {
     const { root } = this.options;
     const info = root.collections.get(group);
     if (info?.name === name) return 'done';
-    if (info?.name !== staged) return { refused: 'the collection was deleted while it was being filled' };
+    if (info?.name !== staged) return { refused: FILLED_NO_MORE };
     if (root.collectionsByName.has(name))
       return { refused: `a collection '${name}' was made while this one was being imported` };
     return this.changeRootHere(session, (editor) => {
@@ -320,6 +349,9 @@ export class Staging {
     });
   }
 }
+
+const FILLED_NO_MORE =
+  'the collection was deleted while it was being filled, or somebody goes on with it through another node';
 
 const DROP: Order = { step: Step.DROP, staged: '', name: '', group: 0, number: 0, effects: NOTHING };
 

@@ -12,8 +12,7 @@ import type { ClientNames } from '../groups/names.js';
 import { UnfinishedError } from '../groups/request.js';
 import type { Backups } from './backup.js';
 import { BackupError } from './format.js';
-import type { Imports } from './import.js';
-import type { ImportedTasks } from './import-run.js';
+import type { ImportRequest, Imports } from './import.js';
 import type { Replacements } from './replace.js';
 
 /** The user that asks for a transfer, and the name of the request in logs. */
@@ -131,18 +130,18 @@ export class Transfers {
   /** As for a restore: what is in the file is taken as nodes wrote it. */
   importCollection(
     request: TransferRequest,
-    { collection, tasks }: { readonly collection: string; readonly tasks: ImportedTasks },
+    { collection, tasks, digest }: Omit<ImportRequest, 'name' | 'user'> & { readonly collection: string },
     source: AsyncIterable<Uint8Array>,
   ): Promise<string> {
     const { imports } = this.options;
-    const asked = { name: collection, user: request.user.id, tasks };
+    const asked = { name: collection, user: request.user.id, tasks, digest };
     return this.told(
       'import',
       request,
       async (count) => {
         await this.require(request, Privilege.FULL);
-        const { records } = await imports.import(asked, counted(source, count));
-        return JSON.stringify({ collection, records });
+        const { records, parts, resumed } = await imports.import(asked, counted(source, count));
+        return JSON.stringify({ collection, records, parts, resumed });
       },
       collection,
     );

@@ -1,6 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { Paths, parsePath } from './path.js';
 
+const DIGEST = 'ab'.repeat(32);
+
 describe('paths of the API', () => {
   const root = { kind: 'scope', scope: { kind: 'thingsdb' } };
   const node = (id: number | null) => ({ kind: 'scope', scope: { kind: 'node', id } });
@@ -96,9 +98,20 @@ describe('paths of the API', () => {
   test.each([
     ['/@backup', { transfer: 'backup' }],
     ['/@export/stuff', { transfer: 'export', collection: 'stuff' }],
-    ['/@import/st%75ff', { transfer: 'import', collection: 'stuff', tasks: 'none' }],
-    ['/@import/stuff/import_tasks', { transfer: 'import', collection: 'stuff', tasks: 'of importer' }],
-    ['/@import/stuff/owned_tasks', { transfer: 'import', collection: 'stuff', tasks: 'of owners' }],
+    ['/@import/st%75ff', { transfer: 'import', collection: 'stuff', tasks: 'none', digest: null }],
+    [
+      '/@import/stuff/import_tasks',
+      { transfer: 'import', collection: 'stuff', tasks: 'of importer', digest: null },
+    ],
+    [
+      '/@import/stuff/owned_tasks',
+      { transfer: 'import', collection: 'stuff', tasks: 'of owners', digest: null },
+    ],
+    [`/@import/stuff/${DIGEST}`, { transfer: 'import', collection: 'stuff', tasks: 'none', digest: DIGEST }],
+    [
+      `/@import/stuff/owned_tasks/${DIGEST}`,
+      { transfer: 'import', collection: 'stuff', tasks: 'of owners', digest: DIGEST },
+    ],
   ])('%s is a transfer', (path, transfer) => {
     expect(parsePath(path)).toEqual({ kind: 'transfer', ...transfer });
   });
@@ -111,6 +124,9 @@ describe('paths of the API', () => {
     '/@backup/stuff',
     '/@import/stuff/',
     '/@import/stuff/tasks',
+    `/@import/stuff/${DIGEST.slice(1)}`,
+    `/@import/stuff/${DIGEST}/import_tasks`,
+    `/@export/stuff/${DIGEST}`,
     '/@export/stuff/import_tasks',
     '/@import/import_tasks/',
   ])('%s is none', (path) => {

@@ -24,19 +24,21 @@ export type Transfer =
       readonly transfer: 'import';
       readonly collection: string;
       readonly tasks: ImportedTasks;
+      /** Of the file, for going on with an import of it. */
+      readonly digest: string | null;
     };
 
 /** The transfer that a path names; null when it names none. */
 function transferOf(path: string): Transfer | null {
   if (path === '/@backup') return { transfer: 'backup' };
   if (path === '/@restore') return { transfer: 'restore' };
-  const [, transfer, name = '', option] =
-    /^\/@(export|import)\/([^/]*)(?:\/(import_tasks|owned_tasks))?$/.exec(path) ?? [];
+  const [, transfer, name = '', option, digest = null] =
+    /^\/@(export|import)\/([^/]*)(?:\/(import_tasks|owned_tasks))?(?:\/([0-9a-f]{64}))?$/.exec(path) ?? [];
   const scope = parseScopePath(`//${name}`);
   if (scope?.kind !== 'collection') return null;
   const { name: collection } = scope;
-  if (transfer === 'import') return { transfer, collection, tasks: tasksOf(option) };
-  return transfer === 'export' && option === undefined ? { transfer, collection } : null;
+  if (transfer === 'import') return { transfer, collection, tasks: tasksOf(option), digest };
+  return transfer === 'export' && option === undefined && digest === null ? { transfer, collection } : null;
 }
 
 function tasksOf(option: string | undefined): ImportedTasks {
@@ -73,7 +75,7 @@ export class Paths {
 
 /**
  * The target of a URL path: a scope in one of the spellings of `parseScopePath`, a backup, a restore,
- * an export or an import, changes, sessions (`/@backup`, `/@restore`, `/@session`, `/@changes/NAME`, `/@export/NAME`, `/@import/NAME`, and the latter with `/import_tasks` or `/owned_tasks`, are no scopes), or the welcome page. Percent-encoding is decoded exactly once.
+ * an export or an import, changes, sessions (`/@backup`, `/@restore`, `/@session`, `/@changes/NAME`, `/@export/NAME`, `/@import/NAME`, and the latter with `/import_tasks` or `/owned_tasks` and a digest, are no scopes), or the welcome page. Percent-encoding is decoded exactly once.
  */
 export function parsePath(path: string): Path {
   if (path === '/') return { kind: 'root' };

@@ -4,9 +4,10 @@
  *   POST /@backup     answer: a backup, `application/octet-stream`; what is cut off ends too early
  *   POST /@restore    body: a backup; answer, once it is restored: {"collections": ..., "records": ...}
  *   POST /@export/NAME   answer: one collection
- *   POST /@import/NAME   body: an export or a backup; answer, once it is there: {"collection": ..., "records": ...};
+ *   POST /@import/NAME   body: an export or a backup; answer, once it is there: {"collection": ..., "records": ..., "parts": ..., "resumed": ...};
  *                        with /import_tasks behind the name, tasks come along, and belong to the user that asks; with /owned_tasks
- *                        they belong to the users that the export names, where there are such
+ *                        they belong to the users that the export names, where there are such; with the digest at the end of the
+ *                        file behind that, the import goes on where an earlier one of the same file was interrupted
  *
  * All take GRANT on `@thingsdb`, so a request with `Althing-Read-Only` does none of this.
  *
