@@ -46,11 +46,11 @@ export class Expiry {
    * Lets go of some of what expired.
    *
    * @param now Unix time in milliseconds
-   * @param isOver whether the slice has lasted long enough
+   * @param isOver whether the slice has lasted long enough; asked after each thing
    */
   step(transaction: Transaction, now: number, isOver: () => boolean): void {
     const things = this.expired(now, PORTION).map((id) => this.store.thingOfId(id));
-    const { left, isLeaving } = this.owners.letGo(transaction, things);
+    const { left, isLeaving } = this.owners.letGo(transaction, things, isOver);
     // One that leaves its relations is still in the index, and comes next.
     for (const { id } of isLeaving ? [] : left) {
       this.held.add(id);

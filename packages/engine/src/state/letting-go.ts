@@ -35,8 +35,10 @@ export class Owners {
   /**
    * Takes a portion of some things, loaded or not, out of their relations, out of the root, and out of the things that are known. The first
    * has its turn in any case, if only in part.
+   *
+   * @param isOver whether the others wait for the next slice; asked after each of them
    */
-  letGo(transaction: Transaction, things: readonly Thing[]): LetGo {
+  letGo(transaction: Transaction, things: readonly Thing[], isOver: () => boolean = () => false): LetGo {
     const { store } = this;
     const portion = new Portion(store, transaction);
     let count = 0;
@@ -44,6 +46,7 @@ export class Owners {
       if (!portion.takes(thing)) break;
       leaveRelations(transaction, thing);
       count += 1;
+      if (isOver()) break;
     }
     const heavy = count === 0 ? things[0] : undefined;
     if (heavy !== undefined && portion.leaveRelations(heavy))

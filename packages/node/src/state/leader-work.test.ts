@@ -153,6 +153,40 @@ test('a pause is three times as long as the slice, within limits, and the time u
   expect(bench.failures).toEqual([]);
 });
 
+test('the first slices are small, since code that did not run for long is slow, and so they are when there is work again', async () => {
+  const bench = await new TestBench().start();
+  const waiting: (() => void)[] = [];
+  const sizes: number[] = [];
+  const work = new LeaderWork({
+    task: {
+      isDue: () => sizes.length % 8 < 7,
+      slice: (_collection, isOver) => {
+        let things = 1;
+        while (!isOver()) things += 1;
+        sizes.push(things);
+        return null;
+      },
+    },
+    clock: {
+      after: (_ms, next) => {
+        waiting.push(next);
+        return () => {};
+      },
+    },
+    workClock: () => 0,
+    propose: () => {},
+    onFailure: (error) => bench.failures.push(error),
+  });
+  const all = (): number[] => {
+    work.consider(bench.session(STUFF));
+    while (waiting.length > 0) waiting.pop()?.();
+    return sizes.splice(0);
+  };
+  expect(all()).toEqual([16, 32, 64, 128, 256, 512, 600]);
+  expect(all()).toEqual([16, 32, 64, 128, 256, 512, 600]);
+  expect(bench.failures).toEqual([]);
+});
+
 test('things that expire go in slices, also those for which nothing changed', async () => {
   const bench = await new TestBench().start();
   await bench.value(

@@ -29,6 +29,9 @@ const SLICE_MS = 3;
 /** Things of one slice at most: those that are in memory are looked at sooner than they are changed, here and on followers. */
 const SLICE_THINGS = 600;
 
+/** Things of the first slice at most, each next one may have twice as many: code that has not run for long takes up to fifty times as long. */
+const FIRST_THINGS = 16;
+
 /** How many times as long as a slice took other work has its turn behind it, and how many milliseconds at least and at most. */
 const PAUSE_TIMES = 3;
 const PAUSE_MIN_MS = 1;
@@ -36,15 +39,15 @@ const PAUSE_MAX_MS = 12;
 
 /** Does a task in the collections that this node leads: slowly, beside the requests, a slice at a time. */
 export class LeaderWork {
-  /** The groups in which a slice is under way, or waits for its turn. */
-  private readonly working = new Set<GroupSession>();
+  /** The groups in which a slice is under way, or waits for its turn, with the number of things that it may have. */
+  private readonly working = new Map<GroupSession, number>();
 
   constructor(private readonly options: LeaderWorkOptions) {}
 
   /** Goes on in a collection where something is due. To be called now and then. */
   consider(session: GroupSession): void {
     if (this.working.has(session) || !this.mayWork(session)) return;
-    this.working.add(session);
+    this.working.set(session, FIRST_THINGS);
     this.options.clock.after(0, () => this.work(session));
   }
 
@@ -58,7 +61,8 @@ export class LeaderWork {
   }
 
   private work(session: GroupSession): void {
-    if (!this.working.has(session)) return;
+    const things = this.working.get(session);
+    if (things === undefined) return;
     const { task, clock, workClock, propose, onFailure } = this.options;
     try {
       if (!this.mayWork(session)) {
@@ -67,8 +71,9 @@ export class LeaderWork {
       }
       const began = workClock();
       let looked = 0;
-      const isOver = (): boolean => ++looked >= SLICE_THINGS || workClock() >= began + SLICE_MS;
+      const isOver = (): boolean => ++looked >= things || workClock() >= began + SLICE_MS;
       const change = task.slice(session.id, isOver);
+      this.working.set(session, Math.min(2 * things, SLICE_THINGS));
       const end = workClock();
       const resumeAt = end + Math.min(PAUSE_TIMES * (end - began), PAUSE_MAX_MS);
       // The next slice waits until this one is decided: so the work is never faster than the cluster. That time is part of the pause.
