@@ -48,7 +48,7 @@ export class ClientFutures implements FuturesOwner {
   }
 
   get isAbandoned(): boolean {
-    return this.pending.isAnswered;
+    return this.pending.isUnwanted;
   }
 
   get isNamed(): boolean {

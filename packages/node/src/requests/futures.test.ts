@@ -21,9 +21,13 @@ class Asked {
     node: number,
     code: string,
     terms?: Partial<Terms>,
-    vars?: QueryOptions['vars'],
+    { vars, client }: Pick<QueryOptions, 'vars' | 'client'> = {},
   ) {
-    const options = { ...(terms === undefined ? {} : { terms }), ...(vars === undefined ? {} : { vars }) };
+    const options = {
+      ...(terms === undefined ? {} : { terms }),
+      ...(vars === undefined ? {} : { vars }),
+      ...(client === undefined ? {} : { client }),
+    };
     const asked = cluster.node(node).query('stuff', code, options);
     asked.then((reply) => {
       this.reply = reply;
@@ -179,16 +183,11 @@ test('futures leave nothing behind of a change that is too large for the log, no
     [65, `${ErrorCode.MAX_QUOTA} none`],
     [1, 1],
   ] as const) {
-    const asked = new Asked(
-      cluster,
-      2,
-      code,
-      terms,
-      new Map<string, number | string>([
-        ['text', text],
-        ['count', count],
-      ]),
-    );
+    const vars = new Map<string, number | string>([
+      ['text', text],
+      ['count', count],
+    ]);
+    const asked = new Asked(cluster, 2, code, terms, { vars });
     await cluster.pass(50);
     expect(asked.told).toBe(told);
     expect(cluster.node(1).router.busy).toBe(0);
@@ -253,6 +252,50 @@ describe('futures that wait for their turn are ended, and the request says what 
     for (const { engine, router } of cluster.nodes)
       expect([engine.runtime.waitingFutures, router.busy]).toEqual([0, 0]);
   });
+});
+
+test('futures of a client who left end before their next step where nothing of them is proposed, and who repeats the request gets its answer', async () => {
+  let steps = 0;
+  const cluster: MiniCluster = await MiniCluster.begin(1, {
+    logged: () => {
+      cluster.now += 3;
+      steps += 1;
+    },
+  });
+  const node = cluster.node(1);
+  await value(
+    cluster,
+    1,
+    "new_procedure('chain', |n, z| { log(n); n == 0 ? (z ? .z = 1 : 'done') : future(|n, z| wse(chain(n - 1, z)), [n, z]); });",
+  );
+  const client = { gone: false };
+  const terms = { key: { key: 'k', body: '\0'.repeat(16) } };
+  const [read, change] = ['wse(chain(50, false));', 'wse(chain(50, true));'];
+  const asked = [
+    new Asked(cluster, 1, read, undefined, { client }),
+    new Asked(cluster, 1, change, undefined, { client }),
+    new Asked(cluster, 1, change, terms, { client }),
+  ];
+  await cluster.settle();
+  expect(asked.map(({ told }) => told)).toEqual([null, null, null]);
+  expect(node.engine.runtime.waitingFutures).toBe(3);
+  const again = new Asked(cluster, 1, change, terms);
+  await cluster.settle();
+  client.gone = true;
+  steps = 0;
+  await cluster.pass(300);
+  expect(asked.every(({ reply }) => reply !== null)).toBe(true);
+  await cluster.pass(3000);
+  expect([again.told, await value(cluster, 1, '.z;'), steps]).toEqual([1, 1, 51]);
+
+  // One that has proposed a part goes on to its end.
+  steps = 0;
+  client.gone = false;
+  const begun = new Asked(cluster, 1, '.y = 1; wse(chain(50, true));', undefined, { client });
+  await cluster.settle();
+  client.gone = true;
+  await cluster.pass(3000);
+  expect([begun.reply?.ok, steps]).toEqual([true, 51]);
 });
 
 test('futures that take long let others have their turn, and take turns among themselves', async () => {

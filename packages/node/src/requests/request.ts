@@ -328,6 +328,11 @@ export class PendingRequest extends Prerequisites {
     return kind === 'ended' || kind === 'late';
   }
 
+  /** Whether nobody waits for its answer, and no attempt of it may have made a change: then it may end before it makes one. */
+  get isUnwanted(): boolean {
+    return this.isAnswered || (this.request.client.gone && this.doubt === 'none');
+  }
+
   get doubt(): Doubt {
     return this.uncertainty;
   }

@@ -302,8 +302,8 @@ export class Router implements RequestOwner {
   }
 
   private step(pending: PendingRequest): void {
-    const { request, doubt } = pending;
-    if (request.client.gone && doubt === 'none') {
+    const { request } = pending;
+    if (pending.isUnwanted) {
       pending.end({ kind: 'late', unknown: false });
       return;
     }

@@ -41,7 +41,7 @@ export function workOf(pending: PendingRequest, program: object | null, knownMs?
     // A second attempt finds in memory what the first one read from disk, so those reads would not be counted.
     canStop: !pending.isExplained,
     ...(knownMs === undefined ? {} : { knownMs }),
-    gone: () => pending.isAnswered || (request.client.gone && pending.doubt === 'none'),
+    gone: () => pending.isUnwanted,
     run: (sliceMs) => {
       pending.sliceMs = sliceMs;
       owner.advance(pending);
