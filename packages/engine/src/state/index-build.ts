@@ -50,7 +50,7 @@ export function duplicatesIn(
     last = id;
     const thing = store.thingOfId(id);
     store.load(thing);
-    const key = isUnique(def) ? index.uniqueKeyOf(thing, NO_VALUES) : null;
+    const key = isUnique(def) ? index.uniqueKeyOf(thing) : null;
     if (key === null) return true;
     const name = isCutKey(key) ? key + textsOf(index, thing) : key;
     const holder = holders.get(name) ?? holderIn(store, index, key, thing);
@@ -61,13 +61,10 @@ export function duplicatesIn(
   return { upTo: isWhole ? null : last, found };
 }
 
-const NO_VALUES = new Map();
-
 function holderIn(store: Store, index: TypeIndex, key: string, thing: Thing): Thing | undefined {
   const texts = isCutKey(key) ? textsOf(index, thing) : null;
   let holder: Thing | undefined;
-  index.tree.ascend({ key, id: 0 }, (other, id) => {
-    if (other !== key) return false;
+  index.tree.eachOf(key, (id) => {
     const candidate = store.thingOfId(id);
     store.load(candidate);
     if (texts === null || textsOf(index, candidate) === texts) holder = candidate;

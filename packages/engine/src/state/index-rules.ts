@@ -33,7 +33,7 @@ function brokenEntries(store: Store, index: TypeIndex, type: Type): string[] {
     const thing = store.thingOfId(id);
     store.load(thing);
     expected.set(id, index.keyOf(thing));
-    const key = index.isUnique ? index.uniqueKeyOf(thing, NO_VALUES) : null;
+    const key = index.isUnique ? index.uniqueKeyOf(thing) : null;
     if (key !== null && !isCutKey(key) && idsOf(index, key).length > 1)
       broken.push(`the values of thing ${id} are those of others, too`);
   }
@@ -90,7 +90,7 @@ export function problemsAbove(
     const thing = store.thingOfId(id);
     store.load(thing);
     const key = index.keyOf(thing);
-    const isUnique = index.isUnique && !isCutKey(key) && index.uniqueKeyOf(thing, NO_VALUES) !== null;
+    const isUnique = index.isUnique && !isCutKey(key) && index.uniqueKeyOf(thing) !== null;
     const ids = isUnique ? idsOf(index, key) : [id];
     if (!hasEntry(index, key, id)) problems.push(`thing ${id} has no entry with its values`);
     else if (ids.length > 1) problems.push(`the values of thing ${id} are those of others, too`);
@@ -112,8 +112,6 @@ function hasEntry({ tree }: TypeIndex, key: string, id: number): boolean {
 
 function idsOf({ tree }: TypeIndex, wanted: string): number[] {
   const ids: number[] = [];
-  tree.ascend({ key: wanted, id: 0 }, (key, id) => key === wanted && ids.push(id) < 2);
+  tree.eachOf(wanted, (id) => ids.push(id) < 2);
   return ids;
 }
-
-const NO_VALUES = new Map();

@@ -109,7 +109,7 @@ export class TypeIndex {
   }
 
   /** The same; null where one of the values is nil, so that it collides with nothing. */
-  uniqueKeyOf(thing: Thing, overlay: Overlay, idOf?: IdOf): string | null {
+  uniqueKeyOf(thing: Thing, overlay: Overlay = NO_OVERLAY, idOf?: IdOf): string | null {
     let key = '';
     for (const slot of this.slotsOf(thing)) {
       const component = this.componentOf(valueAt(thing, slot, overlay), idOf);

@@ -1,5 +1,6 @@
 import { type ByteReader, type ByteWriter, FormatError } from '../../bytes.js';
 import { type Page, PageState } from './page-table.js';
+import { StagedKeys } from './staged-keys.js';
 
 /** Bytes of a page above which it is split: a checkpoint writes each page whose entries changed, so they are small. */
 export const PAGE_BYTES_MAX = 1024;
@@ -13,12 +14,21 @@ const ENTRY_BYTES = 6;
 /** No key is longer: it has four texts at most, of which `TEXT_BYTES_MAX` bytes count, a pair of bytes each at worst. */
 const KEY_BYTES_MAX = 4096;
 
+/** Bytes of an entry in memory before the rest of its key, and of its slot: see `KeyPage`. */
+const ENTRY_HEAD = 9;
+const SLOT_BYTES = 4;
+
+/** An entry lies below that. */
+const DATA_BYTES_MAX = 0xffff;
+
 /** The key that is looked for, until the next call of `aim`. */
 const aimed = Buffer.alloc(KEY_BYTES_MAX);
 let aimedLength = 0;
 
-/** The keys of the page that is being read, and the key that is made a text. */
-let decoded = Buffer.alloc(4 * KEY_BYTES_MAX);
+/** Entries that are going to lie in another page, or otherwise in this one. */
+const staged = new StagedKeys();
+
+/** The key that is made a text. */
 const spelled = Buffer.alloc(KEY_BYTES_MAX);
 
 const NO_BYTES = Buffer.alloc(0);
@@ -31,21 +41,27 @@ export function aim(key: string): void {
 }
 
 /**
- * One page of a tree: see `key-pages.ts`. In memory the keys lie in one piece: what all of them begin with, once, and the rest of each. A
- * look-up so comes to a few lines of the processor's cache a page, and the collector of memory has no texts to go through.
+ * One page of a tree: see `key-pages.ts`. In memory its entries lie in one piece, so that a look-up comes to a few lines of the processor's
+ * cache a page, and the collector of memory has nothing to go through:
+ *
+ *   data  := common entry* free slot*      `common` is what all keys begin with; entries lie in no order, and there may be gaps between them
+ *   entry := length:u16 id:u56 rest        `rest` is what a key has behind that
+ *   slot  := place:u16 first:u16           where an entry lies, and the first two bytes of its rest; that of the first entry is at the end
  */
 export class KeyPage implements Page {
   /** Whether it was looked at since it was last asked whether it may leave memory. */
   isUsed = true;
-  /** The ids of the entries; of an inner page, no entry of the page below is before the one that stands for it. */
-  ids: number[] = [];
+  /** Number of entries. */
+  entries = 0;
   /** The pages below, and the number of entries in each; empty in a leaf. */
   pages = NONE;
   sizes = NONE;
-  /** The bytes that all keys begin with, then the others of each, up to its end. */
   private data = NO_BYTES;
   private common = 0;
-  private ends: number[] = [];
+  /** Where the entries end. */
+  private end = 0;
+  /** Bytes of keys: what is common, and the rests. */
+  private used = 0;
 
   constructor(
     readonly number: number,
@@ -57,13 +73,9 @@ export class KeyPage implements Page {
     this.sizes = [];
   }
 
-  get entries(): number {
-    return this.ids.length;
-  }
-
   /** Number of entries in the leaves below it, or in itself. */
   get size(): number {
-    return this.level === 0 ? this.ids.length : this.sizes.reduce((sum, size) => sum + size, 0);
+    return this.level === 0 ? this.entries : this.sizes.reduce((sum, size) => sum + size, 0);
   }
 
   /** Bytes of the entries, roughly. */
@@ -80,79 +92,114 @@ export class KeyPage implements Page {
   }
 
   get keys(): string[] {
-    return this.ids.map((_, at) => this.keyAt(at));
+    return Array.from({ length: this.entries }, (_, at) => this.keyAt(at));
+  }
+
+  /** The ids of the entries; of an inner page, no entry of the page below is before the one that stands for it. */
+  get ids(): number[] {
+    return Array.from({ length: this.entries }, (_, at) => this.idAt(at));
   }
 
   keyAt(at: number): string {
-    return spelled.toString('latin1', 0, this.copy(at, 0, this.lengthAt(at), spelled, 0));
+    return spelled.toString('latin1', 0, this.copy(at, spelled, 0));
+  }
+
+  idAt(at: number): number {
+    const { data } = this;
+    const from = this.placeAt(at) + 2;
+    const low =
+      (data[from]! | (data[from + 1]! << 8) | (data[from + 2]! << 16)) + data[from + 3]! * 0x1000000;
+    const high = data[from + 4]! | (data[from + 5]! << 8) | (data[from + 6]! << 16);
+    return high === 0 ? low : high * 0x100000000 + low;
   }
 
   entry(at: number): { readonly key: string; readonly id: number } {
-    return { key: this.keyAt(at), id: this.ids[at]! };
+    return { key: this.keyAt(at), id: this.idAt(at) };
   }
 
-  /** True where the entry at a place has the key that is looked for. */
+  /** True where the entry at a place has the key that is looked for, and an id. */
   has(at: number, id: number): boolean {
     return at < this.entries && this.compareCommon() === 0 && this.compareRest(at, id) === 0;
   }
 
+  /** The same, whatever the id. */
+  hasKey(at: number): boolean {
+    return this.has(at, this.idAt(at));
+  }
+
   /** The place of the first entry that is not before another one, which has the key that is looked for. */
   placeOf(id: number): number {
+    return this.search(id, 0);
+  }
+
+  /** The place of the page below that an entry with the key that is looked for lies in, or would. */
+  childOf(id: number): number {
+    return Math.max(0, this.search(id, 1) - 1);
+  }
+
+  /** The place of the first entry that compares with another one, which has the key that is looked for, as a number or above. */
+  private search(id: number, least: number): number {
     const order = this.compareCommon();
     if (order !== 0) return order < 0 ? 0 : this.entries;
+    const { data, common } = this;
+    const first =
+      ((common < aimedLength ? aimed[common]! : 0) << 8) |
+      (common + 1 < aimedLength ? aimed[common + 1]! : 0);
     let from = 0;
     let to = this.entries;
     while (from < to) {
       const middle = (from + to) >> 1;
-      if (this.compareRest(middle, id) < 0) from = middle + 1;
+      const slot = this.slotAt(middle);
+      const other = (data[slot + 2]! << 8) | data[slot + 3]!;
+      const order = other !== first ? other - first : this.compareRest(middle, id);
+      if (order < least) from = middle + 1;
       else to = middle;
     }
     return from;
   }
 
-  /** The place of the page below that an entry with the key that is looked for lies in, or would. */
-  childOf(id: number): number {
-    const at = this.placeOf(id);
-    return this.has(at, id) ? at : Math.max(0, at - 1);
-  }
-
   /** The place at which the page is cut into two of about the same size. */
   get middle(): number {
     let at = 0;
-    while (at < this.entries - 1 && 2 * (this.startAt(at) + ENTRY_BYTES * at) < this.bytes) at += 1;
+    for (let size = this.common; at < this.entries - 1 && 2 * (size + ENTRY_BYTES * at) < this.bytes; at++)
+      size += this.restAt(at);
     return Math.max(1, at);
   }
 
   /** Puts an entry with the key that is looked for at a place. */
   insert(at: number, id: number): void {
-    let common = 0;
-    while (common < this.common && common < aimedLength && aimed[common] === this.data[common]) common += 1;
-    if (common < this.common) this.pack(this, 0, this.entries, common);
-    const start = this.startAt(at);
-    const { used } = this;
-    const size = aimedLength - common;
-    this.reserve(used + size);
-    this.data.copyWithin(start + size, start, used);
-    for (let i = 0; i < size; i++) this.data[start + i] = aimed[common + i]!;
-    this.ends.splice(at, 0, start);
-    for (let i = at; i < this.ends.length; i++) this.ends[i]! += size;
-    this.ids.splice(at, 0, id);
+    const size = ENTRY_HEAD + SLOT_BYTES + aimedLength - this.common;
+    const isFull = this.end + size + SLOT_BYTES * this.entries > this.data.length;
+    if (isFull || this.compareCommon() !== 0) {
+      staged.clear();
+      this.stage(0, this.entries);
+      let common = 0;
+      const most = Math.min(aimedLength, staged.common);
+      while (common < most && aimed[common] === staged.bytes[common]) common += 1;
+      this.settle(size + this.common + (this.end >> 1), common);
+    }
+    const { data } = this;
+    const slot = this.slotAt(at);
+    for (let i = slot - SLOT_BYTES * (this.entries - at); i < slot; i++) data[i] = data[i + SLOT_BYTES]!;
+    this.put(slot, id, aimed, this.common, aimedLength);
+    this.entries += 1;
   }
 
   remove(at: number): void {
-    const start = this.startAt(at);
-    const size = this.ends[at]! - start;
-    this.data.copyWithin(start, start + size, this.used);
-    this.ends.splice(at, 1);
-    for (let i = at; i < this.ends.length; i++) this.ends[i]! -= size;
-    this.ids.splice(at, 1);
-    if (this.entries === 0) this.common = 0;
+    const { data } = this;
+    const rest = this.restAt(at);
+    if (this.placeAt(at) + ENTRY_HEAD + rest === this.end) this.end -= ENTRY_HEAD + rest;
+    for (let i = this.slotAt(at) - 1; i >= this.slotAt(this.entries - 1); i--)
+      data[i + SLOT_BYTES] = data[i]!;
+    this.used -= rest;
+    this.entries -= 1;
+    if (this.entries === 0) [this.common, this.end, this.used] = [0, 0, 0];
   }
 
   /** Puts a page below this one, at the place of its first entry. */
   link(at: number, page: KeyPage): void {
-    aimedLength = page.copy(0, 0, page.lengthAt(0), aimed, 0);
-    this.insert(at, page.ids[0]!);
+    aimedLength = page.copy(0, aimed, 0);
+    this.insert(at, page.idAt(0));
     this.pages.splice(at, 0, page.number);
     this.sizes.splice(at, 0, page.size);
   }
@@ -179,77 +226,74 @@ export class KeyPage implements Page {
   /** Takes over the entries of another page from a place on, which is not its first; this one is empty. */
   takeFrom(other: KeyPage, at: number): void {
     const count = other.entries;
-    this.ids = other.ids.splice(at);
     if (this.level > 0) {
       this.pages = other.pages.splice(at);
       this.sizes = other.sizes.splice(at);
     }
-    this.pack(other, at, count, other.shared(at, count - 1));
-    other.pack(other, 0, at, other.shared(0, at - 1));
+    staged.clear();
+    other.stage(at, count);
+    this.settle(other.end >> 2);
+    staged.clear();
+    other.stage(0, at);
+    other.settle(at === count - 1 ? 0 : other.end >> 2);
   }
 
   /** Puts the entries of another page behind these, which are some. That one is of no use then. */
   append(other: KeyPage): void {
-    let common = 0;
-    const end = Math.min(this.common, other.common);
-    while (common < end && this.data[common] === other.data[common]) common += 1;
-    this.pack(this, 0, this.entries, common);
-    other.pack(other, 0, other.entries, common);
-    const offset = this.used - common;
-    this.reserve(offset + other.used);
-    this.data.set(other.data.subarray(common, other.used), this.used);
-    for (const end of other.ends) this.ends.push(offset + end);
-    this.ids.push(...other.ids);
+    staged.clear();
+    this.stage(0, this.entries);
+    other.stage(0, other.entries);
+    this.settle(0);
     if (this.level === 0) return;
     this.pages.push(...other.pages);
     this.sizes.push(...other.sizes);
   }
 
   write(out: ByteWriter): void {
-    const { level, ids, ends } = this;
+    const { level, entries, data, common } = this;
     out.u8(level);
-    out.varint(ids.length);
-    for (let i = 0; i < ids.length; i++) {
-      const shared = i === 0 ? 0 : this.shared(i - 1, i);
-      const from = i === 0 ? 0 : this.startAt(i) + shared - this.common;
+    out.varint(entries);
+    for (let at = 0; at < entries; at++) {
+      const shared = at === 0 ? 0 : this.shared(at - 1, at);
+      const from = this.placeAt(at) + ENTRY_HEAD;
+      const rest = this.restAt(at);
       out.varint(shared);
-      out.varint(ends[i]! - from);
-      out.part(this.data, from, ends[i]!);
-      out.varint(ids[i]!);
+      out.varint(common + rest - shared);
+      if (at === 0) out.part(data, 0, common);
+      out.part(data, from + Math.max(0, shared - common), from + rest);
+      out.varint(this.idAt(at));
       if (level > 0) {
-        out.varint(this.pages[i]!);
-        out.varint(this.sizes[i]!);
+        out.varint(this.pages[at]!);
+        out.varint(this.sizes[at]!);
       }
     }
   }
 
   static read(number: number, input: ByteReader): KeyPage {
     const page = new KeyPage(number, input.u8(), PageState.CLEAN);
-    const { ids, level, pages, sizes, ends } = page;
-    let [start, end] = [0, 0];
-    let common = KEY_BYTES_MAX;
+    const { level, pages, sizes } = page;
+    let [start, end, common] = [0, 0, KEY_BYTES_MAX];
+    staged.clear();
     for (let count = input.varint(); count > 0; count--) {
       const shared = input.varint();
       const rest = input.varint();
       if (shared > end - start || shared + rest > KEY_BYTES_MAX)
         throw new FormatError(`page ${number} of an index is damaged`);
-      if (end + KEY_BYTES_MAX > decoded.length) decoded = Buffer.concat([decoded], 2 * decoded.length);
-      for (let i = 0; i < shared; i++) decoded[end + i] = decoded[start + i]!;
-      input.copyTo(decoded, end + shared, rest);
-      if (ends.length > 0) common = Math.min(common, shared);
+      staged.reserve(end + shared + rest);
+      for (let i = 0; i < shared; i++) staged.bytes[end + i] = staged.bytes[start + i]!;
+      input.copyTo(staged.bytes, end + shared, rest);
+      if (staged.ends.length > 0) common = Math.min(common, shared);
       start = end;
       end += shared + rest;
-      ends.push(end);
-      ids.push(input.varint());
+      staged.ends.push(end);
+      staged.ids.push(input.varint());
       if (level > 0) {
         pages.push(input.varint());
         sizes.push(input.varint());
       }
     }
     if (input.remaining > 0) throw new FormatError(`there is more than page ${number} of an index`);
-    page.data = decoded;
-    if (ids.length > 0) page.pack(page, 0, ids.length, Math.min(common, end - start));
-    else page.data = NO_BYTES;
+    page.settle(0, Math.min(common, end - start));
     return page;
   }
 
@@ -260,31 +304,31 @@ export class KeyPage implements Page {
    */
   problems(low: { readonly key: string; readonly id: number } | null): string[] {
     const problems: string[] = [];
-    const { ids, number, ends, used } = this;
-    if (ends.length !== ids.length || used > this.data.length)
-      problems.push(
-        `page ${number} has ${ends.length} keys in ${used} of ${this.data.length} bytes, for ${ids.length} entries`,
-      );
-    for (let i = 0; i < ids.length; i++) {
+    const { number, entries, end, data } = this;
+    if (end + SLOT_BYTES * entries > data.length)
+      problems.push(`page ${number} has ${entries} entries up to ${end} of ${data.length} bytes`);
+    for (let i = 0; i < entries; i++) {
       const order = compare(this.entry(i), i === 0 ? low : this.entry(i - 1));
       if (order < 0 || (order === 0 && i > 0))
-        problems.push(`page ${number}: entry ${i} (thing ${ids[i]}) is not in order`);
+        problems.push(`page ${number}: entry ${i} (thing ${this.idAt(i)}) is not in order`);
     }
     return problems;
   }
 
-  /** Bytes that keys take. */
-  private get used(): number {
-    return this.ends.at(-1) ?? 0;
+  private slotAt(at: number): number {
+    return this.data.length - SLOT_BYTES * (at + 1);
   }
 
-  /** The offset at which the rest of a key begins; for the place behind the last one, the offset of the next key. */
-  private startAt(at: number): number {
-    return at === 0 ? this.common : this.ends[at - 1]!;
+  /** Where an entry lies. */
+  private placeAt(at: number): number {
+    const slot = this.slotAt(at);
+    return (this.data[slot]! << 8) | this.data[slot + 1]!;
   }
 
-  private lengthAt(at: number): number {
-    return this.common + this.ends[at]! - this.startAt(at);
+  /** The length of the rest of its key. */
+  private restAt(at: number): number {
+    const place = this.placeAt(at);
+    return (this.data[place]! << 8) | this.data[place + 1]!;
   }
 
   /** Negative where the key that is looked for is before all that begin as these do, positive behind them. */
@@ -301,57 +345,90 @@ export class KeyPage implements Page {
   /** Negative where an entry is before the one that is looked for, positive behind it; both begin alike. */
   private compareRest(at: number, id: number): number {
     const { data } = this;
-    const end = this.ends[at]!;
+    const place = this.placeAt(at);
+    const from = place + ENTRY_HEAD;
+    const end = from + ((data[place]! << 8) | data[place + 1]!);
     let i = this.common;
-    for (let from = this.startAt(at); from < end; from++, i++) {
+    for (let at = from; at < end; at++, i++) {
       if (i === aimedLength) return 1;
-      const order = data[from]! - aimed[i]!;
+      const order = data[at]! - aimed[i]!;
       if (order !== 0) return order;
     }
-    return i < aimedLength ? -1 : this.ids[at]! - id;
+    return i < aimedLength ? -1 : this.idAt(at) - id;
   }
 
   /** Number of bytes with which two keys begin alike. */
   private shared(a: number, b: number): number {
-    if (a === b) return this.lengthAt(a);
     const { data } = this;
-    const [fromA, fromB] = [this.startAt(a), this.startAt(b)];
-    const end = Math.min(this.ends[a]! - fromA, this.ends[b]! - fromB);
+    const [fromA, fromB] = [this.placeAt(a) + ENTRY_HEAD, this.placeAt(b) + ENTRY_HEAD];
+    const end = Math.min(this.restAt(a), this.restAt(b));
     let i = 0;
     while (i < end && data[fromA + i] === data[fromB + i]) i += 1;
     return this.common + i;
   }
 
-  /** Copies some bytes of a key, and says where they end. */
-  private copy(at: number, from: number, to: number, target: Uint8Array, place: number): number {
+  /** Copies a key, and says where it ends. */
+  private copy(at: number, target: Uint8Array, to: number): number {
     const { data, common } = this;
-    const rest = this.startAt(at) - common;
-    for (let i = from; i < to; i++) target[place + i - from] = data[i < common ? i : rest + i]!;
-    return place + to - from;
+    const from = this.placeAt(at) + ENTRY_HEAD;
+    const rest = this.restAt(at);
+    for (let i = 0; i < common; i++) target[to + i] = data[i]!;
+    for (let i = 0; i < rest; i++) target[to + common + i] = data[from + i]!;
+    return to + common + rest;
   }
 
-  /** Has the keys of some entries of a page, of which so many bytes are common. */
-  private pack(page: KeyPage, from: number, to: number, common: number): void {
-    let size = common;
-    for (let at = from; at < to; at++) size += page.lengthAt(at) - common;
-    const data = Buffer.allocUnsafeSlow(size);
-    const ends: number[] = [];
-    let end = page.copy(from, 0, common, data, 0);
+  /** Copies some entries, which `settle` puts into a page. */
+  private stage(from: number, to: number): void {
     for (let at = from; at < to; at++) {
-      end = page.copy(at, common, page.lengthAt(at), data, end);
-      ends.push(end);
+      const { length } = staged;
+      staged.reserve(length + this.common + this.restAt(at));
+      staged.ends.push(this.copy(at, staged.bytes, length));
+      staged.ids.push(this.idAt(at));
     }
-    this.data = data;
-    this.common = common;
-    this.ends = ends;
   }
 
-  /** Makes room for keys of so many bytes, and for some more. */
-  private reserve(size: number): void {
-    if (size <= this.data.length) return;
-    const data = Buffer.allocUnsafeSlow(size + (size >> 2));
-    data.set(this.data.subarray(0, this.used));
-    this.data = data;
+  /** Has the entries that were copied, and nothing else; there is room for so many bytes more. */
+  private settle(room: number, common = staged.common): void {
+    const { bytes, ends, ids } = staged;
+    const count = ids.length;
+    const size = staged.length - common * Math.max(0, count - 1) + (ENTRY_HEAD + SLOT_BYTES) * count;
+    if (size > DATA_BYTES_MAX) throw new FormatError(`page ${this.number} of an index is too large`);
+    this.data = Buffer.allocUnsafeSlow(size + room);
+    this.common = common;
+    this.end = common;
+    this.used = common;
+    this.entries = count;
+    for (let i = 0; i < common; i++) this.data[i] = bytes[i]!;
+    let start = 0;
+    for (let at = 0; at < count; at++) {
+      this.put(this.slotAt(at), ids[at]!, bytes, start + common, ends[at]!);
+      start = ends[at]!;
+    }
+  }
+
+  /** Writes an entry and its slot; its rest lies from one offset to another. */
+  private put(slot: number, id: number, source: Uint8Array, from: number, to: number): void {
+    const { data, end: place } = this;
+    const rest = to - from;
+    data[slot] = place >> 8;
+    data[slot + 1] = place;
+    data[slot + 2] = rest > 0 ? source[from]! : 0;
+    data[slot + 3] = rest > 1 ? source[from + 1]! : 0;
+    data[place] = rest >> 8;
+    data[place + 1] = rest;
+    const low = id >>> 0;
+    const high = (id - low) / 0x100000000;
+    data[place + 2] = low;
+    data[place + 3] = low >>> 8;
+    data[place + 4] = low >>> 16;
+    data[place + 5] = low >>> 24;
+    data[place + 6] = high;
+    data[place + 7] = high >>> 8;
+    data[place + 8] = high >>> 16;
+    const at = place + ENTRY_HEAD - from;
+    for (let i = from; i < to; i++) data[at + i] = source[i]!;
+    this.end = at + to;
+    this.used += rest;
   }
 }
 

@@ -170,16 +170,18 @@ test('ascending keys leave full pages behind', () => {
   expect(tree.presentCount).toBeLessThan(1.1 * (5000 / 63));
 });
 
-test('the longest keys are read as they were written; entries that can not be are refused', () => {
+test('the longest keys and greatest ids are read as they were written; entries that can not be are refused', () => {
   const longest = sortKey('\0'.repeat(300)).repeat(4);
   const page = new KeyPage(7, 0, PageState.DIRTY);
+  const ids = [2 ** 32 + 1, Number.MAX_SAFE_INTEGER];
   for (const [at, key] of [longest, `${longest.slice(0, -1)}\x03`].entries()) {
     aim(key);
-    page.insert(at, at + 1);
+    page.insert(at, ids[at]!);
   }
   const out = new ByteWriter();
   page.write(out);
-  expect(KeyPage.read(7, new ByteReader(out.take()))).toMatchObject({ keys: page.keys, ids: [1, 2] });
+  expect(KeyPage.read(7, new ByteReader(out.take()))).toMatchObject({ keys: page.keys, ids });
+  expect(page).toMatchObject({ keys: [longest, `${longest.slice(0, -1)}\x03`], ids });
   // The first key shares something with the one before it; a key has more bytes than any; there are less bytes than it says.
   for (const bytes of [
     [0, 1, 1, 1, 65, 1],

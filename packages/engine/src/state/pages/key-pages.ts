@@ -25,6 +25,9 @@ export interface KeyPlace {
 /** Takes an entry; false ends the walk. */
 export type VisitEntry = (key: string, id: number) => boolean;
 
+/** Takes the place of an entry in a leaf. */
+type VisitPlace = (page: KeyPage, at: number) => boolean;
+
 /** The record of a tree beside its pages. */
 export interface KeyTreeHead {
   /** Number of the topmost page; 0 for none. */
@@ -72,7 +75,8 @@ export class KeyPages extends PageSet<KeyPage> {
     const path = this.pathTo(id);
     const leaf = last(path);
     if (leaf.page.has(leaf.at, id)) throw new Error(`thing ${id} is in the index already`);
-    const isLast = path.every(({ page, at }) => at === page.entries - (page.level === 0 ? 0 : 1));
+    let isLast = true;
+    for (const { page, at } of path) isLast &&= at === page.entries - (page.level === 0 ? 0 : 1);
     for (const { page } of path) this.touch(page);
     for (const { page, at } of path) if (page.level > 0) page.admit(at, id);
     leaf.page.insert(leaf.at, id);
@@ -96,7 +100,19 @@ export class KeyPages extends PageSet<KeyPage> {
   /** Goes over the entries from a place on, in their order. They must not change meanwhile. */
   ascend({ key, id }: KeyPlace, visit: VisitEntry): void {
     aim(key);
-    if (this.root !== 0) this.up(this.root, id, visit);
+    if (this.root !== 0) this.up(this.root, id, (page, at) => visit(page.keyAt(at), page.idAt(at)));
+  }
+
+  /** Goes over the ids of the entries with a key, in their order: as `ascend`, but no text is made of any key. */
+  eachOf(key: string, visit: (id: number) => boolean): void {
+    aim(key);
+    if (this.root === 0) return;
+    this.up(this.root, 0, (page, at) => {
+      if (!page.hasKey(at) || !visit(page.idAt(at))) return false;
+      // The visit may have looked for another one.
+      aim(key);
+      return true;
+    });
   }
 
   /** Goes over the entries before a place, the last one first. */
@@ -201,12 +217,12 @@ export class KeyPages extends PageSet<KeyPage> {
   }
 
   /** @param id of the place, whose key is the one that is looked for; null for the first place. A visit may look for others */
-  private up(number: number, id: number | null, visit: VisitEntry): boolean {
+  private up(number: number, id: number | null, visit: VisitPlace): boolean {
     const page = this.get(number);
     page.isUsed = true;
     if (page.level === 0) {
       for (let at = id === null ? 0 : page.placeOf(id); at < page.entries; at++)
-        if (!visit(page.keyAt(at), page.ids[at]!)) return false;
+        if (!visit(page, at)) return false;
       return true;
     }
     const first = id === null ? 0 : page.childOf(id);
@@ -221,7 +237,7 @@ export class KeyPages extends PageSet<KeyPage> {
     page.isUsed = true;
     if (page.level === 0) {
       for (let at = (id === null ? page.entries : page.placeOf(id)) - 1; at >= 0; at--)
-        if (!visit(page.keyAt(at), page.ids[at]!)) return false;
+        if (!visit(page.keyAt(at), page.idAt(at))) return false;
       return true;
     }
     const first = id === null ? page.entries - 1 : page.childOf(id);
@@ -232,13 +248,12 @@ export class KeyPages extends PageSet<KeyPage> {
 
   private pathTo(id: number): Step[] {
     const path: Step[] = [];
-    for (let number = this.root; ; ) {
-      const page = this.get(number);
+    for (let page = this.get(this.root); ; ) {
       page.isUsed = true;
       const at = page.level === 0 ? page.placeOf(id) : page.childOf(id);
       path.push({ page, at });
       if (page.level === 0) return path;
-      number = page.pages[at]!;
+      page = this.get(page.pages[at]!);
     }
   }
 

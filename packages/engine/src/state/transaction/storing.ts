@@ -12,7 +12,7 @@ import type { Store } from '../store.js';
 import { writeProperties } from '../thing-record.js';
 import { Journal, UNITS_PER_PROPERTY } from './journal.js';
 import { NS_PER_ENTRY, NS_PER_THING, NS_PER_UNDO } from './undo-costs.js';
-import { UniqueCheck } from './unique.js';
+import { storingRefusal, UniqueCheck } from './unique.js';
 
 /** How loose things and rooms become stored: when something stored refers to them, with all that they refer to. */
 export class Storing extends Journal {
@@ -180,7 +180,9 @@ export class Storing extends Journal {
 
   /** Throws duplicate_err when a loose thing can't be stored, which brings no others along. */
   protected checkStored(store: Store, thing: Thing): void {
-    if (store.indexes.uniques > 0) this.checkUnique((check) => check.storeAll(thing));
+    if (store.indexes.uniques === 0) return;
+    const error = storingRefusal(store, thing, (units) => this.count(units), this.tellsValues);
+    if (error !== null) throw this.isPartial ? error.asFatal() : error;
   }
 
   /**

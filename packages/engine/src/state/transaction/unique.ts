@@ -96,13 +96,11 @@ export class UniqueCheck {
   /** A stored instance that has the values, and keeps them. */
   private holderOf(claim: Claim): Thing | undefined {
     const { index, key, thing } = claim;
-    const isCut = isCutKey(key);
     let found: Thing | undefined;
-    index.tree.ascend({ key, id: 0 }, (other, id) => {
-      if (other !== key) return false;
+    index.tree.eachOf(key, (id) => {
       const holder = this.store.thingOfId(id);
       if (holder === thing || this.givesUp(claim, holder)) return true;
-      if (isCut && !hasValues(this.store, claim, holder)) return true;
+      if (isCutKey(key) && !hasValues(this.store, claim, holder)) return true;
       found = holder;
       return false;
     });
@@ -121,6 +119,33 @@ export class UniqueCheck {
   }
 
   private readonly idOf = (thing: { readonly id: number }): number => this.looseIds.get(thing) ?? thing.id;
+}
+
+/**
+ * The stored instance that keeps a loose one from being stored, which brings no others along, as an error; null for none. As `UniqueCheck`
+ * for the most frequent case.
+ *
+ * @param charge takes the units of the look-ups
+ * @param tells whether the error may say which value it is, and whose
+ */
+export function storingRefusal(
+  store: Store,
+  thing: Thing,
+  charge: (units: number) => void,
+  tells: boolean,
+): QueryError | null {
+  const { type } = thing;
+  if (type === null) return null;
+  for (const index of store.indexes.of(type)) {
+    if (!index.isUnique || index.progress.why !== null) continue;
+    const key = index.uniqueKeyOf(thing);
+    if (key === null) continue;
+    charge(UNITS_PER_LOOKUP);
+    const claim = { index, key, thing, values: valuesIn(index, thing, NO_VALUES) };
+    const holder = holderOf(store, claim);
+    if (holder !== undefined) return refusalOf(index, type, claim.values, holder, null, tells);
+  }
+  return null;
 }
 
 /**
@@ -153,10 +178,9 @@ export function conversionRefusal(
 
 function holderOf(store: Store, claim: Claim): Thing | undefined {
   let found: Thing | undefined;
-  claim.index.tree.ascend({ key: claim.key, id: 0 }, (other, id) => {
-    if (other !== claim.key) return false;
+  claim.index.tree.eachOf(claim.key, (id) => {
     const holder = store.thingOfId(id);
-    if (isCutKey(other) && !hasValues(store, claim, holder)) return true;
+    if (isCutKey(claim.key) && !hasValues(store, claim, holder)) return true;
     found = holder;
     return false;
   });
@@ -171,11 +195,13 @@ function hasValues(store: Store, { index, values }: Claim, holder: Thing): boole
   );
 }
 
-function valuesIn(index: TypeIndex, thing: Thing, values: Values): Value[] {
+function valuesIn(index: TypeIndex, thing: Thing, values: ReadonlyMap<number, Value>): Value[] {
   return index
     .slotsOf(thing)
     .map((slot) => (values.has(slot) ? (values.get(slot) ?? null) : (thing.slots[slot] ?? null)));
 }
+
+const NO_VALUES: ReadonlyMap<number, Value> = new Map();
 
 /** Units charged for a look into an index, and for a thing that is looked at. */
 const UNITS_PER_LOOKUP = 512;
