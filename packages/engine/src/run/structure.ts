@@ -1,5 +1,5 @@
 /** Structures from things: what `&{..}`, `ano(..)` and the nested definitions of wrap-only types are made of. */
-import { lookupError, typeError, valueError } from '../error.js';
+import { existsError, typeError, valueError } from '../error.js';
 import { type Definition, isSchemaName, type Names, referencesOf } from '../schema/definition.js';
 import { parseDefinition } from '../schema/parse-definition.js';
 import { inWords } from '../schema/rule.js';
@@ -45,7 +45,7 @@ export function structureOf(
     else if (typeof value === 'string' && value.startsWith('|'))
       methods.set(name, methodFrom(rt.compileText(value)));
     else if (value === '#') {
-      if (idName !== null) throw lookupError(`ids are shown under the name \`${idName}\` already`);
+      if (idName !== null) throw existsError(`ids are shown under the name \`${idName}\` already`);
       idName = name;
     } else fields.push({ name, definition: structureDefinition(rt, name, value, own, level) });
   }

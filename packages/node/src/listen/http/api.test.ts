@@ -103,7 +103,8 @@ describe('names of requests', () => {
 
 test('what exists already is a conflict', async () => {
   await node.value('//stuff', "new_type('Twice'); new_procedure('twice', || 1);");
-  for (const code of ["new_type('Twice');", "new_procedure('twice', || 1);"]) {
+  const twoIds = "set_type('Wrapping', {inner: {a: '#', b: '#'}}, WPO);";
+  for (const code of ["new_type('Twice');", "new_procedure('twice', || 1);", twoIds]) {
     expect((await node.query('//stuff', code)).verdict).toBe('409 -54');
   }
   expect((await node.query('/t', "new_collection('stuff');")).verdict).toBe('409 -54');
