@@ -1,6 +1,7 @@
 #!/bin/sh
-# Replaces the nodes of docker-compose.yml one after the other by what the file and the images say now, each when all of them are
+# Replaces the nodes of docker-compose.yml one after the other by what the file and the images say now, each when all others are
 # ready; then the guard, and the balancer if it has changed. To be run where `docker compose` is, with the same variables.
+# A node that is not ready is the first: after an image or a setting with which none starts, the same command takes it back.
 #
 #   deploy/docker/upgrade.sh
 #
@@ -48,9 +49,11 @@ is_ready() {
   docker compose exec -T "$1" node /app/deploy/docker/healthcheck.mjs >/dev/null 2>&1
 }
 
-all_ready() {
+# Waits until all nodes are ready, or all but one.
+ready_but() {
   end=$(($(date +%s) + WAIT_S))
   for each in $NODES; do
+    [ "$each" != "$1" ] || continue
     until is_ready "$each"; do
       [ "$(date +%s)" -lt "$end" ] || fail "$each is not ready, so no other node is stopped; see docs/operations.md"
       sleep 1
@@ -94,16 +97,21 @@ for once in $(docker compose config --services | grep -Ex 'secrets|certs'); do
   docker compose rm -f "$once"
 done
 
-# Not `up --no-deps`: some versions of Compose take what was made by it for changed at the next plain `up`.
+order=
 for node in $NODES; do
-  all_ready
+  if is_ready "$node"; then order="$order $node"; else order="$node $order"; fi
+done
+
+# Not `up --no-deps`: some versions of Compose take what was made by it for changed at the next plain `up`.
+for node in $order; do
+  ready_but "$node"
   echo "upgrade: $node"
   starts=$(starts_but "$node")
   docker compose rm -sf "$node"
   docker compose up -d --no-recreate --wait "$node"
   undisturbed "$starts" "$node"
 done
-all_ready
+ready_but none
 starts=$(starts_but none)
 
 # It does not end by itself while nodes run.

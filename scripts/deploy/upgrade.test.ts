@@ -97,7 +97,7 @@ describe('upgrade.sh', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  test('replaces one node after the other, each when all are ready, and then what is around them', async () => {
+  test('replaces one node after the other, each when all others are ready, and then what is around them', async () => {
     docker('');
     const { code, output } = await upgrade();
     expect([code, output]).toEqual([0, 'upgrade: node0\nupgrade: node1\nupgrade: node2\n']);
@@ -105,9 +105,11 @@ describe('upgrade.sh', () => {
     expect(calls()).toEqual([
       'rm -f guard',
       'rm -f secrets',
-      ...nodes
-        .slice(0, 3)
-        .flatMap((name) => [...check, `rm -sf ${name}`, `up -d --no-recreate --wait ${name}`]),
+      ...check,
+      ...nodes.slice(0, 3).flatMap((name, i) => {
+        const others = check.filter((_, k) => k !== i);
+        return [...others, `rm -sf ${name}`, `up -d --no-recreate --wait ${name}`];
+      }),
       ...check,
       'kill guard',
       'rm -f guard',
@@ -188,10 +190,28 @@ describe('upgrade.sh', () => {
   });
 
   test('stops no node while another one is not ready', async () => {
-    docker('case "$*" in *"exec -T node1"*) exit 1 ;; esac');
+    docker('case "$*" in *"exec -T node1"* | *"exec -T node2"*) exit 1 ;; esac');
     const { code, output } = await upgrade();
     expect([code, output]).toEqual([1, expect.stringContaining('node1 is not ready, so no other node')]);
     expect(calls().filter((call) => /^(?:up|rm -sf)/.test(call))).toEqual([]);
+  });
+
+  test('replaces the one first that did not start with what it was given before', async () => {
+    docker(
+      'case "$*" in "up "*node1) touch "$0.new" ;; *"exec -T node1"*) [ -e "$0.new" ] || exit 1 ;; esac',
+    );
+    const { code, output } = await upgrade();
+    expect([code, output]).toEqual([0, 'upgrade: node1\nupgrade: node0\nupgrade: node2\n']);
+  });
+
+  test('goes no further when that one is not ready again', async () => {
+    docker('case "$*" in *"exec -T node1"*) exit 1 ;; esac');
+    const { code, output } = await upgrade();
+    expect([code, output]).toEqual([1, expect.stringContaining('node1 is not ready, so no other node')]);
+    expect(calls().filter((call) => /^(?:up|rm -sf)/.test(call))).toEqual([
+      'rm -sf node1',
+      'up -d --no-recreate --wait node1',
+    ]);
   });
 
   test('goes no further when a node does not come back', async () => {
