@@ -7,10 +7,12 @@ import { examplesOf } from './page.js';
 /**
  * Runs all examples of a page in `docs/`, in order, in one collection (see `examplesOf`). A line `// N minutes later` lets time pass, and
  * runs the tasks that are due then.
+ *
+ * @param isPasted whether each block is one query
  */
-export function testPage(page: string): void {
-  const examples = examplesOf(page);
-  describe(`the examples of docs/${page}`, () => {
+export function testPage(page: string, isPasted = false): void {
+  const examples = examplesOf(page, isPasted);
+  describe(`the examples of docs/${page}${isPasted ? ', each block pasted whole' : ''}`, () => {
     const db = new Harness();
 
     test('are there', () => {
