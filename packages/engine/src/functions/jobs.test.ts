@@ -395,6 +395,20 @@ describe('mod_type with another definition in the background', () => {
     expect(db.run(".more.every(|o| o.nr != 'nr 0') && .more.len() == 11000;")).toBe(true);
   });
 
+  test('a property that was added as nillable is nil until all instances have a value, and then never again', () => {
+    db.run(`fill(100); mod_type('Order', 'add', 'label', 'str?');
+      mod_type('Order', 'mod', 'label', 'str', |o| is_nil(o.label) ? 'nr ' + str(o.nr) : o.label, {background: true});`);
+    begin(2, 40);
+    db.run(".orders.each(|o| if (o.nr % 50 == 7) o.label = 'own' + str(o.nr)); .orders.add(Order{nr: 500});");
+    db.run('.orders.remove(|o| o.nr == 99 || o.nr == 1);');
+    expect(db.run('.orders.filter(|o| !is_nil(o.label)).map(|o| o.nr).sort();')).toEqual([7, 57]);
+    work(10);
+    expect(
+      db.run("[.orders.filter(|o| o.label != 'nr ' + str(o.nr)).map(|o| o.label).sort(), .orders.len()];"),
+    ).toEqual([['own57', 'own7'], 99]);
+    expect(db.error('.orders.one().label = nil;')).toBe('type_err');
+  });
+
   test('nil of the closure leaves the value, which has to fit', () => {
     db.run(
       "fill(10); mod_type('Order', 'mod', 'nr', 'int<0:20>', |o| o.nr < 5 ? o.nr + 10 : nil, {background: true});",
