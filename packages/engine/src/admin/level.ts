@@ -11,7 +11,8 @@
  * The level at the leader of a group decides what it writes; other nodes may not have heard of that level yet, and read it
  * all the same. So what all nodes have to do alike must follow from what is written, never from `root.level`.
  *
- * Levels belong to releases: all that is made between two releases shares one.
+ * Levels belong to releases: all that is made between two releases shares one, unless clusters that run what was made before are to be
+ * upgraded without anybody noticing.
  */
 import { FormatError } from '../bytes.js';
 
@@ -22,6 +23,7 @@ export const LEVELS = [
     brings:
       'what came after release 0.1.0, whose nodes have no level: levels, requests that clients name by numbers, answers that are not kept, types, enums, whitelists, futures, tasks, rooms, events, commit history, modules, log segments of format 2, things and sets in pages, lists of the second form, snapshots of format 2, sessions, passwords of ThingsDB, loads, jobs, definitions as they were, settings of feeds',
   },
+  { level: 3, brings: 'quick hashes of the bodies of requests that have a name' },
 ] as const;
 
 /** The level of a cluster that was never told another. */

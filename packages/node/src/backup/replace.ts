@@ -21,7 +21,8 @@ import {
 import { messageOf } from '../base/failures.js';
 import { type GroupId, type NodeId, ROOT_GROUP } from '../between/protocol.js';
 import { CallKind } from '../calls/calls.js';
-import { ANY_BODY, encodeEntry, type IdempotencyKey, plainHead } from '../groups/entry.js';
+import { ANY_BODY } from '../groups/body-hash.js';
+import { encodeEntry, type IdempotencyKey, plainHead } from '../groups/entry.js';
 import type { GroupSession } from '../groups/group-session.js';
 import { encodeReply } from '../groups/kept-reply.js';
 import { CHANGE_BYTES_MAX } from '../groups/limits.js';

@@ -12,6 +12,7 @@
  * described in the engine.
  */
 import { ByteReader, type ByteWriter, FormatError } from '@althing/engine';
+import { BODY_HASH_BYTES, type BodyHash } from './body-hash.js';
 
 const FORMAT = 2;
 /** Of the first entries of a cluster that was founded at the first level. They do not tell how much time passed, and are read only. */
@@ -20,12 +21,6 @@ const FORMAT_FIRST = 1;
 const WITH_REQUEST = 1;
 const WITH_KEY = 2;
 const WITH_CLIENT = 4;
-
-/** Bytes of the hash that stands for the body of a request with a key. */
-export const BODY_HASH_BYTES = 16;
-
-/** The bytes of such a hash, each a character: as a text it takes a fraction of the memory of a view, and of the time to make and compare one. */
-export type BodyHash = string;
 
 /**
  * The name of a request, wherever it is sent to and however often. Sequences are counted by each start of a
@@ -48,9 +43,6 @@ export interface IdempotencyKey {
   /** Hash of the body and its format: the same key with another body is a mistake. */
   readonly body: BodyHash;
 }
-
-/** The hash for a body that is not told: any body may come with the name then. */
-export const ANY_BODY: BodyHash = '\xff'.repeat(BODY_HASH_BYTES);
 
 /** A client's own name for a request: the header `Althing-Request`. */
 export interface ClientRequest {

@@ -7,7 +7,7 @@
  * way once they are not young any more, and new requests are refused before that.
  */
 import { NumberTable } from '../base/number-table.js';
-import type { BodyHash } from './entry.js';
+import type { BodyHash } from './body-hash.js';
 import { TOO_LARGE } from './kept-reply.js';
 import type { RecordNumbers } from './record-numbers.js';
 

@@ -12,7 +12,7 @@
  *   KEY (id: its number)   := age:varint user:varint key:text body:16 bytes reply:blob
  */
 import { ByteReader, type ByteWriter, FormatError } from '@althing/engine';
-import { ANY_BODY, BODY_HASH_BYTES } from './entry.js';
+import { ANY_BODY, BODY_HASH_BYTES } from './body-hash.js';
 import type { RecordNumbers } from './record-numbers.js';
 import type { RequestSessions, Result, Session } from './request-sessions.js';
 

@@ -1,7 +1,8 @@
 import { ByteWriter } from '@althing/engine';
 import { describe, expect, test } from '@jest/globals';
 import { seeded } from '../testing/random.js';
-import { ANY_BODY, type ClientRequest, type EntryHead, plainHead, type RequestIdentity } from './entry.js';
+import { ANY_BODY, bodyHashOf } from './body-hash.js';
+import { type ClientRequest, type EntryHead, plainHead, type RequestIdentity } from './entry.js';
 import { encodeReply, REPLY_BYTES_MAX } from './kept-reply.js';
 import { SessionRecord } from './session-records.js';
 import { SessionTable, TABLE_LIMITS, type TableLimits } from './session-table.js';
@@ -23,7 +24,7 @@ function entry(time: number, names: Partial<EntryHead>, answer = 'x'): EntryHead
   return { ...plainHead(time), reply: encodeReply(answer), ...names };
 }
 
-function key(name: string, user = 1, body = 0): NonNullable<EntryHead['key']> {
+function key(name: string, user = 1, body = 2): NonNullable<EntryHead['key']> {
   return { user, key: name, body: String.fromCharCode(body).repeat(16) };
 }
 
@@ -205,6 +206,23 @@ describe('keys', () => {
     for (let i = 0; i < 5; i++) table.note({ ...later(1, `k${i}`), time: 1 + i * HOUR_MS });
     expect(table.findKey(key('k0'))).toMatchObject({ kind: 'reply' });
     expect(table.keyShortage(key('new'), after(0))).toBe('sessions');
+  });
+
+  test('whose body was hashed in another way, in a cluster of another level, are repetitions', () => {
+    for (const [before, now] of [
+      [2, 3],
+      [3, 2],
+    ] as const) {
+      const hashed = (body: string, level: number) => ({
+        ...key('a'),
+        body: bodyHashOf(Buffer.from(body), level),
+      });
+      const table = new SessionTable();
+      table.note({ ...later(0, 'a'), key: hashed('.x += 1;', before) });
+      expect(table.findKey(hashed('.x += 1;', now))).toMatchObject({ kind: 'reply' });
+      expect(table.findKey(hashed('.x += 1;', before))).toMatchObject({ kind: 'reply' });
+      expect(table.findKey(hashed('.x += 2;', before))).toEqual({ kind: 'conflict' });
+    }
   });
 
   test('whose body held a password come again with any body', () => {

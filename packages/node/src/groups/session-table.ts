@@ -18,14 +18,8 @@
  * leap. The rules decide what all nodes know of requests, so they are the same on all of them.
  */
 import { ByteReader, ByteWriter, FormatError } from '@althing/engine';
-import {
-  ANY_BODY,
-  type BodyHash,
-  type ClientRequest,
-  type EntryHead,
-  type IdempotencyKey,
-  type RequestIdentity,
-} from './entry.js';
+import { ANY_BODY, type BodyHash, fitsBody } from './body-hash.js';
+import type { ClientRequest, EntryHead, IdempotencyKey, RequestIdentity } from './entry.js';
 import { decodeReply, type KeptReply } from './kept-reply.js';
 import { RecordNumbers } from './record-numbers.js';
 import {
@@ -269,7 +263,5 @@ function knownIn({ low, results }: Session, sequence: number, body: BodyHash): K
   if (sequence < low) return OUTDATED;
   const result = results.get(sequence);
   if (result === undefined) return NEW;
-  return result.body === body || result.body === ANY_BODY
-    ? { kind: 'reply', reply: decodeReply(result.reply) }
-    : CONFLICT;
+  return fitsBody(result.body, body) ? { kind: 'reply', reply: decodeReply(result.reply) } : CONFLICT;
 }

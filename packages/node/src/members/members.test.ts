@@ -1,4 +1,4 @@
-import { type Change, ErrorCode, LEVEL_NEWEST, QueryError, takeBack } from '@althing/engine';
+import { type Change, ErrorCode, LEVEL_FIRST, QueryError, takeBack } from '@althing/engine';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { changedMembership, changeOf, type Membership, membershipOf } from 'raft-ts';
 import { backgroundClock } from '../base/clock.js';
@@ -207,7 +207,7 @@ describe('the level of the cluster', () => {
     world.members.tick();
     expect(world.session.pending).toBe(0);
     expect(world.members.overview.level()).toEqual({
-      level: LEVEL_NEWEST,
+      level: LEVEL_FIRST,
       known: LEVEL_NEXT,
       waitsFor: ['node-2'],
     });
@@ -215,7 +215,7 @@ describe('the level of the cluster', () => {
     await hear([102, LEVEL_NEXT]);
     world.members.tick();
     expect(world.session.pending).toBe(1);
-    expect(world.root.level).toBe(LEVEL_NEWEST);
+    expect(world.root.level).toBe(LEVEL_FIRST);
 
     world.session.commit();
     expect(world.root.level).toBe(LEVEL_NEXT);
@@ -230,7 +230,7 @@ describe('the level of the cluster', () => {
   });
 
   test('stays where one member knows no higher one', async () => {
-    await hear([101, LEVEL_NEXT], [102, LEVEL_NEWEST]);
+    await hear([101, LEVEL_NEXT], [102, LEVEL_FIRST]);
     world.members.tick();
     expect(world.session.pending).toBe(0);
   });
@@ -269,14 +269,14 @@ describe('the level of the cluster', () => {
     world.members.tick();
     expect(world.session.pending).toBe(1);
     world.session.commit();
-    expect(world.root.level).toBe(LEVEL_NEWEST);
+    expect(world.root.level).toBe(LEVEL_FIRST);
   });
 
   test('is what it was when the leader loses its leadership before that is committed', async () => {
     await hear([101, LEVEL_NEXT], [102, LEVEL_NEXT]);
     world.members.tick();
     world.session.lose();
-    expect(world.root.level).toBe(LEVEL_NEWEST);
+    expect(world.root.level).toBe(LEVEL_FIRST);
     expect(world.root.dirty.freeze(() => {}).records.get('9:0:0')?.value ?? null).toBeNull();
   });
 });

@@ -47,7 +47,7 @@ import {
   toldPlaces,
 } from '@althing/engine';
 import { SALT_KEY_BYTES } from '../base/password-salts.js';
-import { BODY_HASH_BYTES } from '../groups/entry.js';
+import { BODY_HASH_BYTES } from '../groups/body-hash.js';
 import { type ChangeOutcome, conflictingKey, type Reply, type Terms } from '../groups/request.js';
 import { readDetail, writeDetail } from './forwarded-detail.js';
 

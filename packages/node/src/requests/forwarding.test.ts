@@ -431,7 +431,7 @@ describe('when there is no majority', () => {
 });
 
 describe('Idempotency-Key', () => {
-  const body = '\0'.repeat(16);
+  const body = '\x02'.repeat(16);
   const terms = { key: { key: 'k1', body } };
 
   beforeEach(async () => {
@@ -488,7 +488,7 @@ describe('Idempotency-Key', () => {
 
 describe('Althing-Request', () => {
   const termsOf = (sequence: number, low: number, client = 'c') => ({
-    name: { client, sequence, low, body: '\0'.repeat(16) },
+    name: { client, sequence, low, body: '\x02'.repeat(16) },
   });
   const send = async (node: number, sequence: number, low: number, code = '.x += 1;'): Promise<Reply> => {
     const reply = cluster.node(node).query('stuff', code, { terms: termsOf(sequence, low) });

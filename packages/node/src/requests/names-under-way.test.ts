@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { ANY_BODY } from '../groups/entry.js';
+import { ANY_BODY } from '../groups/body-hash.js';
 import { NamesUnderWay, nodeNameOf } from './names-under-way.js';
 
 describe('names under way', () => {

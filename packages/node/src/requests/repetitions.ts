@@ -1,12 +1,7 @@
 /** Requests that come again: under which names they are known, so that each takes effect once. */
 import type { GroupId, NodeId } from '../between/protocol.js';
-import {
-  ANY_BODY,
-  type BodyHash,
-  type ClientRequest,
-  type IdempotencyKey,
-  type RequestIdentity,
-} from '../groups/entry.js';
+import { ANY_BODY, type BodyHash, fitsBody } from '../groups/body-hash.js';
+import type { ClientRequest, IdempotencyKey, RequestIdentity } from '../groups/entry.js';
 import type { GroupSession } from '../groups/group-session.js';
 import type { ClientNames, Names } from '../groups/names.js';
 import type { KnownRequest } from '../groups/session-table.js';
@@ -96,7 +91,7 @@ export class Repetitions {
       return false;
     }
     if (holder.pending === pending) return false;
-    if (holder.body === body) return this.follows(pending, name, session);
+    if (fitsBody(holder.body, body)) return this.follows(pending, name, session);
     pending.end({ kind: 'reply', reply: conflictOf(pending) });
     return true;
   }

@@ -44,6 +44,7 @@ export class HttpDoor {
       exchange.fail(error, status, headers, close, outcome);
     const clients = new ClientAddresses([]);
     this.bodies = new Bodies({
+      root: side.engine.root,
       decoding: { msgpackNestingMax: 1000 },
       sizeMax: MiB,
       timeoutMs: BODY_MS,

@@ -130,6 +130,7 @@ export class Doors {
       feeds: options.feeds,
       sockets: apiSockets(native, config.resultSizeLimit),
       wait,
+      root: engine.root,
       body: { msgpackNestingMax: config.nestingLimit },
       bodySizeMax: config.requestSizeLimit,
       gate,

@@ -2,7 +2,7 @@ import type { HttpResponse } from 'uWebSockets.js';
 // The globals of these names have getters, which take time at each request.
 import { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
-import { QueryError } from '@althing/engine';
+import { QueryError, type RootGroup } from '@althing/engine';
 import { backgroundClock } from '../../base/clock.js';
 import type { ProgramBody, ProgramRequest, Respond } from '../../groups/request.js';
 import { type BodyOptions, decodeBody } from '../../requests/body.js';
@@ -24,6 +24,7 @@ import { statusOf } from './reply.js';
 import type { SessionDoor } from './session-door.js';
 
 export interface BodiesOptions {
+  readonly root: Pick<RootGroup, 'level'>;
   readonly decoding: BodyOptions;
   /** Bytes that a request body may have. */
   readonly sizeMax: number;
@@ -168,7 +169,7 @@ export class Bodies {
   /** @param isLent whether the memory of the body is gone after the native callback */
   private readNow(exchange: Exchange, body: Buffer, isLent: boolean): void {
     const { user, scope, format, id } = exchange;
-    const { refuse, budget } = this.options;
+    const { refuse, budget, root } = this.options;
     if (user === null) return;
     if (exchange.session !== null) {
       this.options.sessions.carryOut(exchange, exchange.session, user, body);
@@ -185,7 +186,7 @@ export class Bodies {
         refuse(exchange, BODIES_FULL);
         return;
       }
-      const terms = exchange.terms === null ? null : termsOf(exchange.terms, body, format);
+      const terms = exchange.terms === null ? null : termsOf(exchange.terms, body, format, root.level);
       const asked = { scope, user, body: decoded, readMs, format, client: exchange, terms, id };
       const lines = terms?.snapshot?.wantsLines ? new LinesAnswer(exchange) : null;
       request = lines === null ? asked : { ...asked, format: 'json', lines };

@@ -110,6 +110,7 @@ export class HttpListener {
     const { authenticator, feeds, onDefect } = options;
     this.feedDoor = new FeedDoor({ feeds, authenticator, gate, refuse, clock: backgroundClock, onDefect });
     this.bodies = new Bodies({
+      root: options.root,
       decoding: options.body,
       sizeMax: options.bodySizeMax,
       timeoutMs: options.bodyTimeoutMs,

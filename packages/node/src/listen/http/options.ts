@@ -1,4 +1,5 @@
 import type { WebSocketBehavior } from 'uWebSockets.js';
+import type { RootGroup } from '@althing/engine';
 import type { Transfers } from '../../backup/transfers.js';
 import type { Feeds } from '../../feed/feeds.js';
 import type { ProgramRequest, Request, Respond, SessionBody } from '../../groups/request.js';
@@ -29,6 +30,7 @@ export interface HttpOptions {
   readonly transfers: Transfers;
   /** Tells the changes of collections. */
   readonly feeds: Pick<Feeds, 'follow'>;
+  readonly root: Pick<RootGroup, 'level'>;
   readonly body: BodyOptions;
   /** Bytes that a request body may have. */
   readonly bodySizeMax: number;

@@ -16,7 +16,7 @@ export const UNSENT_EVENTS_MAX = 4 * 1024 * 1024;
 /** The surroundings of all connections of a node. */
 export interface ConnectionHost {
   readonly authenticator: Pick<Authenticator, 'known' | 'login'>;
-  readonly root: SessionRoot & Pick<RootGroup, 'memberByName'>;
+  readonly root: SessionRoot & Pick<RootGroup, 'memberByName' | 'level'>;
   /** Takes a request; the answer may come at once or later. */
   readonly handle: (request: ProgramRequest, respond: Respond) => boolean;
   /** Puts off that a large package of a user is read, where others have to be served before: then `read` is called later. */

@@ -349,7 +349,7 @@ export class Connection implements PackageSink, Client, Listener {
     const user = this.served();
     const begun = data.length > LONG_PACKAGE ? host.clock.now() : 0;
     const type = header.type === PackageType.RUN ? 'run' : 'query';
-    const { scope, body, options } = readRequest(data, type, host.nestingMax);
+    const { scope, body, options } = readRequest(data, type, host.nestingMax, host.root.level);
     assertNode(scope, host.root);
     const request: ProgramRequest = {
       scope,

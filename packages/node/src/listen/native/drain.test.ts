@@ -35,6 +35,7 @@ test.each([PackageType.JOIN, PackageType.LEAVE, PackageType.EMIT, PackageType.QU
         users: new Map([[1, USER]]),
         accessVersion: 1,
         isLoading: false,
+        level: 2,
         memberByName: () => undefined,
         sessions: { byHashOfKey: () => undefined },
       },

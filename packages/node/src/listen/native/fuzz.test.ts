@@ -218,6 +218,7 @@ function stand(isAsync: boolean, answer: Uint8Array = Buffer.of(2)): Stand {
       users: new Map([[1, USER]]),
       accessVersion: 1,
       isLoading: false,
+      level: 2,
       memberByName: () => undefined,
       sessions: { byHashOfKey: () => undefined },
     },

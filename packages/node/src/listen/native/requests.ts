@@ -75,9 +75,15 @@ function isCredential(text: string): boolean {
 /**
  * Reads a query or the run of a procedure.
  *
+ * @param level that of the cluster
  * @throws QueryError in the order of the protocol: bad_data_err, value_err for the scope, type_err
  */
-export function readRequest(data: Buffer, type: 'query' | 'run', nestingMax: number): PackedRequest {
+export function readRequest(
+  data: Buffer,
+  type: 'query' | 'run',
+  nestingMax: number,
+  level: number,
+): PackedRequest {
   const reader = new MsgpackReader(data, NO_SHAPES, nestingMax);
   const { scope, count } = readScope(data, reader);
   const text = count < 2 ? null : readCode(reader);
@@ -97,7 +103,7 @@ export function readRequest(data: Buffer, type: 'query' | 'run', nestingMax: num
   const body: ProgramBody =
     type === 'query' ? { type, code: text, vars: values } : { type, name: text, args: values };
   const end = reader.offset;
-  const options = count > 3 ? readOptions(reader, data.subarray(0, end)) : null;
+  const options = count > 3 ? readOptions(reader, data.subarray(0, end), level) : null;
   return { scope, body, options };
 }
 
@@ -188,7 +194,7 @@ function headBytes(code: number): number {
 }
 
 /** @throws QueryError bad_data_err */
-function readOptions(reader: MsgpackReader, named: Buffer): PackedOptions | null {
+function readOptions(reader: MsgpackReader, named: Buffer, level: number): PackedOptions | null {
   const count = reader.mapSize();
   if (count === null) return null;
   const headers: TermHeaders = noTerms();
@@ -228,7 +234,7 @@ function readOptions(reader: MsgpackReader, named: Buffer): PackedOptions | null
   }
   const problem = problemOf(headers);
   if (problem !== null) throw badData(inOptions(problem));
-  return { terms: termsOf(headers, named, 'msgpack'), timeoutMs };
+  return { terms: termsOf(headers, named, 'msgpack', level), timeoutMs };
 }
 
 function textOf(reader: MsgpackReader, key: string): string {

@@ -4,6 +4,9 @@ import { noTerms, numberedOf, problemOf, termsOf } from './terms.js';
 
 const none = noTerms();
 
+/** Of a cluster. */
+const LEVEL = 3;
+
 describe('headers with terms', () => {
   test.each([
     [{ consistency: 'stale' }],
@@ -60,7 +63,9 @@ describe('headers with terms', () => {
   });
 
   test('become terms', () => {
-    expect(termsOf({ ...none, consistency: 'stale', minIndex: '12' }, Buffer.from('x'), 'json')).toEqual({
+    expect(
+      termsOf({ ...none, consistency: 'stale', minIndex: '12' }, Buffer.from('x'), 'json', LEVEL),
+    ).toEqual({
       stale: true,
       snapshot: null,
       minIndex: 12,
@@ -70,14 +75,16 @@ describe('headers with terms', () => {
       dryRun: false,
       timing: false,
     });
-    expect(termsOf({ ...none, timing: '1' }, Buffer.from('x'), 'json').timing).toBe(true);
+    expect(termsOf({ ...none, timing: '1' }, Buffer.from('x'), 'json', LEVEL).timing).toBe(true);
     // A dry run makes nothing that a name could find again.
-    expect(termsOf({ ...none, dryRun: 'true', key: 'k' }, Buffer.from('x'), 'json')).toMatchObject({
+    expect(termsOf({ ...none, dryRun: 'true', key: 'k' }, Buffer.from('x'), 'json', LEVEL)).toMatchObject({
       dryRun: true,
       key: null,
     });
-    expect(termsOf({ ...none, readOnly: 'true' }, Buffer.from('x'), 'json').readOnly).toBe(true);
-    expect(termsOf({ ...none, request: numberedOf('c-1.12.7') }, Buffer.from('x'), 'json')).toMatchObject({
+    expect(termsOf({ ...none, readOnly: 'true' }, Buffer.from('x'), 'json', LEVEL).readOnly).toBe(true);
+    expect(
+      termsOf({ ...none, request: numberedOf('c-1.12.7') }, Buffer.from('x'), 'json', LEVEL),
+    ).toMatchObject({
       key: null,
       name: { client: 'c-1', sequence: 12, low: 7 },
     });
@@ -103,14 +110,18 @@ describe('headers with terms', () => {
     expect([...names, ...names].map(clientOf)).toEqual([...expected, ...expected]);
   });
 
-  test('a key goes with its body and its format', () => {
+  test.each([2, LEVEL])('a key goes with its body and its format, at level %i', (level) => {
     const of = (body: string, format: 'json' | 'msgpack') =>
       Buffer.from(
-        termsOf({ ...none, key: 'k' }, Buffer.from(body), format).key?.body ?? '',
+        termsOf({ ...none, key: 'k' }, Buffer.from(body), format, level).key?.body ?? '',
         'latin1',
       ).toString('hex');
-    // Nodes keep these hashes, so they stay what they are: the first half of SHA-256.
-    expect(of('a', 'json')).toBe(createHash('sha256').update('json:a').digest('hex').slice(0, 32));
+    // Nodes keep these hashes, so they stay what they are.
+    const kept = {
+      2: createHash('sha256').update('json:a').digest('hex').slice(0, 32),
+      [LEVEL]: '4c4ad4789c419f570000000000000000',
+    };
+    expect(of('a', 'json')).toBe(kept[level as 2]);
     expect(new Set([of('a', 'json'), of('b', 'json'), of('a', 'msgpack')]).size).toBe(3);
   });
 });

@@ -163,7 +163,7 @@ function answer(
 ): void {
   const { root, side } = process;
   const user = root?.usersByName.get(ADMIN);
-  if (user === undefined || side === null)
+  if (root == null || user === undefined || side === null)
     return respond({ kind: 'unsent', error: new Error('connection refused') });
   const { collection } = attempt.scope;
   const body = decodeMessagePack(attempt.body);
@@ -176,14 +176,14 @@ function answer(
       body: { type: 'query', code, vars: null },
       format: 'msgpack',
       client,
-      terms: termsIn(attempt),
+      terms: termsIn(attempt, root.level),
     },
     (reply) => respond(endOf(reply)),
   );
 }
 
 /** The headers as a node reads them. */
-function termsIn(attempt: Attempt): Terms {
+function termsIn(attempt: Attempt, level: number): Terms {
   const headers = new Map(Object.entries(httpHeaders(attempt)));
   const name = headers.get('Althing-Request');
   const terms = {
@@ -194,7 +194,7 @@ function termsIn(attempt: Attempt): Terms {
   };
   const problem = problemOf(terms);
   if (problem !== null) throw new TypeError(`the library sent a bad header: ${problem}`);
-  return termsOf(terms, attempt.body, 'msgpack');
+  return termsOf(terms, attempt.body, 'msgpack', level);
 }
 
 function endOf(reply: Reply): AttemptEnd {
