@@ -132,8 +132,8 @@ function nextOf(
   from: EntryPlace,
 ): { readonly thing: Thing; readonly place: EntryPlace } | null {
   let next: { readonly thing: Thing; readonly place: EntryPlace } | null = null;
-  walkRange(rt, range, from, (thing, place) => {
-    next = { thing, place };
+  walkRange(rt, range, from, (thing, keys, at) => {
+    next = { thing, place: { key: keys.keyAt(at), id: thing.id } };
     return false;
   });
   return next;
@@ -150,11 +150,11 @@ function page(rt: Runtime, range: IndexRange, limit: number, cursor: string | nu
   let last: EntryPlace | null = null;
   let hasMore = false;
   const from = cursor === null ? startOf(range) : behind(range, readCursor(rt, range, cursor));
-  walkRange(rt, range, from, (thing, place) => {
+  walkRange(rt, range, from, (thing, keys, at) => {
     hasMore = items.length === limit;
     if (hasMore) return false;
     items.push(thing);
-    last = place;
+    if (items.length === limit) last = { key: keys.keyAt(at), id: thing.id };
     return true;
   });
   const result = new Thing(0, rt.shapes.empty(), []);

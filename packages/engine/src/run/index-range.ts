@@ -1,10 +1,11 @@
 /** The range of a look-up by an index: a range of its entries, in their order or the other way round. */
 import { lookupError, operationError, typeError, valueError } from '../error.js';
-import { type SortKind, sortKindOf } from '../schema/index-def.js';
+import type { SortKind } from '../schema/index-def.js';
 import { inWords } from '../schema/rule.js';
 import type { Type } from '../schema/type.js';
+import type { EntryKeys, VisitPlace } from '../state/pages/key-pages.js';
 import type { Store } from '../state/store.js';
-import type { TypeIndex } from '../state/type-index.js';
+import type { KeyField, TypeIndex } from '../state/type-index.js';
 import { List } from '../value/containers.js';
 import { DateTimeValue } from '../value/datetime-value.js';
 import { Member } from '../value/member.js';
@@ -13,7 +14,6 @@ import { isCutKey, KEY_END, NIL_KEY, prefixKey, TEXT_BYTES_MAX } from '../value/
 import { Thing } from '../value/thing.js';
 import { typeName, type Value } from '../value/value.js';
 import { goneThings } from './gone.js';
-import type { IndexUse } from './profile.js';
 import type { Runtime } from './runtime.js';
 
 /** The name of the index of all instances by their ids, which every type has. */
@@ -25,20 +25,12 @@ export interface EntryPlace {
   readonly id: number;
 }
 
-type Visit = (key: string, id: number) => boolean;
-
 /** Entries in order, as an index has them. */
 export interface Entries {
-  ascend(place: EntryPlace, visit: Visit): void;
-  descend(place: EntryPlace, visit: Visit): void;
+  /** Goes over those from a place on that are before another one, or the other way round. */
+  between(low: EntryPlace, high: EntryPlace, reverse: boolean, visit: VisitPlace): void;
   /** How many are before a place. */
   rank(place: EntryPlace): number;
-}
-
-/** One property of an index. */
-interface KeyField {
-  readonly name: string;
-  readonly kind: SortKind;
 }
 
 /** An index to look something up in. */
@@ -86,15 +78,7 @@ export function lookUpOf(rt: Runtime, type: Type, name: string): LookUp {
     throw operationError(`the index \`${name}\` is being built (${percentOf(index, type)} %)`);
   index.lookUps += 1;
   indexes.lookUps += 1;
-  const all = schema.type(type.id).shape?.fields ?? [];
-  const fields = index.def.fields.map((id) => {
-    const field = all.find((other) => other.id === id);
-    const kind = field === undefined ? null : sortKindOf(field.definition);
-    if (field === undefined || kind === null)
-      throw new Error(`the index ${name} has a property that can not be`);
-    return { name: field.name, kind };
-  });
-  return { type, name, index, entries: index.tree, fields };
+  return { type, name, index, entries: index.tree, fields: index.fieldsIn(schema.type(type.id).shape) };
 }
 
 /** How much of an index is built, in whole per cent. */
@@ -115,12 +99,16 @@ export function rangeOf(lookUp: LookUp, key: Value, options: RangeOptions): Inde
     throw valueError(
       `the index \`${lookUp.name}\` has ${lookUp.fields.length} properties, not ${values.length}`,
     );
-  const texts = new Map<number, string>();
+  let texts: Map<number, string> | null = null;
   let base = '';
-  for (const [i, value] of values.entries()) {
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i] as Value;
     assertKind(lookUp, i, value);
     const component = lookUp.index.componentOf(value);
-    if (typeof value === 'string' && isCutKey(component)) texts.set(i, lookUp.index.textOf(value));
+    if (typeof value === 'string' && isCutKey(component)) {
+      texts ??= new Map();
+      texts.set(i, lookUp.index.textOf(value));
+    }
     base += component;
   }
   const [low, high] = boundsOf(lookUp, lookUp.index, values.length, base, options);
@@ -129,9 +117,11 @@ export function rangeOf(lookUp: LookUp, key: Value, options: RangeOptions): Inde
     low: { key: low, id: 0 },
     high: { key: high, id: 0 },
     reverse: options.reverse === true,
-    texts,
+    texts: texts ?? NO_TEXTS,
   };
 }
+
+const NO_TEXTS: ReadonlyMap<number, string> = new Map();
 
 function boundsOf(
   lookUp: LookUp,
@@ -141,8 +131,8 @@ function boundsOf(
   options: RangeOptions,
 ): [low: string, high: string] {
   const { from, after, to, before, prefix } = options;
-  const isBound = [from, after, to, before, prefix].some((bound) => bound !== undefined);
-  if (!isBound) return [base, base + KEY_END];
+  const isOpen = from === undefined && after === undefined && to === undefined && before === undefined;
+  if (isOpen && prefix === undefined) return [base, base + KEY_END];
   if (at >= lookUp.fields.length)
     throw valueError(`the key has all properties of the index \`${lookUp.name}\`: none is left for a range`);
   if (prefix !== undefined) {
@@ -203,7 +193,7 @@ function idRange(lookUp: LookUp, key: Value, options: RangeOptions): IndexRange 
     low: { key: '', id: low },
     high: { key: '', id: high },
     reverse: options.reverse === true,
-    texts: new Map(),
+    texts: NO_TEXTS,
   };
 }
 
@@ -216,11 +206,15 @@ function idOf(value: Value): number {
 
 function idEntries({ instances }: Type): Entries {
   return {
-    ascend: (place, visit) => instances.eachAbove(place.id - 1, (id) => visit('', id)),
-    descend: (place, visit) => instances.eachBelow(place.id, (id) => visit('', id)),
+    between: (low, high, reverse, visit) => {
+      if (reverse) instances.eachBelow(high.id, (id) => id >= low.id && visit(id, NO_KEYS, 0));
+      else instances.eachAbove(low.id - 1, (id) => id < high.id && visit(id, NO_KEYS, 0));
+    },
     rank: (place) => instances.countBelow(place.id),
   };
 }
+
+const NO_KEYS: EntryKeys = { keyAt: () => '' };
 
 /** Number of entries, without going over them. */
 export function countRange(rt: Runtime, range: IndexRange): number {
@@ -251,42 +245,26 @@ export function countRange(rt: Runtime, range: IndexRange): number {
  * Goes over the entries of a range, from a place on in its direction; no instance is brought into memory unless a long text has to be
  * looked at. They must not change meanwhile.
  *
- * @param visit takes an instance with its entry; false ends the walk
+ * @param visit takes an instance, and where the key of its entry is; false ends the walk
  */
 export function walkRange(
   rt: Runtime,
   range: IndexRange,
   from: EntryPlace,
-  visit: (thing: Thing, place: EntryPlace) => boolean,
+  visit: (thing: Thing, keys: EntryKeys, at: number) => boolean,
 ): void {
-  const { lookUp, texts } = range;
+  const { lookUp, texts, low, high, reverse } = range;
   const store = storeOf(rt);
   const gone = goneThings(rt);
   rt.charge(UNITS_PER_SEEK);
-  const take = (key: string, id: number): boolean => {
-    const place = { key, id };
-    if (!isWithin(range, place)) return false;
+  const use = rt.profile?.noteLookUp(lookUp.type.name, lookUp.name);
+  lookUp.entries.between(reverse ? low : from, reverse ? from : high, reverse, (id, keys, at) => {
+    if (use !== undefined) use.entries += 1;
     rt.charge(UNITS_PER_ENTRY);
     const thing = store.thingOfId(id);
     if (gone.has(thing) || (texts.size > 0 && !hasTexts(rt, lookUp.index, thing, texts))) return true;
-    return visit(thing, place);
-  };
-  const { profile } = rt;
-  if (profile === null) walkEntries(range, from, take);
-  else walkEntries(range, from, noting(range, take, profile.noteLookUp(lookUp.type.name, lookUp.name)));
-}
-
-function walkEntries({ lookUp, reverse }: IndexRange, from: EntryPlace, visit: Visit): void {
-  if (reverse) lookUp.entries.descend(from, visit);
-  else lookUp.entries.ascend(from, visit);
-}
-
-/** The same visit, with a count of the entries of a range. */
-function noting(range: IndexRange, visit: Visit, use: IndexUse): Visit {
-  return (key, id) => {
-    if (isWithin(range, { key, id })) use.entries += 1;
-    return visit(key, id);
-  };
+    return visit(thing, keys, at);
+  });
 }
 
 /** Where a walk over a range begins, and where it goes on behind an entry. */

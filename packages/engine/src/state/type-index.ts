@@ -5,13 +5,27 @@
  *   record := format:u8 state:u8 cursor:varint why:text root:varint next:varint entries:varint index     `index` as in `schema/index-def.ts`
  */
 import { ByteReader, type ByteWriter, FormatError } from '../bytes.js';
-import { type IndexDef, ignoresCase, isUnique, readIndexDef, writeIndexDef } from '../schema/index-def.js';
+import {
+  type IndexDef,
+  ignoresCase,
+  isUnique,
+  readIndexDef,
+  type SortKind,
+  sortKindOf,
+  writeIndexDef,
+} from '../schema/index-def.js';
 import { foldCase } from '../value/case-folding.js';
 import type { Shape } from '../value/shape.js';
 import { type IdOf, keyedPart, NIL_KEY, sortKey } from '../value/sort-key.js';
 import type { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import { EMPTY_TREE, KeyPages, type KeyTreeHead } from './pages/key-pages.js';
+
+/** One property of an index. */
+export interface KeyField {
+  readonly name: string;
+  readonly kind: SortKind;
+}
 
 /** How far an index is: which instances it has, and why it could not be completed. */
 export interface IndexProgress {
@@ -42,6 +56,9 @@ export class TypeIndex {
   /** The slots of the fields in the shape that was asked for last. */
   private shape: Shape | null = null;
   private slots: readonly number[] = [];
+  /** The fields in the shape that `fieldsIn` was asked for last: a change of the type makes another one. */
+  private fieldsShape: Shape | null = null;
+  private fields: readonly KeyField[] = [];
 
   /** @param read gives the record of a page */
   constructor(
@@ -99,6 +116,21 @@ export class TypeIndex {
       this.shape = shape;
     }
     return this.slots;
+  }
+
+  /** The properties in the shape of its type. */
+  fieldsIn(shape: Shape | null): readonly KeyField[] {
+    if (this.fieldsShape !== shape) {
+      this.fields = this.def.fields.map((id) => {
+        const field = shape?.fields.find((other) => other.id === id);
+        const kind = field === undefined ? null : sortKindOf(field.definition);
+        if (field === undefined || kind === null)
+          throw new Error(`the index ${this.def.name} has a property that can not be`);
+        return { name: field.name, kind };
+      });
+      this.fieldsShape = shape;
+    }
+    return this.fields;
   }
 
   /** The key of a loaded instance. */

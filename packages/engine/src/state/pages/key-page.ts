@@ -117,14 +117,9 @@ export class KeyPage implements Page {
     return { key: this.keyAt(at), id: this.idAt(at) };
   }
 
-  /** True where the entry at a place has the key that is looked for, and an id. */
+  /** True where the entry at a place has the key that is looked for. */
   has(at: number, id: number): boolean {
     return at < this.entries && this.compareCommon() === 0 && this.compareRest(at, id) === 0;
-  }
-
-  /** The same, whatever the id. */
-  hasKey(at: number): boolean {
-    return this.has(at, this.idAt(at));
   }
 
   /** The place of the first entry that is not before another one, which has the key that is looked for. */

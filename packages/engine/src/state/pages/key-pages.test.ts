@@ -152,8 +152,22 @@ test('a tree of many entries is walked and counted from any place in either dire
       expect(tree.rank(place)).toBe(rank);
       const [up, down] = [[], []] as string[][];
       tree.ascend(place, (other, otherId) => (up as string[]).push(textOf(other, otherId)) < 20);
-      tree.descend(place, (other, otherId) => (down as string[]).push(textOf(other, otherId)) < 20);
+      tree.between(
+        FIRST,
+        place,
+        true,
+        (otherId, keys, at) => (down as string[]).push(textOf(keys.keyAt(at), otherId)) < 20,
+      );
       expect(up).toEqual(sorted.slice(rank, rank + 20));
+      const end = { key: `k${n + 40}`, id };
+      const within: string[] = [];
+      tree.between(
+        place,
+        end,
+        false,
+        (otherId, keys, at) => within.push(textOf(keys.keyAt(at), otherId)) > 0,
+      );
+      expect(within).toEqual(sorted.slice(rank, Math.max(rank, tree.rank(end))));
       expect(down).toEqual(sorted.slice(Math.max(0, rank - 20), rank).reverse());
     }),
     { numRuns: 50 },
@@ -217,6 +231,8 @@ test('the records of a tree that goes are all deleted, though its leaves are not
   expect([...records]).toEqual([]);
   expect(world.tree.presentCount).toBe(0);
 });
+
+const FIRST = { key: '', id: 0 };
 
 function textOf(one: string, id: number): string {
   return `${one} ${String(id).padStart(5, '0')}`;

@@ -25,8 +25,15 @@ export interface KeyPlace {
 /** Takes an entry; false ends the walk. */
 export type VisitEntry = (key: string, id: number) => boolean;
 
-/** Takes the place of an entry in a leaf. */
-type VisitPlace = (page: KeyPage, at: number) => boolean;
+/** Has the keys of entries. */
+export interface EntryKeys {
+  keyAt(at: number): string;
+}
+
+/** Takes the id of an entry, and where its key is; false ends the walk. */
+export type VisitPlace = (id: number, keys: EntryKeys, at: number) => boolean;
+
+type VisitLeaf = (page: KeyPage, at: number) => boolean;
 
 /** The record of a tree beside its pages. */
 export interface KeyTreeHead {
@@ -100,25 +107,41 @@ export class KeyPages extends PageSet<KeyPage> {
   /** Goes over the entries from a place on, in their order. They must not change meanwhile. */
   ascend({ key, id }: KeyPlace, visit: VisitEntry): void {
     aim(key);
-    if (this.root !== 0) this.up(this.root, id, (page, at) => visit(page.keyAt(at), page.idAt(at)));
-  }
-
-  /** Goes over the ids of the entries with a key, in their order: as `ascend`, but no text is made of any key. */
-  eachOf(key: string, visit: (id: number) => boolean): void {
-    aim(key);
     if (this.root === 0) return;
-    this.up(this.root, 0, (page, at) => {
-      if (!page.hasKey(at) || !visit(page.idAt(at))) return false;
-      // The visit may have looked for another one.
-      aim(key);
+    this.up(this.root, id, (page, from) => {
+      for (let at = from; at < page.entries; at++) if (!visit(page.keyAt(at), page.idAt(at))) return false;
       return true;
     });
   }
 
-  /** Goes over the entries before a place, the last one first. */
-  descend({ key, id }: KeyPlace, visit: VisitEntry): void {
-    aim(key);
-    if (this.root !== 0) this.down(this.root, id, visit);
+  /**
+   * Goes over the entries from a place on that are before another one, or the other way round. They must not change meanwhile. No text is
+   * made of a key unless the visit asks for it.
+   */
+  between(low: KeyPlace, high: KeyPlace, reverse: boolean, visit: VisitPlace): void {
+    aim(reverse ? high.key : low.key);
+    if (this.root === 0) return;
+    if (reverse) {
+      this.down(this.root, high.id, (page, to) => {
+        // Anew for each page, since a visit may have looked for another one.
+        aim(low.key);
+        const from = page.placeOf(low.id);
+        for (let at = to - 1; at >= from; at--) if (!visit(page.idAt(at), page, at)) return false;
+        return from === 0;
+      });
+    } else {
+      this.up(this.root, low.id, (page, from) => {
+        aim(high.key);
+        const to = page.placeOf(high.id);
+        for (let at = from; at < to; at++) if (!visit(page.idAt(at), page, at)) return false;
+        return to === page.entries;
+      });
+    }
+  }
+
+  /** Goes over the ids of the entries with a key, in their order. */
+  eachOf(key: string, visit: (id: number) => boolean): void {
+    this.between({ key, id: 0 }, { key, id: Number.POSITIVE_INFINITY }, false, visit);
   }
 
   /** How many entries are before a place. */
@@ -216,15 +239,14 @@ export class KeyPages extends PageSet<KeyPage> {
     return readKeyPage(number, input);
   }
 
-  /** @param id of the place, whose key is the one that is looked for; null for the first place. A visit may look for others */
-  private up(number: number, id: number | null, visit: VisitPlace): boolean {
+  /**
+   * @param id of the place, whose key is the one that is looked for; null for the first place
+   * @param visit takes each leaf, with the place in it; false ends the walk
+   */
+  private up(number: number, id: number | null, visit: VisitLeaf): boolean {
     const page = this.get(number);
     page.isUsed = true;
-    if (page.level === 0) {
-      for (let at = id === null ? 0 : page.placeOf(id); at < page.entries; at++)
-        if (!visit(page, at)) return false;
-      return true;
-    }
+    if (page.level === 0) return visit(page, id === null ? 0 : page.placeOf(id));
     const first = id === null ? 0 : page.childOf(id);
     for (let at = first; at < page.entries; at++)
       if (!this.up(page.pages[at]!, at === first ? id : null, visit)) return false;
@@ -232,14 +254,10 @@ export class KeyPages extends PageSet<KeyPage> {
   }
 
   /** @param id as of `up`; null for the place behind the last one */
-  private down(number: number, id: number | null, visit: VisitEntry): boolean {
+  private down(number: number, id: number | null, visit: VisitLeaf): boolean {
     const page = this.get(number);
     page.isUsed = true;
-    if (page.level === 0) {
-      for (let at = (id === null ? page.entries : page.placeOf(id)) - 1; at >= 0; at--)
-        if (!visit(page.keyAt(at), page.idAt(at))) return false;
-      return true;
-    }
+    if (page.level === 0) return visit(page, id === null ? page.entries : page.placeOf(id));
     const first = id === null ? page.entries - 1 : page.childOf(id);
     for (let at = first; at >= 0; at--)
       if (!this.down(page.pages[at]!, at === first ? id : null, visit)) return false;
