@@ -102,7 +102,7 @@ export function rangeOf(lookUp: LookUp, key: Value, options: RangeOptions): Inde
   let texts: Map<number, string> | null = null;
   let base = '';
   for (let i = 0; i < values.length; i++) {
-    const value = values[i] as Value;
+    const value = values[i] ?? null;
     assertKind(lookUp, i, value);
     const component = lookUp.index.componentOf(value);
     if (typeof value === 'string' && isCutKey(component)) {

@@ -94,10 +94,21 @@ export function keyedPart(text: string): string {
 const KEYED_UNITS = 2 * (TEXT_BYTES_MAX + 1);
 
 function textKey(text: string): string {
+  if (isPlain(text)) return `${text}\0\0`;
   const bytes = bytesOf(keyedPart(text));
   const isCut = bytes.length > TEXT_BYTES_MAX;
   const kept = isCut ? bytes.slice(0, TEXT_BYTES_MAX) : bytes;
   return `${kept.replaceAll('\0', '\0\x01')}${isCut ? CUT_END : '\0\0'}`;
+}
+
+/** Whether the bytes of a text are its characters, all of which count: the most frequent case. */
+function isPlain(text: string): boolean {
+  if (text.length > TEXT_BYTES_MAX) return false;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit === 0 || unit > 0x7f) return false;
+  }
+  return true;
 }
 
 /** UTF-8, a character for each byte. */
@@ -148,13 +159,24 @@ function numberKey(value: number | bigint): string {
 }
 
 function doubleKey(value: number): string {
-  const bytes = Buffer.allocUnsafe(8);
-  bytes.writeDoubleBE(value);
-  const first = bytes[0]!;
-  if ((first & 0x80) === 0) bytes[0] = first | 0x80;
-  else for (let i = 0; i < 8; i++) bytes[i] = ~bytes[i]!;
-  return bytes.toString('latin1');
+  scratch.setFloat64(0, value);
+  let high = scratch.getInt32(0);
+  let low = scratch.getInt32(4);
+  if (high >= 0) high |= 0x80000000;
+  else [high, low] = [~high, ~low];
+  return String.fromCharCode(
+    high >>> 24,
+    (high >>> 16) & 0xff,
+    (high >>> 8) & 0xff,
+    high & 0xff,
+    low >>> 24,
+    (low >>> 16) & 0xff,
+    (low >>> 8) & 0xff,
+    low & 0xff,
+  );
 }
+
+const scratch = new DataView(new ArrayBuffer(8));
 
 function doubleOf(key: string): number {
   const bytes = Buffer.from(key, 'latin1');
