@@ -182,6 +182,13 @@ describe('althing export and althing import', () => {
     );
   });
 
+  test('say how an import goes on that was cut', async () => {
+    writeFileSync(file, EMPTY);
+    handler = (request) => void request.socket.destroy();
+    const { code, errors } = await althing('import', '//stuff', file);
+    expect([code, errors]).toEqual([7, expect.stringContaining('the same command goes on')]);
+  });
+
   test('name a collection of ThingsDB by the same digest whenever it is read', async () => {
     const path = fileURLToPath(new URL('../../engine/samples/04-things.json', import.meta.url));
     writeFileSync(file, Buffer.from(JSON.parse(readFileSync(path, 'utf8')).dump, 'base64'));

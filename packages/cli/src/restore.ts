@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import type { WireValue } from '@althing/client';
+import { AbortError, OutcomeUnknownError, type WireValue } from '@althing/client';
 import type { Command } from 'commander';
 import { described } from './backup.js';
 import type { CommandDefinition } from './command.js';
@@ -71,6 +71,10 @@ export async function sendFile(
       send(connection, to, size, sending.watch(createReadStream(file)), stop.signal),
     );
     await sending.end(`${done}: ${described(summary)}${resumedAt(answer)}`);
+  } catch (error) {
+    const isCut = error instanceof OutcomeUnknownError || error instanceof AbortError;
+    if (isResumable && isCut) await sending.end('the same command goes on where this one ended');
+    throw error;
   } finally {
     unsubscribe();
   }
