@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -55,13 +55,13 @@ function entries(): { readonly head: Buffer; readonly name: string; readonly con
 }
 
 /** The archive with its first file changed, and an entry of a name and type in front. */
-function withEntry(name: string, type: string, content = Buffer.alloc(0)): Buffer {
+function withEntry(name: string, type: string, content = Buffer.alloc(0), size = content.length): Buffer {
   const [first] = entries();
   const head = Buffer.from(first?.head ?? Buffer.alloc(512));
   head.fill(0, 0, 100);
   head.write(name, 0);
   head.write(type, 156);
-  head.write(content.length.toString(8).padStart(11, '0'), 124);
+  head.write(size.toString(8).padStart(11, '0'), 124);
   head.write(' '.repeat(8), 148);
   const sum = head.reduce((total, byte) => total + byte, 0);
   head.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
@@ -139,6 +139,24 @@ test.each([
   ['a symbolic link', 'shop', () => withEntry('./store/users.mp', '2'), /is a link/],
   ['a hard link', 'shop', () => withEntry('./store/users.mp', '1'), /is a link/],
   [
+    'a checksum that is not that of the content',
+    'shop',
+    () => Buffer.concat([ARCHIVE.subarray(0, -8), Buffer.alloc(4), ARCHIVE.subarray(-4)]),
+    /can not be read: incorrect data check/,
+  ],
+  [
+    'a file that is too large',
+    'shop',
+    () => withEntry('./store/x.mp', '0', Buffer.alloc(0), 2 ** 31),
+    /larger than the 2 GB/,
+  ],
+  [
+    'a file whose size stands in an extended header',
+    'shop',
+    () => withEntry('./PaxHeaders/x', 'x', Buffer.from('19 size=8589934592\n')),
+    /larger than the 2 GB/,
+  ],
+  [
     'a damaged file of changes',
     'shop',
     () => withEntry('./archive/0000000000000010_0000000000000012.mp', '0', Buffer.from('91c401ff', 'hex')),
@@ -147,6 +165,18 @@ test.each([
 ])('%s is refused', async (_, name, archive, why) => {
   writeFileSync(file, archive());
   await expect(readStoredCollection(file, name, true)).rejects.toThrow(why);
+});
+
+test('a file of a store that is too large is refused', async () => {
+  for (const { name, content } of entries()) {
+    if (content.length === 0) continue;
+    mkdirSync(dirname(join(folder, 'store of one', name)), { recursive: true });
+    writeFileSync(join(folder, 'store of one', name), content);
+  }
+  truncateSync(join(folder, 'store of one', 'store/users.mp'), 2 ** 31);
+  await expect(readStoredCollection(join(folder, 'store of one'), 'shop', true)).rejects.toThrow(
+    /larger than the 2 GB/,
+  );
 });
 
 test('an archive that unpacks to far more than it is, is refused before it is in memory', async () => {

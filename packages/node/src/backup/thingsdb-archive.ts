@@ -6,6 +6,7 @@
  */
 import { once } from 'node:events';
 import { createReadStream, type ReadStream, readdirSync, readFileSync, statSync } from 'node:fs';
+import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { createGunzip } from 'node:zlib';
 import {
@@ -85,7 +86,12 @@ function folderFiles(root: string): StoreFileSet {
     .map((entry) => join(entry.parentPath, entry.name).slice(root.length).replace(/^\/+/, ''))
     .filter(isWanted);
   const known = new Set(paths);
-  return { paths, read: (name) => (known.has(name) ? readFileSync(join(root, name)) : null) };
+  return { paths, read: (name) => (known.has(name) ? readWhole(join(root, name)) : null) };
+}
+
+function readWhole(path: string): Uint8Array {
+  if (statSync(path).size > FILE_BYTES_MAX) throw tooLarge(path);
+  return readFileSync(path);
 }
 
 function filesIn(files: ReadonlyMap<string, Uint8Array>): StoreFileSet {
@@ -103,43 +109,92 @@ const BLOCK = 512;
 const RATIO_MAX = 300;
 const BYTES_ALWAYS = 16 * 1024 ** 2;
 
+/** Bytes of one file at most: Node.js reads no larger one at once. */
+const FILE_BYTES_MAX = 2 * 1024 ** 3 - 1;
+
+/** Bytes of an extended header at most that is looked at. */
+const HEADER_BYTES_MAX = 1024 ** 2;
+
+/** The share of the memory that the files of an archive may take: what is made of them takes more. */
+const MEMORY_SHARE = 1 / 4;
+
+interface Entry {
+  readonly name: string;
+  readonly size: number;
+  readonly isFile: boolean;
+  /** Whether it is about the next entry, and no part of what was saved. */
+  readonly isOfTar: boolean;
+}
+
 async function archiveFiles(path: string): Promise<ReadonlyMap<string, Uint8Array>> {
   const files = new Map<string, Uint8Array>();
   const bytesMax = statSync(path).size * RATIO_MAX + BYTES_ALWAYS;
   const input = new BlockReader(path, bytesMax);
+  let left = totalmem() * MEMORY_SHARE;
   try {
     for (;;) {
       const head = await input.take(BLOCK);
-      if (head.every((byte) => byte === 0)) return files;
-      const { name, size, isFile } = entryOf(head);
-      const content = await input.take(Math.ceil(size / BLOCK) * BLOCK);
-      if (isFile && isWanted(name)) files.set(name, content.subarray(0, size));
+      if (head.every((byte) => byte === 0)) {
+        // Behind it there is the checksum of gzip over everything.
+        await input.end();
+        return files;
+      }
+      const { name, size, isFile, isOfTar } = entryOf(head);
+      const length = Math.ceil(size / BLOCK) * BLOCK;
+      if (isOfTar && size <= HEADER_BYTES_MAX) {
+        // A size that octal digits can't tell stands here, and the next entry has none.
+        const records = (await input.take(length)).toString('latin1', 0, size);
+        if (/(?:^|\n)\d+ size=/.test(records)) throw tooLarge('a file of the archive');
+        continue;
+      }
+      if (!isFile || !isWanted(name)) {
+        await input.skip(length);
+        continue;
+      }
+      left -= size;
+      if (left < 0)
+        throw new BackupError(
+          'refused',
+          'the files of the archive do not fit into the memory of this machine',
+        );
+      files.set(name, (await input.take(length)).subarray(0, size));
     }
   } finally {
     await input.close();
   }
 }
 
-function entryOf(head: Buffer): { readonly name: string; readonly size: number; readonly isFile: boolean } {
+function entryOf(head: Buffer): Entry {
   const text = (from: number, to: number): string => head.toString('latin1', from, to).replace(/\0.*$/s, '');
   const octal = (from: number, to: number): number => {
     const digits = text(from, to).trim();
     if (!/^[0-7]+$/.test(digits)) throw damaged('an entry of the archive has no size');
     return Number.parseInt(digits, 8);
   };
+  const path = text(345, 500) === '' ? text(0, 100) : `${text(345, 500)}/${text(0, 100)}`;
+  // The highest bit says that what follows is a number that octal digits can't tell.
+  if ((head[124] ?? 0) >= 0x80) throw tooLarge(path);
   const sum = head.reduce((total, byte, at) => total + (at >= 148 && at < 156 ? 0x20 : byte), 0);
   if (sum !== octal(148, 156)) throw damaged('an entry of the archive does not fit its checksum');
   const type = text(156, 157);
-  const prefix = text(345, 500);
-  const path = prefix === '' ? text(0, 100) : `${prefix}/${text(0, 100)}`;
   // Those of extended headers say nothing that is of use here.
   const isOfTar = type === 'x' || type === 'g';
   if (!isOfTar && type !== '' && type !== '0' && type !== '5')
     throw damaged(`'${path}' in the archive is a link, or something else that is neither file nor folder`);
   if (path.startsWith('/') || path.split('/').includes('..'))
     throw damaged(`'${path}' in the archive leads out of it`);
-  return { name: path.replace(/^(?:\.\/)+/, ''), size: octal(124, 136), isFile: !isOfTar && type !== '5' };
+  const name = path.replace(/^(?:\.\/)+/, '');
+  const size = octal(124, 136);
+  if (isWanted(name) && size > FILE_BYTES_MAX) throw tooLarge(path);
+  return { name, size, isFile: !isOfTar && type !== '5', isOfTar };
 }
+
+function tooLarge(path: string): BackupError {
+  return new BackupError('refused', `'${path}' is larger than the 2 GB that can be read at once`);
+}
+
+/** Bytes that are passed over at a time. */
+const SKIPPED_BYTES = 64 * 1024;
 
 /** The content of a file that gzip compressed, as much as is wanted at a time. */
 class BlockReader {
@@ -167,23 +222,43 @@ class BlockReader {
     await isClosed;
   }
 
+  /** Passes over bytes. */
+  async skip(count: number): Promise<void> {
+    for (let left = count; left > 0; left -= SKIPPED_BYTES) await this.take(Math.min(left, SKIPPED_BYTES));
+  }
+
   async take(count: number): Promise<Buffer> {
-    if (this.total - this.size + count > this.bytesMax)
-      throw damaged('the archive becomes so large that it can be no store of ThingsDB');
+    if (this.total - this.size + count > this.bytesMax) throw tooMuch();
     while (this.size < count) {
-      const next = await this.source.next().catch((error: Error) => {
-        throw damaged(`the archive can not be read: ${error.message}`);
-      });
-      if (next.done === true) throw damaged('the archive ends too early');
-      this.parts.push(next.value);
-      this.size += next.value.length;
-      this.total += next.value.length;
+      const part = await this.next();
+      if (part === null) throw damaged('the archive ends too early');
+      this.parts.push(part);
+      this.size += part.length;
     }
     const all = this.parts.length === 1 ? (this.parts[0] ?? Buffer.alloc(0)) : Buffer.concat(this.parts);
     this.size -= count;
     this.parts = [all.subarray(count)];
     return all.subarray(0, count);
   }
+
+  /** Reads what is left, which is of no use but for its checksum. */
+  async end(): Promise<void> {
+    while ((await this.next()) !== null) if (this.total > this.bytesMax) throw tooMuch();
+  }
+
+  /** The next piece; null at the end. */
+  private async next(): Promise<Buffer | null> {
+    const next = await this.source.next().catch((error: Error) => {
+      throw damaged(`the archive can not be read: ${error.message}`);
+    });
+    if (next.done === true) return null;
+    this.total += next.value.length;
+    return next.value;
+  }
+}
+
+function tooMuch(): BackupError {
+  return damaged('the archive becomes so large that it can be no store of ThingsDB');
 }
 
 function readFileHead(path: string): Uint8Array {
