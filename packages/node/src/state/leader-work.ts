@@ -29,8 +29,12 @@ const SLICE_MS = 3;
 /** Things of one slice at most: those that are in memory are looked at sooner than they are changed, here and on followers. */
 const SLICE_THINGS = 600;
 
-/** Things of the first slice at most, each next one may have twice as many: code that has not run for long takes up to fifty times as long. */
+/**
+ * Things of the first slice at most: code that has not run for long takes up to fifty times as long. The next one may have twice as many, or
+ * a quarter more behind one that took long.
+ */
 const FIRST_THINGS = 16;
+const LONG_MS = 10;
 
 /** How many times as long as a slice took other work has its turn behind it, and how many milliseconds at least and at most. */
 const PAUSE_TIMES = 3;
@@ -73,8 +77,8 @@ export class LeaderWork {
       let looked = 0;
       const isOver = (): boolean => ++looked >= things || workClock() >= began + SLICE_MS;
       const change = task.slice(session.id, isOver);
-      this.working.set(session, Math.min(2 * things, SLICE_THINGS));
       const end = workClock();
+      this.working.set(session, Math.min((end - began > LONG_MS ? 1.25 : 2) * things, SLICE_THINGS));
       const resumeAt = end + Math.min(PAUSE_TIMES * (end - began), PAUSE_MAX_MS);
       // The next slice waits until this one is decided: so the work is never faster than the cluster. That time is part of the pause.
       const next = (): unknown =>
