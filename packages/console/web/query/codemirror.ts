@@ -1,7 +1,4 @@
-/**
- * The editor. It lives in a shadow root: there CodeMirror puts its styles into style sheets that scripts make, while in the document it
- * would write `<style>`, which the page's policy forbids.
- */
+/** The editor, and when it tells the page what is typed: what a key takes until its frame comes before everything else. */
 
 import {
   complete,
@@ -36,7 +33,8 @@ import {
   placeholder,
 } from '@codemirror/view';
 import { type Tag, tags } from '@lezer/highlight';
-import { askWorker } from '../results/remote.js';
+import { StyleModule } from 'style-mod';
+import { judge } from '../results/remote.js';
 import { catalogueOf, knowKeys } from './catalogue.js';
 import { formatted } from './format.js';
 
@@ -69,14 +67,30 @@ const LINT_MS = 200;
  * Milliseconds until the page is told of a new text: after a pause, and at most, while somebody types. To draw it anew and to judge a long
  * text takes as long as a key may.
  */
-const TELL_MS = { pause: 120, most: 450 };
+const TELL_MS = { pause: 220, most: 450 };
 
 /** Completions that are drawn at a time, around the chosen one; ten are to be seen. */
 const OPTIONS_MAX = 12;
 
+/** The styles of all editors. */
+const styles = new CSSStyleSheet();
+
+/**
+ * CodeMirror writes `<style>`, which the page's policy forbids. In a shadow root it makes a sheet like this one by itself; but there Chromium
+ * lays out the page each time when the selection is read, which is at each key.
+ */
+StyleModule.mount = (_root, modules) => {
+  styles.replaceSync(
+    [modules]
+      .flat()
+      .map((each) => each.getRules())
+      .join('\n'),
+  );
+  document.adoptedStyleSheets = [styles];
+};
+
 export function makeEditor(options: EditorOptions): Editor {
   const { parent, text, changed, run } = options;
-  const root = parent.shadowRoot ?? parent.attachShadow({ mode: 'open' });
   const selected = (): string | null => {
     const { from, to, empty } = view.state.selection.main;
     return empty ? null : view.state.sliceDoc(from, to);
@@ -114,8 +128,7 @@ export function makeEditor(options: EditorOptions): Editor {
     { key: 'Alt-Shift-f', run: format },
   ];
   const view = new EditorView({
-    root,
-    parent: root,
+    parent,
     state: EditorState.create({
       doc: text,
       extensions: [
@@ -196,7 +209,7 @@ function typeIn(event: InputEvent, view: EditorView): boolean {
 
 /** The worker looks for it: to parse a long text takes longer than a key may. */
 async function mistakesIn({ state }: EditorView): Promise<Diagnostic[]> {
-  const verdict = await askWorker({ kind: 'judge', code: state.doc.toString(), scope: '', functions: [] });
+  const verdict = await judge(state.doc.toString(), '', null);
   if (verdict.kind !== 'mistake') return [];
   const { mistake } = verdict;
   return [{ from: mistake.offset, to: mistake.offset, severity: 'error', message: mistake.message }];
@@ -333,5 +346,7 @@ const look = EditorView.theme({
   '.cm-completionMatchedText': { textDecoration: 'none', fontWeight: '600' },
   '.cm-completionDetail': { color: 'var(--quiet)', fontStyle: 'normal' },
   '.cm-panels': { backgroundColor: 'var(--paper)', color: 'var(--ink)' },
+  '.cm-button, .cm-button:active': { backgroundImage: 'none', borderColor: 'var(--edge)' },
+  '.cm-textfield': { backgroundColor: 'var(--sheet)', borderColor: 'var(--edge)' },
   '.cm-diagnostic-error': { borderLeftColor: 'var(--red)' },
 });

@@ -3,7 +3,7 @@ import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { DryRunKind, Failed, Ran } from '../results/protocol.js';
-import { askWorker } from '../results/remote.js';
+import { askWorker, judge } from '../results/remote.js';
 import { FailedView, ResultView, RunningView } from '../results/view.js';
 import {
   collectionScope,
@@ -165,7 +165,7 @@ function TabPage({ tab }: { readonly tab: Tab }): JSX.Element {
         <button type="button" class="plain" onClick={() => void run(editor.current?.selected() ?? null)}>
           Run selection
         </button>
-        {verdict.kind === 'changes' && !scope.startsWith('@node') ? (
+        {verdict === 'changes' && !scope.startsWith('@node') ? (
           <button
             type="button"
             class="plain"
@@ -175,7 +175,7 @@ function TabPage({ tab }: { readonly tab: Tab }): JSX.Element {
             Dry run
           </button>
         ) : null}
-        {verdict.kind === 'empty' || scope.startsWith('@node') ? null : (
+        {verdict === 'empty' || scope.startsWith('@node') ? null : (
           <button
             type="button"
             class="plain"
@@ -230,23 +230,17 @@ function TabPage({ tab }: { readonly tab: Tab }): JSX.Element {
   );
 }
 
-/** How long nobody types before a text is judged, in milliseconds. */
-const JUDGE_MS = 100;
-
-function useVerdict(code: string, scope: string, functions: Names['functions']): Verdict {
-  const [verdict, set] = useState<Verdict>({ kind: 'empty' });
+function useVerdict(code: string, scope: string, functions: Names['functions']): Verdict['kind'] {
+  const [verdict, set] = useState<Verdict['kind']>('empty');
   useEffect(() => {
     let isWanted = true;
-    const judge = (): void =>
-      void askWorker({ kind: 'judge', code, scope, functions }).then(
-        (judged) => isWanted && set(judged),
-        // It says so itself when it is asked to run something.
-        () => {},
-      );
-    const timer = setTimeout(judge, JUDGE_MS);
+    judge(code, scope, functions).then(
+      ({ kind }) => isWanted && set(kind),
+      // It says so itself when it is asked to run something.
+      () => {},
+    );
     return () => {
       isWanted = false;
-      clearTimeout(timer);
     };
   }, [code, scope, functions]);
   return verdict;
@@ -274,7 +268,7 @@ async function runIn(tab: Tab, code: string, dry: DryRunKind | null): Promise<Ra
     tell(tab, begun);
     const scope = await scopeOf(tab);
     const { functions } = namesOf(scope);
-    const verdict = await askWorker({ kind: 'judge', code, scope, functions });
+    const verdict = await judge(code, scope, functions);
     if (outcomes.peek().get(tab.id) !== begun) return null;
     if (readOnly.value && verdict.kind === 'changes')
       throw new Error('The console is read-only, and this may change something: it was not sent.');
@@ -353,8 +347,8 @@ function ScopeChoice({
   );
 }
 
-function VerdictMark({ verdict }: { readonly verdict: Verdict }): JSX.Element | null {
-  switch (verdict.kind) {
+function VerdictMark({ verdict }: { readonly verdict: Verdict['kind'] }): JSX.Element | null {
+  switch (verdict) {
     case 'empty':
       return null;
     case 'mistake':

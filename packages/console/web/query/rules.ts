@@ -20,10 +20,10 @@ export type Verdict =
   | { readonly kind: 'reads' }
   | { readonly kind: 'changes' };
 
-export function verdictOn(code: string, scope: string, functions: readonly FunctionInfo[]): Verdict {
+export function verdictOn(code: string, scope: string, rules: Rules): Verdict {
   if (code.trim() === '') return { kind: 'empty' };
   try {
-    const { changes } = analyse(parse(code), rulesOf(functions));
+    const { changes } = analyse(parse(code), rules);
     // Functions that change what a node does make no change of any state that is kept.
     const isChange =
       scope === '@thingsdb' ? changes.thingsdb : !scope.startsWith('@node') && changes.collection;
@@ -42,7 +42,7 @@ const ROLES: ReadonlyMap<string, CallRule['role']> = new Map([
   ['else', 'later'],
 ]);
 
-function rulesOf(functions: readonly FunctionInfo[]): Rules {
+export function rulesOf(functions: readonly FunctionInfo[]): Rules {
   const rules = { functions: new Map<string, CallRule>(), methods: new Map<string, CallRule>() };
   for (const info of functions) {
     const of = info.on === null ? rules.functions : rules.methods;

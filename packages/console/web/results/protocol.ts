@@ -30,7 +30,8 @@ export type Question =
       readonly kind: 'judge';
       readonly code: string;
       readonly scope: string;
-      readonly functions: readonly FunctionInfo[];
+      /** Null for those that the worker was told before: to copy them takes as long as a key may. */
+      readonly functions: readonly FunctionInfo[] | null;
     }
   | { readonly kind: 'cancel'; readonly result: string }
   | {

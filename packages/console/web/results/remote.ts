@@ -1,5 +1,7 @@
 /** The page's side of the worker that runs queries. */
+import type { FunctionInfo } from '@althing/language';
 import { effect, signal } from '@preact/signals';
+import type { Verdict } from '../query/rules.js';
 import { credentialsNow, isLoggedIn, logOut } from '../state/session.js';
 import { pageSays, readOnly } from '../state/settings.js';
 import type { Answered, Answers, Asked, Question, Told, Waiting } from './protocol.js';
@@ -38,6 +40,8 @@ class Remote {
   private worker: Worker | null = null;
   private readonly waiting = new Map<number, (answer: Answered) => void>();
   private number = 0;
+  /** What the worker was told of functions last. */
+  private functions: readonly FunctionInfo[] | null = null;
 
   constructor() {
     // Before it is needed: when the node is gone it could not be loaded any more.
@@ -56,6 +60,12 @@ class Remote {
       this.tellLogin(readOnly.peek());
     }
     return this.send<K>(question);
+  }
+
+  judge(code: string, scope: string, functions: readonly FunctionInfo[] | null): Promise<Verdict> {
+    const news = functions === this.functions ? null : functions;
+    this.functions = functions ?? this.functions;
+    return this.ask<'judge'>({ kind: 'judge', code, scope, functions: news });
   }
 
   private tellLogin(readsOnly: boolean): void {
@@ -84,6 +94,7 @@ class Remote {
     worker.onerror = () => {
       worker.terminate();
       this.worker = null;
+      this.functions = null;
       const waiting = [...this.waiting];
       this.waiting.clear();
       const defect =
@@ -124,6 +135,19 @@ export async function askWorker<K extends Kind>(
     const asked: Question = question;
     if (asked.kind === 'run') noteWaiting(asked.result, null);
   }
+}
+
+/**
+ * Judges a text in the worker: to parse a long one takes longer than a key may.
+ *
+ * @param functions of the scope; null for who only looks for mistakes
+ */
+export function judge(
+  code: string,
+  scope: string,
+  functions: readonly FunctionInfo[] | null,
+): Promise<Verdict> {
+  return remote.judge(code, scope, functions);
 }
 
 /** A run whose login the node does not know any more. */

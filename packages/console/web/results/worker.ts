@@ -13,7 +13,7 @@ import {
   showValue,
   type WireValue,
 } from '@althing/client';
-import { verdictOn } from '../query/rules.js';
+import { rulesOf, verdictOn } from '../query/rules.js';
 import type { Answers, Asked, DryRunKind, Failed, Question, Ran, RawPage, Told, Way } from './protocol.js';
 import { explainedTable, fileOf, itemsAt, scalarText, shown, tableOf, valueAt } from './show.js';
 
@@ -38,6 +38,7 @@ class Results {
   private readonly told = new WeakMap<HookCall, HookAnswer>();
   /** The results that calls are for. */
   private readonly resultOf = new WeakMap<HookCall, string>();
+  private rules = rulesOf([]);
   /** The call that was begun last. */
   private call: HookCall | null = null;
 
@@ -48,7 +49,8 @@ class Results {
       case 'run':
         return this.run(question);
       case 'judge':
-        return verdictOn(question.code, question.scope, question.functions);
+        if (question.functions !== null) this.rules = rulesOf(question.functions);
+        return verdictOn(question.code, question.scope, this.rules);
       case 'cancel':
         this.running.get(question.result)?.abort();
         return null;
