@@ -84,9 +84,12 @@ async function read(request: number, range: KeyRange): Promise<void> {
   if (!isWanted(request)) return;
   const bounds = { gte: range.from, lt: range.to, highWaterMarkBytes: BATCH_BYTES / 2 };
   const pairs = db.iterator(held === undefined ? bounds : { ...bounds, snapshot: held });
+  let next = pairs.nextv(FIRST_PAIRS);
   try {
-    for (let count = FIRST_PAIRS; ; count = Math.min(2 * count, PAIRS_MAX)) {
-      const batch = await pairs.nextv(count);
+    for (let count = 2 * FIRST_PAIRS; ; count = Math.min(2 * count, PAIRS_MAX)) {
+      const batch = await next;
+      // LevelDB reads on while these are packed.
+      if (batch.length > 0 && isWanted(request)) next = pairs.nextv(count);
       if (!waitForPlace(request)) return;
       if (batch.length === 0) {
         hand(request, END);
@@ -95,6 +98,7 @@ async function read(request: number, range: KeyRange): Promise<void> {
       hand(request, pack(batch));
     }
   } finally {
+    await Promise.allSettled([next]);
     await pairs.close();
   }
 }

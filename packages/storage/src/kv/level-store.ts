@@ -88,9 +88,7 @@ export class LevelStore implements KeyValueStore {
   getSync(key: Uint8Array, snapshot?: KeyValueSnapshot): Buffer | undefined {
     try {
       const value =
-        snapshot instanceof LevelSnapshot
-          ? this.db.getSync(key, { snapshot: snapshot.handle })
-          : this.db.getSync(key);
+        snapshot instanceof LevelSnapshot ? this.db.getSync(key, snapshot.reading) : this.db.getSync(key);
       return value === undefined ? undefined : asBuffer(value);
     } catch (error) {
       throw toStorageError(error, this.db.location);
@@ -175,7 +173,12 @@ const NO_KEY = Buffer.alloc(32, 0xff);
 const NO_VALUE = Buffer.alloc(0);
 
 class LevelSnapshot implements KeyValueSnapshot {
-  constructor(readonly handle: ReturnType<Db['snapshot']>) {}
+  /** Options to read of it. With encodings in them they are not copied for each record. */
+  readonly reading: { snapshot: ReturnType<Db['snapshot']>; keyEncoding: 'view'; valueEncoding: 'view' };
+
+  constructor(readonly handle: ReturnType<Db['snapshot']>) {
+    this.reading = { snapshot: handle, keyEncoding: 'view', valueEncoding: 'view' };
+  }
 
   close(): Promise<void> {
     return this.handle.close();

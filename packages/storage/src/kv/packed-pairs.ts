@@ -24,8 +24,9 @@ export function packPair(target: Buffer, at: number, key: Uint8Array, value: Uin
 export class PackedPairs {
   /** Where the key of the present pair begins. */
   keyAt = 0;
-  private valueAt = 0;
-  private end = 0;
+  /** Where its value begins, and where that ends. */
+  valueAt = 0;
+  end = 0;
 
   constructor(readonly bytes: Buffer) {
     this.next();

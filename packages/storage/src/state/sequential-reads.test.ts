@@ -5,10 +5,12 @@ import type { KeyRange, ReadAhead } from '../kv/key-value-store.js';
 import { MemoryStore } from '../kv/memory-store.js';
 import { packedBytes, packPair } from '../kv/packed-pairs.js';
 import { SOUND_STORES, StoragePlanter, type StoreClasses } from '../testing/plant.js';
-import { nameRecord, recordKeyBuffer } from './keys.js';
+import { nameRecord, RECORD_KEY_BYTES, recordKeyBuffer } from './keys.js';
 import { SequentialReads } from './sequential-reads.js';
 import type { StateStore } from './state-store.js';
+import { encodeValue } from './values.js';
 
+const GROUP = 1;
 const KIND = 2;
 const BATCH_PAIRS = 10;
 
@@ -18,6 +20,8 @@ class FakeReadAhead implements ReadAhead {
   ended = 0;
   isBroken = false;
   private at = 0;
+  /** Of the group that is read. */
+  private key = recordKeyBuffer(GROUP, 1);
 
   constructor(
     private readonly ids: readonly number[],
@@ -29,6 +33,7 @@ class FakeReadAhead implements ReadAhead {
   begin({ from }: KeyRange): void {
     const last = Buffer.from(from).readUInt32BE(18);
     this.begun.push(last);
+    this.key = Buffer.from(from.subarray(0, RECORD_KEY_BYTES));
     this.at = this.ids.findIndex((id) => id > last);
   }
 
@@ -36,7 +41,12 @@ class FakeReadAhead implements ReadAhead {
     if (this.isBroken) return undefined;
     const ids = this.ids.slice(this.at, this.at + BATCH_PAIRS);
     this.at += BATCH_PAIRS;
-    return Buffer.concat(ids.map((id) => packed(keyOf(recordKeyBuffer(1, 1), id), this.valueOf(id))));
+    return Buffer.concat(
+      ids.map((id) => {
+        const key = keyOf(this.key, id);
+        return packed(key, encodeValue(key, this.payloadOf(id)));
+      }),
+    );
   }
 
   end(): void {
@@ -49,7 +59,7 @@ class FakeReadAhead implements ReadAhead {
 
   release(): void {}
 
-  private valueOf(id: number): Buffer {
+  private payloadOf(id: number): Buffer {
     const value = Buffer.alloc(this.valueBytes);
     value.writeUInt32LE(id);
     return value;
@@ -74,7 +84,7 @@ function upTo(count: number, step = 1): number[] {
 /** Asks for records, and gives the ids of those that were read ahead. */
 function found(reads: SequentialReads, ids: readonly number[], key = recordKeyBuffer(1, 1)): number[] {
   return ids.filter((id) => {
-    const value = reads.find(keyOf(key, id), KIND, id, 0);
+    const value = reads.find(keyOf(key, id), GROUP, KIND, id, 0);
     if (value !== undefined) expect(value.readUInt32LE()).toBe(id);
     return value !== undefined;
   });
@@ -150,8 +160,6 @@ describe('SequentialReads', () => {
     expect(ahead.begun).toHaveLength(2);
   });
 });
-
-const GROUP = 1;
 
 /** Reads that follow each other within one job, from one id up to another, or a checkpoint that changes some records. */
 type Step =

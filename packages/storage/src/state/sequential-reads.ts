@@ -1,6 +1,7 @@
 import type { ReadAhead } from '../kv/key-value-store.js';
 import { PackedPairs } from '../kv/packed-pairs.js';
 import { compareNameAt, NAME_AT, restOfKind } from './keys.js';
+import { checkValue } from './values.js';
 
 export const READ_AHEAD_AFTER_DEFAULT = 32;
 /** From so many bytes of records on it pays to get ready for it before anybody scans: a thread does it, which takes 10 MB. */
@@ -44,13 +45,14 @@ export class SequentialReads {
   ) {}
 
   /**
-   * The stored value of a record that is about to be read, if it was read ahead. If not, it may be there all the same.
+   * The payload of a record that is about to be read, if it was read ahead. If not, it may be there all the same.
    *
    * @param key the key of the record
+   * @throws DamagedStateError
    */
-  find(key: Buffer, kind: number, id: number, part: number): Buffer | undefined {
+  find(key: Buffer, group: number, kind: number, id: number, part: number): Buffer | undefined {
     if (!this.follows(key, kind, id, part)) return undefined;
-    if (this.isReading) return this.take(kind, id, part);
+    if (this.isReading) return this.take(key, group, kind, id, part);
     if (this.run >= this.runMin) this.begin(key);
     return undefined;
   }
@@ -71,17 +73,17 @@ export class SequentialReads {
     queueMicrotask(() => this.drop());
   }
 
-  private take(kind: number, id: number, part: number): Buffer | undefined {
+  private take(key: Buffer, group: number, kind: number, id: number, part: number): Buffer | undefined {
     for (;;) {
       const pairs = this.pairs?.isAtEnd === false ? this.pairs : this.nextPairs();
       if (pairs === null) return undefined;
-      const order = compareNameAt(pairs.bytes, pairs.keyAt + NAME_AT, kind, id, part);
+      const { bytes, valueAt, end, size } = pairs;
+      const order = compareNameAt(bytes, pairs.keyAt + NAME_AT, kind, id, part);
       if (order > 0) return undefined;
-      const { size, value } = pairs;
       pairs.next();
       if (order === 0) {
         this.usefulBytes += size;
-        return value;
+        return bytes.subarray(checkValue(key, bytes, group, valueAt, end), end);
       }
       this.wastedBytes += size;
       if (this.wastedBytes > WASTE_FREE_BYTES + WASTE_FACTOR * this.usefulBytes) {

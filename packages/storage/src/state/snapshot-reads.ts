@@ -4,7 +4,7 @@ import { type Applied, decodeMeta } from './group-meta.js';
 import { groupKey, nameOfRecord, nameRecord, recordKeyBuffer, recordRange } from './keys.js';
 import { READ_AHEAD_AFTER_DEFAULT, SequentialReads } from './sequential-reads.js';
 import type { StateRecord } from './state-store.js';
-import { decodeValue } from './values.js';
+import { decodeStored, decodeValue } from './values.js';
 
 /** How long a checkpoint that is half in the records is left alone before the next look, in milliseconds. */
 export const REDO_PAUSE_MS = 5;
@@ -106,8 +106,8 @@ export class StateView {
     const key = this.places.get(group)?.key;
     if (key === undefined) return undefined;
     nameRecord(key, kind, id, part);
-    const value = this.ahead?.find(key, kind, id, part) ?? this.store.getSync(key, this.snapshot);
-    return value === undefined ? undefined : decodeValue(key, value, group);
+    const ahead = this.ahead?.find(key, group, kind, id, part);
+    return ahead ?? decodeStored(key, this.store.getSync(key, this.snapshot), group);
   }
 
   /** The records of one kind of a group, in the order of (id, part). */

@@ -31,7 +31,7 @@ import type { SnapshotFormat } from './snapshot-format.js';
 import { type InstallHost, markGarbage, SnapshotInstaller } from './snapshot-install.js';
 import { CHUNK_BYTES_DEFAULT, SnapshotSource } from './snapshot-source.js';
 import { type Garbage, Sweeper } from './sweeper.js';
-import { decodeValue, encodeValue } from './values.js';
+import { decodeStored, decodeValue, encodeValue } from './values.js';
 
 export type StateStoreOptions = {
   /** The ordered store. It is closed with the state store. */
@@ -123,8 +123,8 @@ export class StateStore {
     checkName(kind, id, part);
     const { key } = handle;
     nameRecord(key, kind, id, part);
-    const value = this.sequentialReads.find(key, kind, id, part) ?? this.store.getSync(key);
-    return value === undefined ? undefined : decodeValue(key, value, group);
+    const ahead = this.sequentialReads.find(key, group, kind, id, part);
+    return ahead ?? decodeStored(key, this.store.getSync(key), group);
   }
 
   /**

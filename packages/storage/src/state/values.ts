@@ -46,17 +46,31 @@ export function decodeValue(key: Buffer, value: Buffer, group?: number): Buffer 
   return value.subarray(checkValue(key, value, group));
 }
 
+/** The same; undefined for no value. */
+export function decodeStored(key: Buffer, value: Buffer | undefined, group: number): Buffer | undefined {
+  return value === undefined ? undefined : decodeValue(key, value, group);
+}
+
 /**
  * Where the payload of a value begins, once the value is checked.
  *
+ * @param from where the value lies in the bytes, which have nothing else unless `from` and `to` are given
  * @throws DamagedStateError, NewerFormatError
  */
-export function checkValue(key: Buffer, value: Buffer, group?: number): number {
-  if (value.length < VALUE_HEADER_BYTES) throw damagedValue(key, group);
-  const crc = (value[0]! | (value[1]! << 8) | (value[2]! << 16) | (value[3]! << 24)) >>> 0;
-  if (crc32c(value, 4, value.length, crc32c(key)) !== crc) throw damagedValue(key, group);
-  if (value[4] !== VALUE_FORMAT) throw new NewerFormatError('A stored value', value[4]!, VALUE_FORMAT);
-  return VALUE_HEADER_BYTES;
+export function checkValue(
+  key: Buffer,
+  bytes: Buffer,
+  group?: number,
+  from = 0,
+  to: number = bytes.length,
+): number {
+  if (to - from < VALUE_HEADER_BYTES) throw damagedValue(key, group);
+  const crc =
+    (bytes[from]! | (bytes[from + 1]! << 8) | (bytes[from + 2]! << 16) | (bytes[from + 3]! << 24)) >>> 0;
+  if (crc32c(bytes, from + 4, to, crc32c(key)) !== crc) throw damagedValue(key, group);
+  const format = bytes[from + 4]!;
+  if (format !== VALUE_FORMAT) throw new NewerFormatError('A stored value', format, VALUE_FORMAT);
+  return from + VALUE_HEADER_BYTES;
 }
 
 /** Whether bytes have the form of a value of the present format; what they hold is not looked at. */
