@@ -233,6 +233,20 @@ describe('an export', () => {
 });
 
 describe('each_by', () => {
+  test.each(['nr', '#'])(
+    'comes to as many instances of %s as asked for, in order, where it changes nothing',
+    (index) => {
+      const db = new Harness();
+      db.run("set_type('Row', {nr: 'int'}); .rows = range(200).map(|i| Row{nr: i}); new_index('Row', 'nr');");
+      for (const limit of [0, 1, 64, 65, 150, 300]) {
+        const seen = `seen = []; each_by('Row', '${index}', nil, {limit: ${limit}}, |r| seen.push(r.nr)); seen;`;
+        expect(db.run(seen)).toEqual(Array.from({ length: Math.min(limit, 200) }, (_, i) => i));
+      }
+      const reverse = `seen = []; each_by('Row', '${index}', nil, {reverse: true}, |r| seen.push(r.nr)); seen;`;
+      expect(db.run(reverse)).toEqual(Array.from({ length: 200 }, (_, i) => 199 - i));
+    },
+  );
+
   test('goes on behind the last entry whatever the closure changes', () => {
     db.run("new_index('User', 'age');");
     expect(

@@ -21,6 +21,7 @@ export class JsonWriter implements Sink {
   protected text = '';
   /** The part in front of `text`, as UTF-8; null as long as there is none. */
   private written: ByteWriter | null = null;
+  /** What the next value comes behind: a comma, a key. */
   private separator = '';
 
   get size(): number {
@@ -92,9 +93,10 @@ export class JsonWriter implements Sink {
   }
 
   key(key: string): void {
-    this.text += `${this.separator}${quote(key)}:`;
-    this.separator = '';
-    this.unload();
+    // Written with its value.
+    const texts = known.get(key);
+    if (texts !== undefined) this.separator = this.separator === '' ? texts.first : texts.next;
+    else this.separator += noteKey(key);
   }
 
   longKey(key: string, check: (units: number) => void): void {
@@ -130,6 +132,34 @@ export class JsonWriter implements Sink {
     this.written.utf8(this.text, Buffer.byteLength(this.text));
     this.text = '';
   }
+}
+
+/** A key as JSON, as the first one of an object and as one of the next. */
+interface KeyTexts {
+  readonly first: string;
+  readonly next: string;
+}
+
+/** Those of some short keys: most results are objects of a few kinds. */
+const known = new Map<string, KeyTexts>();
+const KNOWN_MAX = 1000;
+const KNOWN_LENGTH = 32;
+
+/** Keys that were not among them since they are so many; others take their place after so many. */
+let unknown = 0;
+const UNKNOWN_MAX = 100_000;
+
+function noteKey(key: string): string {
+  const first = `${quote(key)}:`;
+  if (key.length > KNOWN_LENGTH) return first;
+  if (known.size >= KNOWN_MAX) {
+    unknown += 1;
+    if (unknown < UNKNOWN_MAX) return first;
+    unknown = 0;
+    known.clear();
+  }
+  known.set(key, { first, next: `,${first}` });
+  return first;
 }
 
 function isHighSurrogate(unit: number): boolean {
