@@ -20,6 +20,8 @@ export interface Io {
 
 /** The world of a real process. */
 export function processIo(): Io {
+  // Who closes a pipe is told to the writer; where nobody listens the event would end the process.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   return {
     stdin: process.stdin,
     stdout: process.stdout,

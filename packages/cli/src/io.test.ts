@@ -1,0 +1,20 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { expect, test } from '@jest/globals';
+
+const MODULE = new URL('./io.js', import.meta.url).href;
+
+test('a pipe that its reader closes ends no command', async () => {
+  const code = `
+    const { processIo, tell, write } = await import(process.argv[1]);
+    const io = processIo();
+    for (let i = 0; i < 20; i++) await write(io.stdout, 'x'.repeat(100_000));
+    await tell(io, 'done');`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', code, MODULE]);
+  child.stdout.once('data', () => child.stdout.destroy());
+  let errors = '';
+  child.stderr.on('data', (bytes) => {
+    errors += bytes;
+  });
+  expect([await once(child, 'close'), errors]).toEqual([[0, null], 'done\n']);
+});
