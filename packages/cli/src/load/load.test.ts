@@ -177,6 +177,7 @@ test.each<[string, string | Uint8Array, readonly string[], number, RegExp]>([
   ['utf16.csv', Buffer.from('\ufeffnr\n1\n', 'utf16le'), [], 1, /line 1: this is UTF-16/],
   ['latin.csv', Buffer.from('nr,note\n1,\xe9\n', 'latin1'), [], 1, /no UTF-8/],
   ['twice.csv', 'nr,nr\n1,2\n', [], 1, /name each column, each once/],
+  ['mac.csv', 'nr,note\r1,a\r2,b\r', [], 1, /line 1: a carriage return alone ends no line/],
   ['short.csv', 'nr,note\n1\n', [], 1, /line 2: 1 values for 2 columns/],
   ['cut.jsonl.gz', gzipSync('{"nr": 1}\n').subarray(0, 20), [], 1, /can't be unpacked/],
   ['none.jsonl', '{"nr": 1}\n', ['--into', 'nothing'], 1, /nothing/],

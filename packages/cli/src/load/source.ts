@@ -62,6 +62,8 @@ export async function openRows(
   const [header, ...others] = begun.done === true ? [] : begun.value;
   if (header === undefined) return { head: digest, rows: noRows(), columns: [] };
   const columns = given ?? header.cells.map((cell) => cell ?? '');
+  if (columns.some((name) => name.includes('\r')))
+    throw new CsvError(1, 'a carriage return alone ends no line: make the ends of lines LF or CRLF first');
   if (new Set(columns).size < columns.length || columns.includes(''))
     throw new CsvError(1, 'the first line has to name each column, each once; or give --columns');
   const before = given === null ? others : [header, ...others];
