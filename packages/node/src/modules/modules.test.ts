@@ -68,7 +68,8 @@ const acts = {
     send(81, id, data);
   },
   child: (id, data) => {
-    const child = spawn('sleep', ['1000'], { stdio: 'ignore' });
+    // Without the mark: it is known by its group alone.
+    const child = spawn('sleep', ['1000'], { stdio: 'ignore', env: { PATH: process.env.PATH } });
     process.on('SIGTERM', () => {});
     fs.writeFileSync('child', String(child.pid));
     send(81, id, data);
