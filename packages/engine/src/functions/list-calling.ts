@@ -99,7 +99,10 @@ export const LIST_CALLING: readonly Entry[] = [
       return withCallback(rt, closure, (callback) => {
         const mapped = result.items;
         for (let i = 0; i < mapped.length; i++) {
-          mapped[i] = toItem(callback.callItem(items[i] as Value, i), result);
+          const value = callback.callItem(items[i] as Value, i);
+          // A list becomes a tuple, and may have to be read for that.
+          if (value instanceof List) rt.chargeFill(value);
+          mapped[i] = toItem(value, result);
         }
         return result;
       });

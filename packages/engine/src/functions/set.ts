@@ -103,7 +103,11 @@ export const SETS: readonly Entry[] = [
       if (members.size === 0) return new List([]);
       const values = withCallback(rt, closure, (callback) => {
         const collected: Value[] = [];
-        for (const thing of members) collected.push(callback.callItem(thing, idOf(thing)));
+        for (const thing of members) {
+          const value = callback.callItem(thing, idOf(thing));
+          rt.chargeFill(value);
+          collected.push(value);
+        }
         return collected;
       });
       return listOf(values);

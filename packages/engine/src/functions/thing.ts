@@ -128,7 +128,9 @@ export const THINGS: readonly Entry[] = [
         const { slots } = thing;
         const collected: Value[] = [];
         for (const [key, slot] of thing.shape.index) {
-          collected.push(callback.call(key, slots[slot] as Value));
+          const value = callback.call(key, slots[slot] as Value);
+          rt.chargeFill(value);
+          collected.push(value);
         }
         return collected;
       });
@@ -144,6 +146,7 @@ export const THINGS: readonly Entry[] = [
     run: (rt, thing, closure, limit = -1) => {
       if (thing.shape.size === 0 || limit === 0) return new List([]);
       const keys = withCallback(rt, closure, (callback) => keysToRemove(thing, callback, limit));
+      for (const key of keys) rt.chargeFill(thing.get(key) ?? null);
       return listOf(rt.transaction.deleteProperties(thing, keys));
     },
   }),
@@ -173,6 +176,7 @@ export const THINGS: readonly Entry[] = [
     run: (rt, thing) => {
       const values: Value[] = [];
       thing.forEach((_, value) => {
+        rt.chargeFill(value);
         values.push(value);
       });
       const list = listOf(values);
@@ -189,7 +193,11 @@ export const THINGS: readonly Entry[] = [
       if (thing.shape.size === 0) return result;
       return withCallback(rt, closure, (callback) => {
         const { slots } = thing;
-        for (const [key, slot] of thing.shape.index) putOwn(result, key, callback.call(slots[slot] as Value));
+        for (const [key, slot] of thing.shape.index) {
+          const value = callback.call(slots[slot] as Value);
+          rt.chargeFill(value);
+          putOwn(result, key, value);
+        }
         return result;
       });
     },

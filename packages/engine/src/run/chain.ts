@@ -409,6 +409,7 @@ function assignSlice(rt: Runtime, slice: SliceCode, op: AssignOp, value: Code): 
         throw typeError(`only a list or tuple can be assigned to a slice, not ${typeName(right)}`);
       }
       rt.charge(right.length + unitsToFill(right));
+      chargeItems(rt, target, Math.max(0, stop - start));
       rt.transaction.spliceList(target, start, Math.max(0, stop - start), right.items.slice());
       return null;
     } finally {

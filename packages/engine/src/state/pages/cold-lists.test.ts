@@ -87,6 +87,16 @@ describe('a large list that is not in memory', () => {
     '.l.each(|| nil)',
     '.l.reduce(|a, b| a, 0)',
     '.l',
+    '.l[0:399998] = [1]',
+    ".del('a'); .search({})",
+    ".del('a'); x = .copy(); nil",
+    ".del('a'); x = .dup(1); nil",
+    ".del('a'); x = .values(); nil",
+    ".del('a'); x = .map(|k, v| v); nil",
+    ".del('a'); x = .vmap(|v| v); nil",
+    'x = [1].map(|| .l); nil',
+    'x = set({}).map(|| .l); nil',
+    "x = .remove(|k| k == 'l'); nil",
   ])('%s is refused before it is read when that takes longer than a query may', (code) => {
     expect(cold.db.failure(code).message).toContain('query_duration_limit_ms');
     expect(cold.reads).toBeLessThan(12);
