@@ -4,6 +4,7 @@ import {
   behind,
   countRange,
   type EntryPlace,
+  firstIn,
   ID_INDEX,
   type IndexRange,
   isWithin,
@@ -40,13 +41,7 @@ export const LOOK_UPS: readonly Entry[] = [
     run: (rt, type, name, key) => {
       const lookUp = lookUpOf(rt, typeNamed(rt, type), name);
       if (lookUp.index === null && key === null) throw typeError(`the index \`${ID_INDEX}\` has no nil`);
-      const range = rangeOf(lookUp, key === null ? listOf([null]) : key, {});
-      let found: Thing | null = null;
-      walkRange(rt, range, startOf(range), (thing) => {
-        found = thing;
-        return false;
-      });
-      return found;
+      return firstIn(rt, rangeOf(lookUp, key === null ? listOf([null]) : key, {}));
     },
   }),
   func('all_by', {

@@ -58,6 +58,8 @@ export interface IndexRange {
   readonly low: EntryPlace;
   readonly high: EntryPlace;
   readonly reverse: boolean;
+  /** Whether its entries have one key, that of `low`. */
+  readonly isOne: boolean;
   /** The form in which the index keeps the texts that instances must have, by their place among the properties: those of which a key has the beginning only. */
   readonly texts: ReadonlyMap<number, string>;
 }
@@ -117,6 +119,7 @@ export function rangeOf(lookUp: LookUp, key: Value, options: RangeOptions): Inde
     low: { key: low, id: 0 },
     high: { key: high, id: 0 },
     reverse: options.reverse === true,
+    isOne: values.length === lookUp.fields.length,
     texts: texts ?? NO_TEXTS,
   };
 }
@@ -193,6 +196,7 @@ function idRange(lookUp: LookUp, key: Value, options: RangeOptions): IndexRange 
     low: { key: '', id: low },
     high: { key: '', id: high },
     reverse: options.reverse === true,
+    isOne: false,
     texts: NO_TEXTS,
   };
 }
@@ -265,6 +269,24 @@ export function walkRange(
     if (gone.has(thing) || (texts.size > 0 && !hasTexts(rt, lookUp.index, thing, texts))) return true;
     return visit(thing, keys, at);
   });
+}
+
+/** The first instance of a range of all that have a key; null for none. */
+export function firstIn(rt: Runtime, range: IndexRange): Thing | null {
+  const { lookUp, texts, low, isOne } = range;
+  // The most frequent case, in which there is nothing to go over.
+  if (isOne && lookUp.index !== null && texts.size === 0 && rt.profile === null) {
+    rt.charge(UNITS_PER_SEEK + UNITS_PER_ENTRY);
+    const id = lookUp.index.tree.firstOf(low.key);
+    const thing = id === undefined ? null : storeOf(rt).thingOfId(id);
+    if (thing === null || !goneThings(rt).has(thing)) return thing;
+  }
+  let first: Thing | null = null;
+  walkRange(rt, range, startOf(range), (thing) => {
+    first = thing;
+    return false;
+  });
+  return first;
 }
 
 /** Where a walk over a range begins, and where it goes on behind an entry. */

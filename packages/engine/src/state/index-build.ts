@@ -62,12 +62,16 @@ export function duplicatesIn(
 }
 
 function holderIn(store: Store, index: TypeIndex, key: string, thing: Thing): Thing | undefined {
-  const texts = isCutKey(key) ? textsOf(index, thing) : null;
+  if (!isCutKey(key)) {
+    const id = index.tree.firstOf(key);
+    return id === undefined ? undefined : store.thingOfId(id);
+  }
+  const texts = textsOf(index, thing);
   let holder: Thing | undefined;
   index.tree.eachOf(key, (id) => {
     const candidate = store.thingOfId(id);
     store.load(candidate);
-    if (texts === null || textsOf(index, candidate) === texts) holder = candidate;
+    if (textsOf(index, candidate) === texts) holder = candidate;
     return holder === undefined;
   });
   return holder;

@@ -122,6 +122,11 @@ export class KeyPage implements Page {
     return at < this.entries && this.compareCommon() === 0 && this.compareRest(at, id) === 0;
   }
 
+  /** The same, whatever the id. */
+  hasKey(at: number): boolean {
+    return this.has(at, this.idAt(at));
+  }
+
   /** The place of the first entry that is not before another one, which has the key that is looked for. */
   placeOf(id: number): number {
     return this.search(id, 0);
@@ -166,7 +171,7 @@ export class KeyPage implements Page {
     const size = ENTRY_HEAD + SLOT_BYTES + aimedLength - this.common;
     const isFull = this.end + size + SLOT_BYTES * this.entries > this.data.length;
     if (isFull || this.compareCommon() !== 0) {
-      staged.clear();
+      staged.count = 0;
       this.stage(0, this.entries);
       let common = 0;
       const most = Math.min(aimedLength, staged.common);
@@ -225,17 +230,17 @@ export class KeyPage implements Page {
       this.pages = other.pages.splice(at);
       this.sizes = other.sizes.splice(at);
     }
-    staged.clear();
+    staged.count = 0;
     other.stage(at, count);
     this.settle(other.end >> 2);
-    staged.clear();
+    staged.count = 0;
     other.stage(0, at);
     other.settle(at === count - 1 ? 0 : other.end >> 2);
   }
 
   /** Puts the entries of another page behind these, which are some. That one is of no use then. */
   append(other: KeyPage): void {
-    staged.clear();
+    staged.count = 0;
     this.stage(0, this.entries);
     other.stage(0, other.entries);
     this.settle(0);
@@ -268,7 +273,7 @@ export class KeyPage implements Page {
     const page = new KeyPage(number, input.u8(), PageState.CLEAN);
     const { level, pages, sizes } = page;
     let [start, end, common] = [0, 0, KEY_BYTES_MAX];
-    staged.clear();
+    staged.count = 0;
     for (let count = input.varint(); count > 0; count--) {
       const shared = input.varint();
       const rest = input.varint();
@@ -277,11 +282,10 @@ export class KeyPage implements Page {
       staged.reserve(end + shared + rest);
       for (let i = 0; i < shared; i++) staged.bytes[end + i] = staged.bytes[start + i]!;
       input.copyTo(staged.bytes, end + shared, rest);
-      if (staged.ends.length > 0) common = Math.min(common, shared);
+      if (staged.count > 0) common = Math.min(common, shared);
       start = end;
       end += shared + rest;
-      staged.ends.push(end);
-      staged.ids.push(input.varint());
+      staged.push(end, input.varint());
       if (level > 0) {
         pages.push(input.varint());
         sizes.push(input.varint());
@@ -377,15 +381,13 @@ export class KeyPage implements Page {
     for (let at = from; at < to; at++) {
       const { length } = staged;
       staged.reserve(length + this.common + this.restAt(at));
-      staged.ends.push(this.copy(at, staged.bytes, length));
-      staged.ids.push(this.idAt(at));
+      staged.push(this.copy(at, staged.bytes, length), this.idAt(at));
     }
   }
 
   /** Has the entries that were copied, and nothing else; there is room for so many bytes more. */
   private settle(room: number, common = staged.common): void {
-    const { bytes, ends, ids } = staged;
-    const count = ids.length;
+    const { bytes, ends, ids, count } = staged;
     const size = staged.length - common * Math.max(0, count - 1) + (ENTRY_HEAD + SLOT_BYTES) * count;
     if (size > DATA_BYTES_MAX) throw new FormatError(`page ${this.number} of an index is too large`);
     this.data = Buffer.allocUnsafeSlow(size + room);

@@ -47,7 +47,7 @@ export const EMPTY_TREE: KeyTreeHead = { root: 0, nextNumber: 1, count: 0 };
 
 /** A step from the topmost page to a leaf: a page, and the place of the next one, or of the entry, in it. */
 interface Step {
-  readonly page: KeyPage;
+  page: KeyPage;
   at: number;
 }
 
@@ -59,6 +59,8 @@ const PAGES_MEASURED = 8;
 export class KeyPages extends PageSet<KeyPage> {
   private root: number;
   private size: number;
+  /** The path that was gone last: its steps are used again, since each change takes some. */
+  private readonly path: Step[] = [];
 
   constructor(read: (number: number) => Uint8Array, head: KeyTreeHead) {
     super(read, head.nextNumber);
@@ -137,6 +139,27 @@ export class KeyPages extends PageSet<KeyPage> {
         return to === page.entries;
       });
     }
+  }
+
+  /** The id of the first entry with a key; undefined for none. */
+  firstOf(key: string): number | undefined {
+    if (this.root === 0) return undefined;
+    aim(key);
+    let page = this.get(this.root);
+    for (;;) {
+      page.isUsed = true;
+      if (page.level === 0) break;
+      page = this.get(page.pages[page.childOf(0)]!);
+    }
+    const at = page.placeOf(0);
+    if (at < page.entries) return page.hasKey(at) ? page.idAt(at) : undefined;
+    // It may be the first entry of the next leaf.
+    let first: number | undefined;
+    this.eachOf(key, (id) => {
+      first = id;
+      return false;
+    });
+    return first;
   }
 
   /** Goes over the ids of the entries with a key, in their order. */
@@ -265,12 +288,21 @@ export class KeyPages extends PageSet<KeyPage> {
   }
 
   private pathTo(id: number): Step[] {
-    const path: Step[] = [];
-    for (let page = this.get(this.root); ; ) {
+    const { path } = this;
+    let page = this.get(this.root);
+    for (let depth = 0; ; depth++) {
       page.isUsed = true;
       const at = page.level === 0 ? page.placeOf(id) : page.childOf(id);
-      path.push({ page, at });
-      if (page.level === 0) return path;
+      const step = path[depth];
+      if (step === undefined) path.push({ page, at });
+      else {
+        step.page = page;
+        step.at = at;
+      }
+      if (page.level === 0) {
+        if (path.length > depth + 1) path.length = depth + 1;
+        return path;
+      }
       page = this.get(page.pages[at]!);
     }
   }

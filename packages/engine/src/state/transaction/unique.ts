@@ -177,10 +177,15 @@ export function conversionRefusal(
 }
 
 function holderOf(store: Store, claim: Claim): Thing | undefined {
+  const { index, key } = claim;
+  if (!isCutKey(key)) {
+    const id = index.tree.firstOf(key);
+    return id === undefined ? undefined : store.thingOfId(id);
+  }
   let found: Thing | undefined;
-  claim.index.tree.eachOf(claim.key, (id) => {
+  index.tree.eachOf(key, (id) => {
     const holder = store.thingOfId(id);
-    if (isCutKey(claim.key) && !hasValues(store, claim, holder)) return true;
+    if (!hasValues(store, claim, holder)) return true;
     found = holder;
     return false;
   });
