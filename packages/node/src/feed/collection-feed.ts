@@ -150,7 +150,8 @@ export class CollectionFeed {
     try {
       const { id, appliedIndex } = this.options.session;
       const part = await this.options.reads.read(id, tail.position.index, appliedIndex);
-      if (part === null) return;
+      // The state may have been shut meanwhile, where a part tells no types: `consider` comes when it can be read again.
+      if (part === null || !this.options.session.readable) return;
       if (!follows(part, tail.position)) this.loseTail(tail.position.index, part.oldest);
       // The state may be ahead of what the log of this node holds for good.
       else if (part.last.index === tail.position.index) return;
@@ -230,7 +231,7 @@ export class CollectionFeed {
       const { session, reads } = this.options;
       const { index } = subscriber.position;
       const part = await reads.read(session.id, index, tail.position.index);
-      if (part === null || subscriber.ended) return;
+      if (part === null || subscriber.ended || !session.readable) return;
       if (!follows(part, subscriber.position)) {
         this.lose(subscriber, part.oldest);
         return;

@@ -352,6 +352,40 @@ describe('a follower', () => {
   });
 
   test.each([
+    ['at the end', 1, false],
+    ['behind it', 2, true],
+  ])(
+    '%s is told nothing of what was read while the state is shut, and all of it behind that',
+    async (_, pauseAt, isBehind) => {
+      const { position } = await follow();
+      const session = bench.session(stuff);
+      const real = bench.feeds['options'].reads;
+      let reads = 0;
+      const read: FeedReads['read'] = async (...asked) => {
+        const part = await real.read(...asked);
+        reads += 1;
+        if (reads === pauseAt) session.pause();
+        return part;
+      };
+      const feeds = new Feeds({ ...feedsOptions(session), reads: { read } });
+      const follower = new Follower();
+      if (isBehind) await bench.value(stuff, '.x = 1;');
+      const since = isBehind ? parsePosition(position) : null;
+      const following = feeds.follow({ ...present(), since }, follower);
+      await bench.travel();
+      await following;
+      if (!isBehind) await bench.value(stuff, '.x = 1;');
+      feeds.sessionChanged(session);
+      await bench.travel();
+      expect([reads >= pauseAt, session.readable, follower.ops]).toEqual([true, false, []]);
+      session.resume();
+      feeds.sessionChanged(session);
+      await bench.travel();
+      expect(follower.ops).toEqual(['set']);
+    },
+  );
+
+  test.each([
     ['of another history', (index: number) => `${index}-00000001`],
     ['that is nowhere', (index: number) => `${index + 1000}-00000001`],
   ])('with a position %s is lost', async (_, positionFrom) => {
