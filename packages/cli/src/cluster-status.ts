@@ -94,9 +94,10 @@ export async function readLevel(connection: Connection): Promise<LevelStatus | n
 export function levelLine(status: LevelStatus | null): string {
   if (status === null) return '';
   const { level, known, waitsFor } = status;
-  return level < known
-    ? `level ${level}; level ${known} waits for ${waitsFor.join(', ')}\n`
-    : `level ${level}\n`;
+  if (level >= known) return `level ${level}\n`;
+  // All have said that they know it: the leader raises the level within a second.
+  const next = waitsFor.length === 0 ? 'is about to come' : `waits for ${waitsFor.join(', ')}`;
+  return `level ${level}; level ${known} ${next}\n`;
 }
 
 /** The nodes as a table. */

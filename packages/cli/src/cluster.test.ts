@@ -142,6 +142,12 @@ describe('cluster status', () => {
     // That is how it was set up, and no reason to tell that something is wrong.
     expect(io.output).toContain('! mind this\n');
 
+    const heard = wireMap({ level: 1n, known: 2n, waits_for: [], warnings: [] });
+    answer = (request) => (isLevel(request) ? heard : STATUS);
+    const soon = new FakeIo();
+    expect(await cluster(soon, 'status')).toBe(0);
+    expect(soon.output).toContain('\nlevel 1; level 2 is about to come\n');
+
     answer = (request) => (isLevel(request) ? failure('no such function') : STATUS);
     const old = new FakeIo();
     expect(await cluster(old, 'status')).toBe(0);
