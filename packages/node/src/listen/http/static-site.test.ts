@@ -66,7 +66,11 @@ describe('a browser that navigates', () => {
   });
 
   test('finds nothing else', () => {
-    for (const path of ['/@site/other', '/@site/../', '/@sites/', '/other'])
-      expect(ask(path, html)).toBeNull();
+    for (const path of ['/@sites/', '/other']) expect(ask(path, html)).toBeNull();
+  });
+
+  test('is told that a file of another version is not here, and keeps no copy of that', () => {
+    for (const path of ['/@site/other', '/@site/../'])
+      expect(ask(path)).toMatchObject({ status: '404 Not Found', headers: [['Cache-Control', 'no-cache']] });
   });
 });

@@ -45,6 +45,12 @@ export interface StaticAnswer {
 }
 
 const EMPTY = new Uint8Array();
+const GONE: StaticAnswer = {
+  status: '404 Not Found',
+  type: 'text/plain',
+  headers: [['Cache-Control', 'no-cache']],
+  body: EMPTY,
+};
 
 export class StaticFiles {
   private readonly base: string;
@@ -57,10 +63,12 @@ export class StaticFiles {
     for (const file of files) this.files.set(base + file.path, file);
   }
 
-  /** The answer to GET and HEAD of a path; null when it is none of these files. */
+  /** The answer to GET and HEAD of a path; null when it is not of this site. */
   answer(path: string, request: StaticRequest): StaticAnswer | null {
     const file = this.files.get(path);
     if (file !== undefined) return answerWith(file, request);
+    // A page of another version asks for files of its own.
+    if (path.startsWith(this.base)) return GONE;
     const isEntrance = this.entrances.has(path) && /\btext\/html\b/i.test(request.accept);
     if (!isEntrance && path !== this.base.slice(0, -1)) return null;
     // Relative, so that it holds behind a proxy that serves the node below a path of its own.
