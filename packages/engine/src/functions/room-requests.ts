@@ -53,14 +53,16 @@ export function findRooms(rt: Runtime, { rooms, checksWhitelist }: FindRoomsBody
   return listOf(
     rooms.map((key) => {
       rt.charge(UNITS_PER_ROOM);
-      if (!checksWhitelist || isAllowed(rt, key)) return found(rt, key)?.id ?? null;
-      if (isOnly) throw notAllowed(rt, key);
-      return null;
+      const room = found(rt, key);
+      if (room === null) return null;
+      if (!checksWhitelist || rt.root.isAllowed(rt.user.id, 'rooms', room.name)) return room.id;
+      if (!isOnly) return null;
+      throw notAllowed(rt, key);
     }),
   );
 }
 
-/** Whether the user's whitelist allows a room: a name is judged whether there is such a room or not. */
+/** Whether the user's whitelist allows events in a room: a name is judged whether there is such a room or not. */
 function isAllowed(rt: Runtime, key: RoomKey): boolean {
   const name = typeof key === 'string' ? key : (found(rt, key)?.name ?? null);
   return rt.root.isAllowed(rt.user.id, 'rooms', name);
