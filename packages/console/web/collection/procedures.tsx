@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { CodeEditor } from '../query/editor.js';
-import { verdictOn } from '../query/rules.js';
+import { rulesOf, verdictOn } from '../query/rules.js';
 import { PAGE } from '../results/protocol.js';
 import { type ProcedureInfo, pathOf, procedureInfo } from '../state/names.js';
 import { goTo, linkTo } from '../state/route.js';
@@ -150,6 +150,9 @@ function List({ scope, missing }: ListProps): JSX.Element {
   );
 }
 
+/** Enough to find mistakes. */
+const NO_RULES = rulesOf([]);
+
 const NEW_SOURCE = `|name| {
   "What it does.
    @param name str";
@@ -284,7 +287,7 @@ function SourceDialog({
   const [text, setText] = useState(source);
   const isGood =
     made !== '' &&
-    !['mistake', 'empty'].includes(verdictOn(text, scope, []).kind) &&
+    !['mistake', 'empty'].includes(verdictOn(text, scope, NO_RULES).kind) &&
     text.trimStart().startsWith('|');
   return (
     <ActionDialog title={title} deed={isGood ? deed(made, text) : null} done={() => done(made)} close={close}>
