@@ -41,8 +41,8 @@ const MUTANTS = {
         code: '!holdsItsHash(content, record, previous, link, this.chainHash)',
         bug: 'false',
       },
-      { file: 'state/values', code: 'crc32c(value, 4, value.length, crc32c(key)) !== crc', bug: 'false' },
-      { file: 'state/values', code: 'value[4] !== VALUE_FORMAT', bug: 'false' },
+      { file: 'state/values', code: 'crc32c(bytes, from + 4, to, crc32c(key)) !== crc', bug: 'false' },
+      { file: 'state/values', code: 'format !== VALUE_FORMAT', bug: 'false' },
     ],
   },
   unsynced_tail_trusted: {

@@ -411,13 +411,14 @@ describe('connections', () => {
       connection.close();
       return texts;
     };
-    let texts: (string | undefined)[] = [];
-    // The connection ends where the machine lets the first one wait, and so do others for the next 50 ms.
+    // The connection ends where the machine lets one of them wait, and so do others for the next 50 ms.
     await until(async () => {
-      texts = await answered();
-      return texts[0] !== undefined;
-    }, 'the node answers where requests come in');
-    expect(texts).toEqual(requests.map((_, i) => String(i)));
+      const texts = await answered();
+      const isWhole = texts.at(-1) !== undefined;
+      if (!isWhole) texts.pop();
+      expect(texts).toEqual(texts.map((_, i) => String(i)));
+      return isWhole;
+    }, 'the node answers all of them');
   });
 
   test('a change that is sent with what follows is answered in order, or the connection ends behind it', async () => {
