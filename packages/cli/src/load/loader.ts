@@ -14,7 +14,7 @@ const LENGTH_MAX = 400 * 1024;
 const ROWS_FIRST = 100;
 
 /** Milliseconds that the code of a step may run, so that nobody else waits for long. */
-const STEP_MS = 10;
+const STEP_MS = 7;
 
 export interface LoaderOptions {
   readonly connection: Connection;

@@ -448,8 +448,9 @@ describe('giving up', () => {
   });
 
   test('more calls than may wait are refused', async () => {
-    const { db } = await answering(silent, { limits: { requests: 1, waiting: 1 }, timeoutMs: 300 });
-    const calls = [1, 2, 3].map(() => errorOf(db.$root.query('1')));
+    const { db } = await answering(silent, { limits: { requests: 1, waiting: 1 } });
+    // The second one's time is over before that of the first, for whose end it waits.
+    const calls = [300, 200, 300].map((timeoutMs) => errorOf(db.$root.with({ timeoutMs }).query('1')));
     const errors = await Promise.all(calls);
     expect(errors[2]).toBeInstanceOf(QueueFullError);
     expect(errors[1]).toMatchObject({
