@@ -84,7 +84,7 @@ async function verify(command: Command, io: Io, verifyBackup: Verify): Promise<v
 /** The contents of a backup, in words. */
 export function described({ head, records }: BackupSummary): string {
   const { begunAt, version, groups, collection } = head;
-  // What is made of data of others has no time of its own.
+  // A file that was made of another database's data has no time of its own.
   const when = begunAt === 0 ? 'made' : `begun ${new Date(begunAt).toISOString()}`;
   if (collection !== undefined)
     return `${when} by version ${version}, the collection ${collection}, ${records} records`;

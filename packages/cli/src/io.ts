@@ -20,7 +20,7 @@ export interface Io {
 
 /** The world of a real process. */
 export function processIo(): Io {
-  // Who closes a pipe is told to the writer; where nobody listens the event would end the process.
+  // A write to a pipe that was closed tells its writer; without a listener the event would end the process.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   return {
     stdin: process.stdin,

@@ -40,7 +40,7 @@ class Remote {
   private worker: Worker | null = null;
   private readonly waiting = new Map<number, (answer: Answered) => void>();
   private number = 0;
-  /** What the worker was told of functions last. */
+  /** The functions that the worker knows. */
   private functions: readonly FunctionInfo[] | null = null;
 
   constructor() {

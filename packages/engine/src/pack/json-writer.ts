@@ -21,7 +21,7 @@ export class JsonWriter implements Sink {
   protected text = '';
   /** The part in front of `text`, as UTF-8; null as long as there is none. */
   private written: ByteWriter | null = null;
-  /** What the next value comes behind: a comma, a key. */
+  /** Text in front of the next value: a comma, a key. */
   private separator = '';
 
   get size(): number {
@@ -140,7 +140,7 @@ interface KeyTexts {
   readonly next: string;
 }
 
-/** Those of some short keys: most results are objects of a few kinds. */
+/** Texts of some short keys: most results are objects of a few kinds. */
 const known = new Map<string, KeyTexts>();
 const KNOWN_MAX = 1000;
 const KNOWN_LENGTH = 32;

@@ -1,4 +1,4 @@
-/** What imports and restores left that came to no end is deleted in its time. */
+/** Collections of imports and restores that came to no end are deleted in their time. */
 import { importingName, RootGroup } from '@althing/engine';
 import { expect, test } from '@jest/globals';
 import { Imports } from './import.js';

@@ -315,7 +315,7 @@ describe('an import that names its file', () => {
     await imported(node, '/@import/third');
     const answer = await node.post(`/@import/bank/${changed.subarray(-32).toString('hex')}`, changed);
     expect([answer.status, JSON.parse(answer.text).resumed]).toEqual([200, 0]);
-    // What was begun of the file before waits, and finds that its name is taken.
+    // The import that was interrupted keeps its collection, and finds that the name is taken.
     expect(await names(node)).toEqual(['bank', 'other', 'stuff', 'third', expect.stringMatching(/^~/)]);
     expect((await node.post(path, file)).error.message).toContain("there is a collection 'bank' already");
   });

@@ -43,7 +43,7 @@ export interface ImportSummary extends BackupSummary {
   readonly resumed: number;
 }
 
-/** How long what an interrupted import left waits for one that goes on, from when it was begun, in milliseconds. */
+/** An interrupted import can be gone on with for so long from its beginning, in milliseconds. */
 const KEPT_MS = 24 * 3600 * 1000;
 
 /** The first letter of the tokens of imports that can be resumed; others are hexadecimal digits. */
@@ -86,7 +86,7 @@ export class Imports {
           error instanceof FormatError
             ? new BackupError('damaged', `the file is damaged: ${error.message}`)
             : error;
-        // What is wrong is so the next time, too; what stopped the import may be over then.
+        // A wrong file is wrong the next time, too; a failure that stopped the import may be over then.
         const isOver = failure instanceof BackupError && (failure.reason !== 'busy' || run.isNaming);
         if (run.mayBeThere && digest !== null && !isOver) throw keptOf(failure);
         if (run.mayBeThere) await this.giveUp(run, failure);

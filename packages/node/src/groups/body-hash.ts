@@ -42,7 +42,7 @@ export function fitsBody(kept: BodyHash, body: BodyHash): boolean {
  * user, who gets the answer of the first of the two requests then. Of 33 bytes it takes 46 ns where a call of SHA-256 takes 310, of 100 kB
  * 63 µs and 74.
  *
- * What cancels itself out in one of the two products is turned elsewhere in the other.
+ * Differences that cancel each other out in one of the two products are turned elsewhere in the other.
  */
 function quickHashOf(body: Uint8Array): BodyHash {
   const { length } = body;
