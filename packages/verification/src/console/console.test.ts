@@ -448,6 +448,7 @@ async function lookAt(size: string, window: Window, found: Record<string, string
   await opened.page.getByLabel('Password').waitFor();
   await look('login');
   await opened.logIn(ADMIN);
+  await opened.settled();
   await look('overview');
   await opened.go('#/q');
   await opened.run('.exact;');
