@@ -177,7 +177,7 @@ function entryOf(head: Buffer): Entry {
   const sum = head.reduce((total, byte, at) => total + (at >= 148 && at < 156 ? 0x20 : byte), 0);
   if (sum !== octal(148, 156)) throw damaged('an entry of the archive does not fit its checksum');
   const type = text(156, 157);
-  // Those of extended headers say nothing that is of use here.
+  // Extended headers, which are about the next entry or all of them.
   const isOfTar = type === 'x' || type === 'g';
   if (!isOfTar && type !== '' && type !== '0' && type !== '5')
     throw damaged(`'${path}' in the archive is a link, or something else that is neither file nor folder`);

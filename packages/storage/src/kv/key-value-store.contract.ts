@@ -155,7 +155,7 @@ export function describeKeyValueStore(
           if (bytes.length === 0) return found;
           for (const pairs = new PackedPairs(bytes); !pairs.isAtEnd; pairs.next()) {
             const name = bytes.subarray(pairs.keyAt).subarray(0, 6).toString('latin1');
-            found.push(`${name}=${pairs.value.toString('hex')}`);
+            found.push(`${name}=${bytes.toString('hex', pairs.valueAt, pairs.end)}`);
           }
         }
         await new Promise(setImmediate);

@@ -42,11 +42,6 @@ export class PackedPairs {
     return this.end - this.keyAt + HEADER_BYTES;
   }
 
-  /** The value of the present pair, without a copy. */
-  get value(): Buffer {
-    return this.bytes.subarray(this.valueAt, this.end);
-  }
-
   /** Goes on to the next pair. */
   next(): void {
     const { bytes, end: at } = this;

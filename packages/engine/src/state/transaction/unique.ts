@@ -136,16 +136,12 @@ export function storingRefusal(
 ): QueryError | null {
   const { type } = thing;
   if (type === null) return null;
-  for (const index of store.indexes.of(type)) {
-    if (!index.isUnique || index.progress.why !== null) continue;
+  return refusalBy(store, type, tells, (index) => {
     const key = index.uniqueKeyOf(thing);
-    if (key === null) continue;
+    if (key === null) return null;
     charge(UNITS_PER_LOOKUP);
-    const claim = { index, key, thing, values: valuesIn(index, thing, NO_VALUES) };
-    const holder = holderOf(store, claim);
-    if (holder !== undefined) return refusalOf(index, type, claim.values, holder, null, tells);
-  }
-  return null;
+    return { index, key, thing, values: storedValues(index, thing) };
+  });
 }
 
 /**
@@ -161,17 +157,29 @@ export function conversionRefusal(
   valueNamed: (name: string) => Value,
   tells: boolean,
 ): QueryError | null {
-  for (const index of store.indexes.of(type)) {
-    if (!index.isUnique || index.progress.why !== null) continue;
+  return refusalBy(store, type, tells, (index) => {
     const fields = type.shape?.fields ?? [];
     const values = index.def.fields.map((id) =>
       valueNamed(fields.find((field) => field.id === id)?.name ?? ''),
     );
     const key = index.uniqueKeyOfValues(values);
-    if (key === null) continue;
-    const claim = { index, key, thing, values };
+    return key === null ? null : { index, key, thing, values };
+  });
+}
+
+/** @param claimOf gives what an instance is to have in a unique index of its type; null for nothing that could collide */
+function refusalBy(
+  store: Store,
+  type: Type,
+  tells: boolean,
+  claimOf: (index: TypeIndex) => Claim | null,
+): QueryError | null {
+  for (const index of store.indexes.of(type)) {
+    if (!index.isUnique || index.progress.why !== null) continue;
+    const claim = claimOf(index);
+    if (claim === null) continue;
     const holder = holderOf(store, claim);
-    if (holder !== undefined) return refusalOf(index, type, values, holder, null, tells);
+    if (holder !== undefined) return refusalOf(index, type, claim.values, holder, null, tells);
   }
   return null;
 }
@@ -195,18 +203,18 @@ function holderOf(store: Store, claim: Claim): Thing | undefined {
 /** Whether a stored instance has the same texts as a whole. */
 function hasValues(store: Store, { index, values }: Claim, holder: Thing): boolean {
   store.load(holder);
-  return (
-    index.textsIn(index.slotsOf(holder).map((slot) => holder.slots[slot] ?? null)) === index.textsIn(values)
-  );
+  return index.textsIn(storedValues(index, holder)) === index.textsIn(values);
 }
 
-function valuesIn(index: TypeIndex, thing: Thing, values: ReadonlyMap<number, Value>): Value[] {
+function storedValues(index: TypeIndex, thing: Thing): Value[] {
+  return index.slotsOf(thing).map((slot) => thing.slots[slot] ?? null);
+}
+
+function valuesIn(index: TypeIndex, thing: Thing, values: Values): Value[] {
   return index
     .slotsOf(thing)
     .map((slot) => (values.has(slot) ? (values.get(slot) ?? null) : (thing.slots[slot] ?? null)));
 }
-
-const NO_VALUES: ReadonlyMap<number, Value> = new Map();
 
 /** Units charged for a look into an index, and for a thing that is looked at. */
 const UNITS_PER_LOOKUP = 512;
