@@ -1,44 +1,26 @@
 /** The figures of the engine thread. A request is counted when it ends; the rest is set every second. */
 import { type EngineFigures, ErrorCode, type QueryError, type ScopeName } from '@althing/engine';
 import {
-  CERTIFICATES,
-  CHECKS,
-  DIRECTIONS,
-  FEED_ENDS,
-  FORWARDINGS,
-  LEVELS,
-  LOGIN_METHODS,
-  LOGIN_OUTCOMES,
-  MODULE_CONDITIONS,
-  MODULE_OUTCOMES,
-  NATIVE_DIRECTIONS,
-  NATIVE_ENDS,
-  NATIVE_EVENTS,
-  NATIVE_PACKAGES,
-  NATIVE_STATES,
+  FAMILIES,
+  type FiguresOf,
+  type LabelOf,
   OUTCOMES,
-  PUSHES,
-  QUEUES,
-  REJECTIONS,
-  RESULTS,
   type Rejection,
-  ROOM_ENDS,
-  RUNS,
   SCOPES,
-  SNAPSHOT_ENDS,
-  TRANSPORTS,
+  type SeriesOf,
+  type Transport,
 } from './families.js';
 import type { Metrics } from './metrics.js';
 
 /** Counts of the native protocol, from the start on. */
 export interface NativeFigures {
   /** Connections that are open, and those of them that are logged in. */
-  readonly open: Readonly<Record<(typeof TRANSPORTS)[number], number>>;
-  readonly loggedIn: Readonly<Record<(typeof TRANSPORTS)[number], number>>;
-  readonly packages: Readonly<Record<(typeof NATIVE_PACKAGES)[number], number>>;
-  readonly bytes: Readonly<Record<(typeof NATIVE_DIRECTIONS)[number], number>>;
-  readonly events: Readonly<Record<(typeof NATIVE_EVENTS)[number], number>>;
-  readonly ended: Readonly<Record<(typeof NATIVE_ENDS)[number], number>>;
+  readonly open: Readonly<Record<Transport, number>>;
+  readonly loggedIn: Readonly<Record<Transport, number>>;
+  readonly packages: FiguresOf<'nativePackages'>;
+  readonly bytes: FiguresOf<'nativeBytes'>;
+  readonly events: FiguresOf<'nativeEvents'>;
+  readonly ended: FiguresOf<'nativeEnds'>;
 }
 
 /** Who follows changes: how many now, and what they were sent from the start on. */
@@ -50,7 +32,7 @@ export interface FeedFigures {
   readonly lag: number;
   readonly lines: number;
   readonly characters: number;
-  readonly ended: Readonly<Record<(typeof FEED_ENDS)[number], number>>;
+  readonly ended: FiguresOf<'feedEnds'>;
 }
 
 /** Values that are sampled now and then. */
@@ -61,17 +43,14 @@ export interface EngineState {
   readonly bodyBytes: number;
   /** Null before the doors are open. */
   readonly native: NativeFigures | null;
-  readonly waiting: Readonly<Record<(typeof QUEUES)[number], number>>;
-  readonly snapshots: {
-    readonly running: number;
-    readonly ended: Readonly<Record<(typeof SNAPSHOT_ENDS)[number], number>>;
-  };
+  readonly waiting: FiguresOf<'queues'>;
+  readonly snapshots: { readonly running: number; readonly ended: FiguresOf<'snapshotEnds'> };
   readonly tasks: { readonly waiting: number; readonly overdueMs: number };
   readonly rooms: {
     readonly listeners: number;
     readonly memberships: number;
-    readonly pushed: Readonly<Record<(typeof PUSHES)[number], number>>;
-    readonly ended: Readonly<Record<(typeof ROOM_ENDS)[number], number>>;
+    readonly pushed: FiguresOf<'pushed'>;
+    readonly ended: FiguresOf<'roomEnds'>;
   };
   readonly feeds: FeedFigures;
   readonly repeated: number;
@@ -79,10 +58,10 @@ export interface EngineState {
   readonly checkpointAgeMs: number;
   readonly reserveBytes: number;
   readonly isDiskFull: boolean;
-  readonly modules: Readonly<Record<(typeof MODULE_CONDITIONS)[number], number>>;
+  readonly modules: FiguresOf<'modules'>;
 }
 
-type RequestOutcome = (typeof OUTCOMES)[number];
+type RequestOutcome = SeriesOf<'requests'>['outcome'];
 
 /** A reply with an error, as it is counted: by the error and by the outcome of the changes. */
 interface Failed {
@@ -130,12 +109,12 @@ export class EngineMetrics {
 
   /** A procedure that has series of its own ran for a request; `place` is that among the names. */
   ranProcedure(place: number, isOk: boolean, ms: number): void {
-    this.metrics.add('procedureCalls', RUNS.length * place + (isOk ? 0 : 1));
+    this.metrics.count('procedureCalls', { procedure: String(place), outcome: isOk ? 'ok' : 'error' });
     this.metrics.add('procedureSeconds', place, ms / 1000);
   }
 
   rejected(rejection: Rejection): void {
-    this.metrics.add('rejected', REJECTIONS.indexOf(rejection));
+    this.metrics.count('rejected', { reason: rejection });
   }
 
   /** A query ran for so many milliseconds. */
@@ -145,23 +124,20 @@ export class EngineMetrics {
 
   /** A run of a task has ended. */
   taskRan({ error, lateMs }: { readonly error: QueryError | null; readonly lateMs: number }): void {
-    this.metrics.add('tasks', error === null ? 0 : 1);
+    this.metrics.count('tasks', { outcome: error === null ? 'ok' : 'error' });
     this.metrics.observe('taskLateSeconds', Math.max(0, lateMs) / 1000);
   }
 
-  forwarded(outcome: (typeof FORWARDINGS)[number]): void {
-    this.metrics.add('forwarded', FORWARDINGS.indexOf(outcome));
+  forwarded(outcome: LabelOf<'forwarded'>): void {
+    this.metrics.count('forwarded', { outcome });
   }
 
-  moduleAnswered(outcome: (typeof MODULE_OUTCOMES)[number]): void {
-    this.metrics.add('moduleRequests', MODULE_OUTCOMES.indexOf(outcome));
+  moduleAnswered(outcome: LabelOf<'moduleRequests'>): void {
+    this.metrics.count('moduleRequests', { outcome });
   }
 
-  loggedIn(method: (typeof LOGIN_METHODS)[number], outcome: (typeof LOGIN_OUTCOMES)[number]): void {
-    this.metrics.add(
-      'logins',
-      LOGIN_METHODS.indexOf(method) * LOGIN_OUTCOMES.length + LOGIN_OUTCOMES.indexOf(outcome),
-    );
+  loggedIn(login: SeriesOf<'logins'>): void {
+    this.metrics.count('logins', login);
   }
 
   checkpointed(ms: number, bytes: number): void {
@@ -169,21 +145,21 @@ export class EngineMetrics {
     this.metrics.add('checkpointBytes', 0, bytes);
   }
 
-  snapshot(direction: (typeof DIRECTIONS)[number], outcome: (typeof RESULTS)[number]): void {
-    this.metrics.add('snapshots', DIRECTIONS.indexOf(direction) * RESULTS.length + RESULTS.indexOf(outcome));
+  snapshot(direction: LabelOf<'snapshotBytes'>, outcome: LabelOf<'backups'>): void {
+    this.metrics.count('snapshots', { direction, outcome });
   }
 
-  snapshotBytes(direction: (typeof DIRECTIONS)[number], bytes: number): void {
-    this.metrics.add('snapshotBytes', DIRECTIONS.indexOf(direction), bytes);
+  snapshotBytes(direction: LabelOf<'snapshotBytes'>, bytes: number): void {
+    this.metrics.count('snapshotBytes', { direction }, bytes);
   }
 
-  checked(outcome: (typeof CHECKS)[number]): void {
-    this.metrics.add('stateChecks', CHECKS.indexOf(outcome));
+  checked(outcome: LabelOf<'stateChecks'>): void {
+    this.metrics.count('stateChecks', { outcome });
   }
 
   /** For a backup everything is read, and all checksums are compared. */
-  backedUp(outcome: (typeof RESULTS)[number]): void {
-    this.metrics.add('backups', RESULTS.indexOf(outcome));
+  backedUp(outcome: LabelOf<'backups'>): void {
+    this.metrics.count('backups', { outcome });
     if (outcome === 'ok') this.checked('ok');
   }
 
@@ -194,7 +170,7 @@ export class EngineMetrics {
 
   /** @param end of the certificate of `ws_port`, wall clock in milliseconds */
   webSocketCertificate(end: number): void {
-    this.metrics.set('certificateEnd', end / 1000, CERTIFICATES.indexOf('websocket'));
+    this.metrics.tell('certificateEnd', { certificate: 'websocket' }, end / 1000);
   }
 
   /** To be called every second or so. */
@@ -205,28 +181,20 @@ export class EngineMetrics {
     metrics.set('connections', state.connections);
     metrics.set('bodyBytes', state.bodyBytes);
     if (state.native !== null) this.publishNative(state.native);
-    QUEUES.forEach((queue, i) => {
-      metrics.set('queues', state.waiting[queue], i);
-    });
+    metrics.setEach('queues', state.waiting);
     metrics.set('repeated', state.repeated);
     metrics.set('tasksWaiting', state.tasks.waiting);
     metrics.set('tasksOverdue', state.tasks.overdueMs / 1000);
     metrics.set('listeners', state.rooms.listeners);
     metrics.set('memberships', state.rooms.memberships);
-    PUSHES.forEach((kind, i) => {
-      metrics.set('pushed', state.rooms.pushed[kind], i);
-    });
-    ROOM_ENDS.forEach((reason, i) => {
-      metrics.set('roomEnds', state.rooms.ended[reason], i);
-    });
+    metrics.setEach('pushed', state.rooms.pushed);
+    metrics.setEach('roomEnds', state.rooms.ended);
     metrics.set('followers', state.feeds.all);
     metrics.set('followersBehind', state.feeds.behind);
     metrics.set('feedLag', state.feeds.lag);
     metrics.set('feedLines', state.feeds.lines);
     metrics.set('feedCharacters', state.feeds.characters);
-    FEED_ENDS.forEach((reason, i) => {
-      metrics.set('feedEnds', state.feeds.ended[reason], i);
-    });
+    metrics.setEach('feedEnds', state.feeds.ended);
     metrics.set('programHits', programs.hits);
     metrics.set('programMisses', programs.misses);
     metrics.set('programBytes', programs.bytes);
@@ -238,40 +206,25 @@ export class EngineMetrics {
     metrics.set('cacheLimit', state.cacheLimitBytes);
     metrics.set('garbage', garbage);
     metrics.set('snapshotReads', state.snapshots.running);
-    SNAPSHOT_ENDS.forEach((reason, i) => {
-      metrics.set('snapshotEnds', state.snapshots.ended[reason], i);
-    });
-    metrics.set('stopped', stops.time, 0);
-    metrics.set('stopped', stops.memory, 1);
-    metrics.set('stopped', stops.result, 2);
-    metrics.set('stopped', stops.depth, 3);
+    metrics.setEach('snapshotEnds', state.snapshots.ended);
+    metrics.setEach('stopped', stops);
     metrics.set('checkpointAge', state.checkpointAgeMs / 1000);
     metrics.set('reserveBytes', state.reserveBytes);
     metrics.set('diskFull', Number(state.isDiskFull));
-    MODULE_CONDITIONS.forEach((condition, i) => {
-      metrics.set('modules', state.modules[condition], i);
-    });
+    metrics.setEach('modules', state.modules);
   }
 
   private publishNative({ open, loggedIn, packages, bytes, events, ended }: NativeFigures): void {
     const { metrics } = this;
-    TRANSPORTS.forEach((transport, i) => {
+    for (const transport of FAMILIES.nativeConnections.labels.transport) {
       const known = loggedIn[transport];
-      metrics.set('nativeConnections', open[transport] - known, i * NATIVE_STATES.length);
-      metrics.set('nativeConnections', known, i * NATIVE_STATES.length + 1);
-    });
-    NATIVE_PACKAGES.forEach((type, i) => {
-      metrics.set('nativePackages', packages[type], i);
-    });
-    NATIVE_DIRECTIONS.forEach((direction, i) => {
-      metrics.set('nativeBytes', bytes[direction], i);
-    });
-    NATIVE_EVENTS.forEach((type, i) => {
-      metrics.set('nativeEvents', events[type], i);
-    });
-    NATIVE_ENDS.forEach((reason, i) => {
-      metrics.set('nativeEnds', ended[reason], i);
-    });
+      metrics.tell('nativeConnections', { transport, state: 'anonymous' }, open[transport] - known);
+      metrics.tell('nativeConnections', { transport, state: 'logged_in' }, known);
+    }
+    metrics.setEach('nativePackages', packages);
+    metrics.setEach('nativeBytes', bytes);
+    metrics.setEach('nativeEvents', events);
+    metrics.setEach('nativeEnds', ended);
   }
 
   private finished(series: number, outcome: RequestOutcome, error: QueryError): void {
@@ -283,7 +236,10 @@ export class EngineMetrics {
 
 /** Counts the lines of the log by the numbers that pino gives their levels. */
 export function countLine(metrics: Metrics, level: number): void {
-  metrics.add('logMessages', Math.min(Math.max(Math.floor(level / 10) - 2, 0), LEVELS.length - 1));
+  metrics.add(
+    'logMessages',
+    Math.min(Math.max(Math.floor(level / 10) - 2, 0), FAMILIES.logMessages.labels.level.length - 1),
+  );
 }
 
 /** The outcome that a failed reply counts as: the one its status says. */

@@ -3,7 +3,15 @@
  * of a histogram, the quantiles of what came in the step.
  */
 import type { HistoryMark, HistorySeries, MetricsHistory } from '@althing/engine';
-import { FAMILIES, type Family, type FamilyName, OUTCOMES, RESULTS, seriesOf, THREADS } from './families.js';
+import {
+  FAMILIES,
+  type Family,
+  type FamilyName,
+  OUTCOMES,
+  RESULTS,
+  seriesCount,
+  THREADS,
+} from './families.js';
 import type { Metrics } from './metrics.js';
 
 /** Time from one step to the next, in milliseconds, and steps that are kept: those of an hour. */
@@ -127,7 +135,7 @@ interface Counted {
 
 function countedIn(metrics: Metrics): Counted {
   const requests = OUTCOMES.map(() => 0);
-  for (let series = 0; series < seriesOf(FAMILIES.requests); series++) {
+  for (let series = 0; series < seriesCount(FAMILIES.requests); series++) {
     const outcome = series % OUTCOMES.length;
     requests[outcome] = (requests[outcome] ?? 0) + metrics.get('requests', series);
   }
@@ -143,7 +151,7 @@ function countedIn(metrics: Metrics): Counted {
 function bucketsOf(metrics: Metrics, name: FamilyName): readonly number[] {
   const family: Family = FAMILIES[name];
   const sums = Array.from({ length: family.bounds.length + 1 }, () => 0);
-  for (let series = 0; series < seriesOf(family); series++) {
+  for (let series = 0; series < seriesCount(family); series++) {
     const cells = metrics.histogram(name, series);
     for (let i = 0; i < sums.length; i++) sums[i] = (sums[i] ?? 0) + (cells[i] ?? 0);
   }

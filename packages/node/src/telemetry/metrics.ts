@@ -9,7 +9,10 @@ import {
   FAMILY_NAMES,
   type Family,
   type FamilyName,
-  seriesOf,
+  type FiguresOf,
+  type SeriesOf,
+  seriesCount,
+  seriesNumber,
   THREADS,
 } from './families.js';
 
@@ -25,7 +28,7 @@ export class Metrics {
     let count = 0;
     for (const name of FAMILY_NAMES) {
       bases[name] = count;
-      count += seriesOf(FAMILIES[name]) * cellsOf(FAMILIES[name]);
+      count += seriesCount(FAMILIES[name]) * cellsOf(FAMILIES[name]);
     }
     this.bases = bases as Record<FamilyName, number>;
     this.buffer = buffer ?? new SharedArrayBuffer(count * 8 + THREADS.length * 4);
@@ -33,7 +36,24 @@ export class Metrics {
     this.peaks = new Int32Array(this.buffer, count * 8);
   }
 
-  /** @param series its number; see `seriesNumber` */
+  count<Name extends FamilyName>(name: Name, series: SeriesOf<Name>, count = 1): void {
+    this.add(name, seriesNumber(FAMILIES[name], series), count);
+  }
+
+  tell<Name extends FamilyName>(name: Name, series: SeriesOf<Name>, value: number): void {
+    this.set(name, value, seriesNumber(FAMILIES[name], series));
+  }
+
+  /** Sets all series of a family with one label. */
+  setEach<Name extends FamilyName>(name: Name, figures: FiguresOf<Name>): void {
+    const [values = []] = Object.values<readonly string[]>(FAMILIES[name].labels);
+    const numbers: Readonly<Record<string, number>> = figures;
+    values.forEach((value, i) => {
+      this.set(name, numbers[value] ?? 0, i);
+    });
+  }
+
+  /** @param series its number: see `seriesNumber` */
   add(name: FamilyName, series = 0, count = 1): void {
     this.cells[this.bases[name] + series]! += count;
   }

@@ -4,7 +4,7 @@
  *   family := "# HELP " name text "\n# TYPE " name type "\n" sample*
  *   sample := name ["{" label ("," label)* "}"] " " number "\n"
  */
-import { FAMILIES, FAMILY_NAMES, type Family, labelsOf, seriesOf } from './families.js';
+import { FAMILIES, FAMILY_NAMES, type Family, labelsOf, seriesCount } from './families.js';
 import type { Metrics } from './metrics.js';
 
 export const METRICS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
@@ -23,7 +23,7 @@ export class Page {
     for (const name of FAMILY_NAMES) {
       const family: Family = FAMILIES[name];
       this.begin(family);
-      for (let series = 0; series < seriesOf(family); series++) {
+      for (let series = 0; series < seriesCount(family); series++) {
         const labels = labelsOf(family, series, procedures);
         if (family.type === 'histogram') {
           this.histogram(family.name, labels, family.bounds, metrics.histogram(name, series));

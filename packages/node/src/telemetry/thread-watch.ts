@@ -3,7 +3,7 @@
  */
 import { constants, createHistogram, PerformanceObserver } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
-import { COLLECTIONS_OF_GARBAGE, QUANTILES, THREADS } from './families.js';
+import { FAMILIES, type LabelOf, QUANTILES, type SeriesOf, seriesNumber, THREADS } from './families.js';
 import type { Metrics } from './metrics.js';
 
 /** Time that quantiles are about, in milliseconds. */
@@ -36,12 +36,12 @@ export interface ThreadClock {
  */
 export function watchThread(
   metrics: Metrics,
-  thread: (typeof THREADS)[number],
+  thread: LabelOf<'heapUsed'>,
   { every }: ThreadClock,
 ): () => void {
   const number = THREADS.indexOf(thread);
   const delays = createHistogram();
-  const longest = number * QUANTILES.length + QUANTILES.indexOf('1');
+  const longest = seriesNumber(FAMILIES.loopDelay, { thread, quantile: '1' });
   const sample = (lateMs: number): void => {
     // A histogram takes nothing below 1.
     delays.record(Math.max(1, Math.round(lateMs * NS_PER_MS)));
@@ -56,20 +56,17 @@ export function watchThread(
     metrics.set('heapLimit', heap_size_limit, number);
   };
   const tell = (): void => {
-    QUANTILES.forEach((quantile, i) => {
+    for (const quantile of QUANTILES) {
       const ns = delays.count === 0 ? 0 : delays.percentile(Number(quantile) * 100);
-      metrics.set('loopDelay', ns * SECONDS_PER_NS, number * QUANTILES.length + i);
-    });
+      metrics.tell('loopDelay', { thread, quantile }, ns * SECONDS_PER_NS);
+    }
     delays.reset();
   };
   const stops = [every(SAMPLE_MS, sample), every(LOOK_MS, look), every(WINDOW_MS, tell)];
   const observer = new PerformanceObserver((list) => {
     for (const entry of list.getEntries()) {
-      metrics.observe(
-        'gcSeconds',
-        entry.duration / 1000,
-        number * COLLECTIONS_OF_GARBAGE.length + kindOf(entry),
-      );
+      const series = seriesNumber(FAMILIES.gcSeconds, { thread, kind: kindOf(entry) });
+      metrics.observe('gcSeconds', entry.duration / 1000, series);
     }
   });
   observer.observe({ entryTypes: ['gc'] });
@@ -79,10 +76,9 @@ export function watchThread(
   };
 }
 
-/** Place in `COLLECTIONS_OF_GARBAGE`. */
-function kindOf(entry: object): number {
+function kindOf(entry: object): SeriesOf<'gcSeconds'>['kind'] {
   const detail = 'detail' in entry ? entry.detail : null;
   const kind = typeof detail === 'object' && detail !== null && 'kind' in detail ? detail.kind : null;
-  if (kind === constants.NODE_PERFORMANCE_GC_MINOR) return 0;
-  return kind === constants.NODE_PERFORMANCE_GC_MAJOR ? 1 : 2;
+  if (kind === constants.NODE_PERFORMANCE_GC_MINOR) return 'minor';
+  return kind === constants.NODE_PERFORMANCE_GC_MAJOR ? 'major' : 'other';
 }

@@ -250,7 +250,7 @@ function makeAuthenticator(options: DoorsOptions): Authenticator {
     hasher,
     backoff: new Backoff({ delayMs, delayMaxMs, ...LOGIN_LIMITS }, () => performance.now()),
     onLogin: (login) => {
-      figures.loggedIn(login.method, login.outcome);
+      figures.loggedIn(login);
       audit.login(login);
     },
     onForeignHash: (user, password) => rehash(options, user, password),

@@ -1,9 +1,9 @@
 import type { NativeFigures } from '../../telemetry/engine-metrics.js';
-import type { NATIVE_ENDS, NATIVE_EVENTS, NATIVE_PACKAGES, Transport } from '../../telemetry/families.js';
+import type { LabelOf, Transport } from '../../telemetry/families.js';
 import { PackageType } from './package.js';
 
 /** Why the node ended a connection. */
-export type Ending = (typeof NATIVE_ENDS)[number];
+export type Ending = LabelOf<'nativeEnds'>;
 
 type Counts<Key extends string> = Record<Key, number>;
 
@@ -14,7 +14,7 @@ export class NativeCounts implements NativeFigures {
   /** Open connections that are logged in. */
   readonly loggedIn: Counts<Transport> = { tcp: 0, unix: 0, websocket: 0, api_websocket: 0 };
   /** Packages that came, by their type. */
-  readonly packages: Counts<(typeof NATIVE_PACKAGES)[number]> = {
+  readonly packages: Counts<LabelOf<'nativePackages'>> = {
     ping: 0,
     auth: 0,
     query: 0,
@@ -27,7 +27,7 @@ export class NativeCounts implements NativeFigures {
     other: 0,
   };
   /** Events that were sent. */
-  readonly events: Counts<(typeof NATIVE_EVENTS)[number]> = {
+  readonly events: Counts<LabelOf<'nativeEvents'>> = {
     node_status: 0,
     warn: 0,
     join: 0,
@@ -69,7 +69,7 @@ export class NativeCounts implements NativeFigures {
   }
 }
 
-const PACKAGES: ReadonlyMap<number, (typeof NATIVE_PACKAGES)[number]> = new Map([
+const PACKAGES: ReadonlyMap<number, LabelOf<'nativePackages'>> = new Map([
   [PackageType.PING, 'ping'],
   [PackageType.AUTH, 'auth'],
   [PackageType.QUERY, 'query'],
@@ -81,7 +81,7 @@ const PACKAGES: ReadonlyMap<number, (typeof NATIVE_PACKAGES)[number]> = new Map(
   [PackageType.CHANGES, 'changes'],
 ]);
 
-const EVENTS: ReadonlyMap<number, (typeof NATIVE_EVENTS)[number]> = new Map([
+const EVENTS: ReadonlyMap<number, LabelOf<'nativeEvents'>> = new Map([
   [PackageType.NODE_STATUS, 'node_status'],
   [PackageType.WARN, 'warn'],
   [PackageType.ROOM_JOIN, 'join'],

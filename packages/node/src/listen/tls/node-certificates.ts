@@ -70,9 +70,9 @@ export class NodeCertificates {
   private tell({ ends }: Certificates): void {
     const { log, metrics } = this;
     const { node } = ends;
-    metrics.set('certificateEnd', node / 1000, 0);
-    metrics.set('certificateEnd', (ends.ca ?? 0) / 1000, 1);
-    metrics.set('certificateEnd', (ends.apiClientCa ?? 0) / 1000, 2);
+    metrics.tell('certificateEnd', { certificate: 'node' }, node / 1000);
+    metrics.tell('certificateEnd', { certificate: 'client_ca' }, (ends.ca ?? 0) / 1000);
+    metrics.tell('certificateEnd', { certificate: 'api_client_ca' }, (ends.apiClientCa ?? 0) / 1000);
     const until = new Date(node).toISOString();
     if (node <= Date.now()) log.error({ event: 'certificate_expired', until }, 'the certificate has ended');
     else log.info({ event: 'certificate', until }, `the certificate holds until ${until}`);

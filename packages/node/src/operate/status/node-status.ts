@@ -5,7 +5,7 @@ import type { GroupHost } from '../../consensus/group-host.js';
 import type { PeerNetwork } from '../../consensus/peer-network.js';
 import type { LeaderWatch } from '../../consensus/watches/leader-watch.js';
 import type { StorageBeat } from '../../consensus/watches/storage-beat.js';
-import { CERTIFICATES } from '../../telemetry/families.js';
+import { FAMILIES, seriesCount } from '../../telemetry/families.js';
 import type { Metrics } from '../../telemetry/metrics.js';
 import { type Check, problemOf, seconds } from './check.js';
 import { Lagging } from './lagging.js';
@@ -285,7 +285,8 @@ export class NodeStatus implements StatusView {
 
   private certificateProblem(): string | null {
     const { metrics, wallClock } = this.options;
-    const ends = CERTIFICATES.map((_name, series) => 1000 * metrics.get('certificateEnd', series));
+    const count = seriesCount(FAMILIES.certificateEnd);
+    const ends = Array.from({ length: count }, (_, series) => 1000 * metrics.get('certificateEnd', series));
     const first = Math.min(...ends.filter((end) => end > 0));
     const isOver = first <= wallClock();
     if (first > wallClock() + CERTIFICATE_MS) return null;

@@ -29,7 +29,7 @@ import { Sites, type SitesOptions, servesStatus } from '../../listen/http/sites.
 import type { Traffic } from '../../peers/links.js';
 import type { PeerLogCause } from '../../peers/refusal-log.js';
 import { signsOfLife } from '../../peers/signs-of-life.js';
-import { REFUSALS } from '../../telemetry/families.js';
+import type { LabelOf } from '../../telemetry/families.js';
 import { Metrics } from '../../telemetry/metrics.js';
 import { watchThread } from '../../telemetry/thread-watch.js';
 import { NodeStatus } from '../status/node-status.js';
@@ -335,7 +335,7 @@ export class ConsensusThread {
 
   private countRefusal(cause: PeerLogCause): void {
     const reason = REFUSAL_BY_CAUSE[cause];
-    if (reason !== undefined) this.metrics.add('peersRefused', REFUSALS.indexOf(reason));
+    if (reason !== undefined) this.metrics.count('peersRefused', { reason });
   }
 }
 
@@ -348,7 +348,7 @@ function peerFigures({ peers, network, links }: ConsensusSide<PeerNetwork>): Pee
 
 const NO_TRAFFIC: Traffic = { sent: 0, received: 0, roundTripMs: null };
 
-const REFUSAL_BY_CAUSE: Partial<Record<PeerLogCause, (typeof REFUSALS)[number]>> = {
+const REFUSAL_BY_CAUSE: Partial<Record<PeerLogCause, LabelOf<'peersRefused'>>> = {
   wrong_secret: 'secret',
   other_cluster: 'cluster',
   removed: 'removed',
