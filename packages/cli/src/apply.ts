@@ -1,6 +1,6 @@
 /** `althing apply` and `althing diff`: types, enums, relations and procedures of a collection, kept in a file. */
 import type { Command } from 'commander';
-import { DefinitionsError, definitionsOf } from './apply/definitions.js';
+import { definitionsOf } from './apply/definitions.js';
 import { type Plan, planOf } from './apply/plan.js';
 import type { CommandDefinition } from './command.js';
 import { addConnectionOptions, type Connection, runQuery, withConnection } from './connection.js';
@@ -17,7 +17,7 @@ export const applyCommand: CommandDefinition = {
       .option('--dry-run', 'try it on the node, and take it back')
       .addHelpText('after', APPLY_HELP)
       .action(async (scope: string, file: string, _: unknown, invoked: Command) =>
-        finish(await finished('apply', io, () => applyFile(scope, file, invoked, io), isExpected, true)),
+        finish(await finished('apply', io, () => applyFile(scope, file, invoked, io), true)),
       );
   },
 };
@@ -33,7 +33,7 @@ export const diffCommand: CommandDefinition = {
         const compared = async (): Promise<void> => {
           differs = await diff(scope, file, invoked, io);
         };
-        const code = await finished('diff', io, compared, isExpected);
+        const code = await finished('diff', io, compared);
         if (code === 0) finish(differs ? DIFFERS : 0);
         else finish(code === Exit.Failed ? TROUBLE : code);
       });
@@ -65,10 +65,6 @@ Exit codes, as of diff(1): 0 nothing differs; 1 something does; 2 wrong usage, a
 /** Exit codes of `diff`. */
 const DIFFERS = 1;
 const TROUBLE = 2;
-
-function isExpected(error: unknown): boolean {
-  return error instanceof DefinitionsError;
-}
 
 /**
  * Makes the definitions of a collection those of a file.

@@ -6,31 +6,29 @@ import type { Command } from 'commander';
 import type { CommandDefinition } from './command.js';
 import { addConnectionOptions, type Connection, withConnection } from './connection.js';
 import { UsageError } from './input.js';
-import type { Io } from './io.js';
-import type { BackupSummary, verifyBackup } from './node.js';
+import { type Io, stoppable } from './io.js';
+import type { BackupSummary } from './node.js';
 import { Progress } from './progress.js';
 import { receive } from './transfer.js';
-import { finished, type Work } from './work.js';
+import { finished } from './work.js';
 
 export const backupCommand: CommandDefinition = {
   name: 'backup',
   summary: 'Take a backup of a whole cluster, or verify one',
-  async configure(command, io, finish) {
-    const { verifyBackup, BackupError } = await import('./node.js');
-    const isExpected = (error: unknown): boolean => error instanceof BackupError;
-    const act = (name: string, work: Work) => async (_: unknown, __: unknown, invoked: Command) =>
-      finish(await finished(name, io, () => work(invoked, io), isExpected));
+  configure(command, io, finish) {
     addConnectionOptions(command)
       .usage('[options] <file>')
       .argument('<file>', 'where to put it; nothing must be there')
       .addHelpText('after', help)
-      .action(act('backup', (invoked, io) => backUp(invoked, io, verifyBackup)));
+      .action(async (file: string, _: unknown, invoked: Command) =>
+        finish(await finished('backup', io, () => receiveFile(invoked, io, file, '/@backup'))),
+      );
     command
       .command('verify')
       .summary('Read a backup and check every byte of it')
       .description('Read a backup and check every byte of it. Needs no node.')
       .argument('<file>', 'the backup')
-      .action(act('backup verify', (invoked, io) => verify(invoked, io, verifyBackup)));
+      .action(async (file: string) => finish(await finished('backup verify', io, () => verify(file, io))));
   },
 };
 
@@ -46,36 +44,22 @@ Examples:
 
 Exit codes: 0 done; 1 it failed; 2 wrong usage; 6 no node could be reached, or not now: try again.`;
 
-export type Verify = typeof verifyBackup;
-
-async function backUp(command: Command, io: Io, verifyBackup: Verify): Promise<void> {
-  await receiveFile(command, io, command.args[0] ?? '', '/@backup', verifyBackup);
-}
-
 /**
  * Receives a backup or an export into a file that is whole, or not there.
  *
  * @throws {UsageError} when something is there already
  */
-export async function receiveFile(
-  command: Command,
-  io: Io,
-  file: string,
-  path: string,
-  verifyBackup: Verify,
-): Promise<void> {
+export async function receiveFile(command: Command, io: Io, file: string, path: string): Promise<void> {
   if (existsSync(file)) throw new UsageError(`${file} exists already; give it another name, or remove it`);
   await withConnection(command, io, async (connection) => {
     const progress = new Progress(io, 'received');
-    const summary = await writeDurably(file, (handle) =>
-      save(connection, io, path, handle, progress, verifyBackup),
-    );
+    const summary = await writeDurably(file, (handle) => save(connection, io, path, handle, progress));
     await progress.end(`${file}: ${described(summary)}, ${progress.size}`);
   });
 }
 
-async function verify(command: Command, io: Io, verifyBackup: Verify): Promise<void> {
-  const file = command.args[0] ?? '';
+async function verify(file: string, io: Io): Promise<void> {
+  const { verifyBackup } = await import('./node.js');
   const progress = new Progress(io, 'read');
   const summary = await verifyBackup(progress.watch(createReadStream(file)));
   await progress.end(`${file} is whole: ${described(summary)}, ${progress.size}`);
@@ -99,17 +83,12 @@ async function save(
   path: string,
   file: FileHandle,
   progress: Progress,
-  verifyBackup: Verify,
 ): Promise<BackupSummary> {
-  const stop = new AbortController();
-  const unsubscribe = io.onStopSignal(() => stop.abort());
-  try {
-    const bytes = await receive(connection, path, stop.signal);
-    return await verifyBackup(written(progress.watch(bytes), file));
-  } finally {
-    unsubscribe();
-    stop.abort();
-  }
+  const { verifyBackup } = await import('./node.js');
+  return stoppable(io, async (signal) => {
+    const bytes = await receive(connection, path, signal);
+    return verifyBackup(written(progress.watch(bytes), file));
+  });
 }
 
 async function* written(

@@ -1,17 +1,15 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import type { CommandDefinition } from './command.js';
 import { type Io, tell, write } from './io.js';
 import type { CollectionCheck } from './node.js';
-import { described, exitCodeOf, type ServerPackage } from './serve.js';
+import { addStorageOptions, described, exitCodeOf, type ServerPackage, storedConfig } from './serve.js';
 
 export const checkCommand: CommandDefinition = {
   name: 'check',
   summary: 'Look whether the data of a node that is stopped are whole and keep their rules',
   async configure(command, io, finish) {
     const node = await import('./node.js');
-    command
-      .addOption(new Option('-c, --config <file>', 'configuration file of the node'))
-      .option('--storage-path <path>', 'its data folder; else that of the configuration')
+    addStorageOptions(command)
       .addHelpText('after', help)
       .action(async () => finish(await check(command, io, node)));
   },
@@ -29,13 +27,7 @@ Exit codes: 0 all is well; 1 it failed; 2 no data, or wrong usage; 3 data folder
 
 async function check(command: Command, io: Io, node: ServerPackage): Promise<number> {
   try {
-    const path: unknown = command.getOptionValue('storagePath');
-    const file: unknown = command.getOptionValue('config');
-    const { config } = node.loadConfig({
-      ...(typeof file === 'string' ? { path: file } : {}),
-      environment: io.environment,
-      flags: new Map(typeof path === 'string' ? [['storage_path', path] as const] : []),
-    });
+    const config = storedConfig(command, io, node);
     const checks: CollectionCheck[] = [];
     await node.checkFolder(config, (found) => checks.push(found));
     await write(io.stdout, checks.map(shown).join(''));

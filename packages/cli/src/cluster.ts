@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { AlthingError, ConnectionError, OutcomeUnknownError, WireError } from '@althing/client';
+import { ConnectionError, OutcomeUnknownError } from '@althing/client';
 import { type Command, Option } from 'commander';
 import {
   type ClusterStatus,
@@ -10,18 +10,12 @@ import {
   readStatus,
 } from './cluster-status.js';
 import type { CommandDefinition } from './command.js';
-import {
-  addConnectionOptions,
-  type Connection,
-  exitCodeOf,
-  runQuery,
-  withConnection,
-  wordsOf,
-} from './connection.js';
-import { Exit, exitHelp } from './exit-codes.js';
-import { nonEmpty, textOption, UsageError } from './input.js';
+import { addConnectionOptions, type Connection, runQuery, withConnection } from './connection.js';
+import { exitHelp } from './exit-codes.js';
+import { CommandError, nonEmpty, textOption, UsageError } from './input.js';
 import { type Io, tell, write } from './io.js';
 import { askPassword } from './password.js';
+import { finished } from './work.js';
 
 export const clusterCommand: CommandDefinition = {
   name: 'cluster',
@@ -29,9 +23,12 @@ export const clusterCommand: CommandDefinition = {
   configure(command, io, finish) {
     const add = (name: string, summary: string): Command =>
       addConnectionOptions(command.command(name).summary(summary).description(summary));
-    const act = (work: Work) => async (_: unknown, __: unknown, invoked: Command) => {
-      finish(await run(work, invoked, io));
+    const run = async (work: Work, invoked: Command): Promise<void> => {
+      const connected = (): Promise<number> =>
+        withConnection(invoked, io, (connection) => work(connection, invoked, io));
+      finish(await finished('cluster', io, connected, true));
     };
+    const act = (work: Work) => (_: unknown, __: unknown, invoked: Command) => run(work, invoked);
     add('status', 'Show the nodes and who leads')
       .option('--groups', 'show every group: who leads it, and who votes')
       .addOption(
@@ -39,7 +36,7 @@ export const clusterCommand: CommandDefinition = {
           .choices(['table', 'json'])
           .default('table'),
       )
-      .action(async (_: unknown, invoked: Command) => finish(await run(status, invoked, io)));
+      .action((_: unknown, invoked: Command) => run(status, invoked));
     add('add', 'Take in a node that waits for it')
       .argument('<host[:port]>', 'where the other nodes reach it; port 9220 by default')
       .addHelpText('after', addHelp)
@@ -50,7 +47,7 @@ export const clusterCommand: CommandDefinition = {
     add('transfer', 'Let a node give what it leads to others')
       .option('--from <node>', 'number or name of the node; default: the one that is asked')
       .option('--to <node>', 'who gets it; default: whoever is furthest, group by group')
-      .action(async (_: unknown, invoked: Command) => finish(await run(transfer, invoked, io)));
+      .action((_: unknown, invoked: Command) => run(transfer, invoked));
     command.addHelpText('after', examples);
   },
 };
@@ -71,32 +68,11 @@ Exit codes: 0 done, all is well; ${exitHelp}; 3 not all is well (status).`;
 /** Does what a command is for; gives the exit code. */
 type Work = (connection: Connection, command: Command, io: Io) => Promise<number>;
 
-/** The awaited event will not come. */
-class GoneError extends Error {}
-
 /** Time between two looks at something that is waited for, in milliseconds. */
 const POLL_MS = 200;
 
 /** Exit code of a status that is not all well. */
 const NOT_WELL = 3;
-
-async function run(work: Work, command: Command, io: Io): Promise<number> {
-  try {
-    return await withConnection(command, io, (connection) => work(connection, command, io));
-  } catch (error) {
-    if (error instanceof UsageError) {
-      await tell(io, `althing cluster: ${error.message}`);
-      return 2;
-    }
-    if (error instanceof AlthingError) {
-      await tell(io, `althing cluster: ${wordsOf(error)}`);
-      return exitCodeOf(error);
-    }
-    if (!(error instanceof WireError || error instanceof GoneError)) throw error;
-    await tell(io, `althing cluster: ${error.message}`);
-    return Exit.Failed;
-  }
-}
 
 async function status(connection: Connection, command: Command, io: Io): Promise<number> {
   const found = await readStatus(connection);
@@ -126,7 +102,7 @@ async function addNode(connection: Connection, command: Command, io: Io): Promis
   for (;;) {
     const found = await readStatus(connection);
     const node = found.nodes.find((each) => each.number === number);
-    if (node === undefined) throw new GoneError(`the invitation of node ${number} was taken back`);
+    if (node === undefined) throw new CommandError(`the invitation of node ${number} was taken back`);
     if (node.status === 'READY') {
       await write(io.stdout, `node ${number} (${node.name}) is in\n`);
       return 0;

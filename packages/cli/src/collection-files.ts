@@ -2,8 +2,6 @@
  * One collection as a file, and back: of any size, while the cluster serves.
  */
 import { createReadStream, createWriteStream, existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
@@ -14,6 +12,7 @@ import { exitHelp } from './exit-codes.js';
 import { UsageError } from './input.js';
 import { type Io, tell } from './io.js';
 import { sendFile } from './restore.js';
+import { inTemporaryFolder } from './temporary.js';
 import { version } from './version.js';
 import { finished } from './work.js';
 
@@ -22,7 +21,6 @@ export const exportCommand: CommandDefinition = {
   summary: 'Write one collection to a file',
   async configure(command, io, finish) {
     const node = await import('./node.js');
-    const isExpected = (error: unknown): boolean => error instanceof node.BackupError;
     addConnectionOptions(command)
       .argument('<collection>', 'its name, as in //stuff or stuff')
       .argument('<file>', 'where to put it; nothing must be there')
@@ -30,12 +28,12 @@ export const exportCommand: CommandDefinition = {
       .addHelpText('after', exportHelp)
       .action(async (collection: string, file: string, { thingsdb }: ExportOptions, invoked: Command) => {
         const receive = (to: string): Promise<void> =>
-          receiveFile(invoked, io, to, `/@export/${nameOf(collection)}`, node.verifyBackup);
+          receiveFile(invoked, io, to, `/@export/${nameOf(collection)}`);
         const work = (): Promise<void> =>
           thingsdb === undefined
             ? receive(file)
             : asDump(node, io, file, thingsdb === true ? THINGSDB_VERSION : thingsdb, receive);
-        finish(await finished('export', io, work, isExpected));
+        finish(await finished('export', io, work));
       });
   },
 };
@@ -45,7 +43,6 @@ export const importCommand: CommandDefinition = {
   summary: 'Make a collection of an exported file, or of one in a backup',
   async configure(command, io, finish) {
     const node = await import('./node.js');
-    const isExpected = (error: unknown): boolean => error instanceof node.BackupError;
     addConnectionOptions(command)
       .argument('<collection>', 'its name, as in //stuff or stuff; there must be none of that name')
       .argument(
@@ -60,14 +57,14 @@ export const importCommand: CommandDefinition = {
           const name = nameOf(collection);
           const path = `/@import/${name}${takesTasks ? '/import_tasks' : ''}`;
           const send = (from: string): Promise<void> =>
-            sendFile(invoked, io, from, path, 'imported', node.verifyBackup, true);
+            sendFile(invoked, io, from, path, { done: 'imported', isResumable: true });
           if (node.isThingsdbStore(file))
             await asExport(node, name, await node.readStoredCollection(file, name, takesTasks), send);
           else if (node.isThingsdbDump(file))
             await asExport(node, name, node.readDumpFile(file, takesTasks), send);
           else await send(file);
         };
-        finish(await finished('import', io, work, isExpected, true));
+        finish(await finished('import', io, work, true));
       });
   },
 };
@@ -88,17 +85,14 @@ async function asDump(
   work: (path: string) => Promise<void>,
 ): Promise<void> {
   if (existsSync(file)) throw new UsageError(`${file} exists already; give it another name, or remove it`);
-  const folder = await mkdtemp(join(tmpdir(), 'althing-export-'));
-  try {
+  await inTemporaryFolder(async (folder) => {
     const path = join(folder, 'collection.export');
     await work(path);
     const { bytes, problems } = await node.dumpOfExport(createReadStream(path), version);
     await writeDurably(file, (handle) => handle.writeFile(bytes));
     for (const problem of problems) await tell(io, `ThingsDB can not hold this: ${problem}`);
     await tell(io, `${file}: a dump for ThingsDB ${version}, ${bytes.length} bytes`);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  });
 }
 
 /** Has a collection of ThingsDB as an export of ours for as long as some work takes. */
@@ -108,16 +102,13 @@ async function asExport(
   group: ReturnType<ThingsdbReader['readDumpFile']>,
   work: (path: string) => Promise<void>,
 ): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'althing-import-'));
-  try {
+  await inTemporaryFolder(async (folder) => {
     const path = join(folder, `${name}.export`);
     // The same collection makes the same file, whenever: so an import goes on where it was interrupted.
     const made = { name, version: version(), begunAt: 0 };
     await pipeline(node.exportOfCollection(group, made), createWriteStream(path, { mode: 0o600 }));
     await work(path);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  });
 }
 
 type ThingsdbReader = Pick<

@@ -1,6 +1,4 @@
 /** `althing copy`: a second collection with everything that is in one. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { receiveFile } from './backup.js';
@@ -10,14 +8,13 @@ import { addConnectionOptions } from './connection.js';
 import { exitHelp } from './exit-codes.js';
 import type { Io } from './io.js';
 import { sendFile } from './restore.js';
+import { inTemporaryFolder } from './temporary.js';
 import { finished } from './work.js';
 
 export const copyCommand: CommandDefinition = {
   name: 'copy',
   summary: 'Make a collection that has what another one has',
-  async configure(command, io, finish) {
-    const node = await import('./node.js');
-    const isExpected = (error: unknown): boolean => error instanceof node.BackupError;
+  configure(command, io, finish) {
     addConnectionOptions(command)
       .argument('<from>', 'a collection, as in //stuff or stuff')
       .argument('<to>', 'the name of the new one; there must be none of that name')
@@ -26,7 +23,7 @@ export const copyCommand: CommandDefinition = {
       .action(async (from: string, to: string, { importTasks }: CopyOptions, invoked: Command) => {
         const work = (): Promise<void> =>
           copyCollection(invoked, io, nameOf(from), nameOf(to), importTasks === true);
-        finish(await finished('copy', io, work, isExpected, true));
+        finish(await finished('copy', io, work, true));
       });
   },
 };
@@ -43,16 +40,12 @@ export async function copyCollection(
   to: string,
   takesTasks: boolean,
 ): Promise<void> {
-  const { verifyBackup } = await import('./node.js');
-  const folder = await mkdtemp(join(tmpdir(), 'althing-copy-'));
-  try {
+  await inTemporaryFolder(async (folder) => {
     const file = join(folder, 'collection.export');
-    await receiveFile(command, io, file, `/@export/${from}`, verifyBackup);
+    await receiveFile(command, io, file, `/@export/${from}`);
     const path = `/@import/${to}${takesTasks ? '/import_tasks' : ''}`;
-    await sendFile(command, io, file, path, 'copied', verifyBackup);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+    await sendFile(command, io, file, path, { done: 'copied' });
+  });
 }
 
 const HELP = `

@@ -5,7 +5,8 @@ import type { Command } from 'commander';
 import type { CommandDefinition } from './command.js';
 import { addConnectionOptions, runQuery, withConnection } from './connection.js';
 import { exitHelp } from './exit-codes.js';
-import { type Io, tell } from './io.js';
+import { CommandError } from './input.js';
+import { type Io, stoppable, tell } from './io.js';
 import { finished } from './work.js';
 
 export const indexCommand: CommandDefinition = {
@@ -20,7 +21,7 @@ export const indexCommand: CommandDefinition = {
       .argument('<name>', 'the index')
       .addHelpText('after', help)
       .action(async (scope: string, type: string, name: string, _: unknown, invoked: Command) =>
-        finish(await finished('index wait', io, () => wait(scope, type, name, invoked, io), isFailure)),
+        finish(await finished('index wait', io, () => wait(scope, type, name, invoked, io))),
       );
   },
 };
@@ -33,27 +34,18 @@ Examples:
 
 Exit codes: 0 it is ready; 1 also when it could not be built; ${exitHelp}.`;
 
-/** The index could not be built. */
-class NotBuilt extends Error {}
-
-function isFailure(error: unknown): boolean {
-  return error instanceof NotBuilt;
-}
-
 const LOOK_MS = 250;
 const TELL_MS = 10_000;
 
 async function wait(scope: string, type: string, name: string, command: Command, io: Io): Promise<void> {
-  const stop = new AbortController();
-  const unsubscribe = io.onStopSignal(() => stop.abort());
-  try {
-    await withConnection(command, io, async (connection) => {
+  await stoppable(io, (signal) =>
+    withConnection(command, io, async (connection) => {
       let toldAt = performance.now();
       for (;;) {
         const info = await runQuery(connection, scope, 'return index_info(type, name), 2;', { type, name });
         const of = (key: string): string => (isWireMap(info) ? String(info.get(key)) : '');
         if (of('state') === 'failed')
-          throw new NotBuilt(`the index ${name} could not be built: ${of('why')}`);
+          throw new CommandError(`the index ${name} could not be built: ${of('why')}`);
         if (of('state') === 'ready') {
           await tell(io, `${of('entries')} entries, about ${of('bytes')} bytes`);
           return;
@@ -62,10 +54,8 @@ async function wait(scope: string, type: string, name: string, command: Command,
           toldAt = performance.now();
           await tell(io, `${of('percent')} %`);
         }
-        await pause(LOOK_MS, undefined, { signal: stop.signal });
+        await pause(LOOK_MS, undefined, { signal });
       }
-    });
-  } finally {
-    unsubscribe();
-  }
+    }),
+  );
 }

@@ -3,8 +3,11 @@ import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { type Io, readInput } from './io.js';
 
+/** An error that a command ends with, and whose message says all. */
+export class CommandError extends Error {}
+
 /** Something that the caller wrote is wrong; nothing was sent. */
-export class UsageError extends Error {}
+export class UsageError extends CommandError {}
 
 /** An option as commander has it, if it is a string. */
 export function textOption(command: Command, name: string): string | undefined {

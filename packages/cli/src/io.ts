@@ -45,6 +45,17 @@ export function processIo(): Io {
   };
 }
 
+/** Does some work, with a signal that SIGTERM and SIGINT abort. */
+export async function stoppable<T>(io: Io, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const stop = new AbortController();
+  const unsubscribe = io.onStopSignal(() => stop.abort());
+  try {
+    return await work(stop.signal);
+  } finally {
+    unsubscribe();
+  }
+}
+
 /** Writes and waits until the stream has taken it, so that the process may end afterwards. A closed pipe is no error. */
 export function write(stream: Writable, content: string | Uint8Array): Promise<void> {
   return new Promise((resolve) => {

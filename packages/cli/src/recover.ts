@@ -1,17 +1,15 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import type { CommandDefinition } from './command.js';
 import { type Io, tell, write } from './io.js';
 import type { Survey } from './node.js';
-import { described, exitCodeOf, type ServerPackage } from './serve.js';
+import { addStorageOptions, described, exitCodeOf, type ServerPackage, storedConfig } from './serve.js';
 
 export const recoverCommand: CommandDefinition = {
   name: 'recover',
   summary: 'Make a cluster of one node that is left, when the majority is lost for ever',
   async configure(command, io, finish) {
     const node = await import('./node.js');
-    command
-      .addOption(new Option('-c, --config <file>', 'configuration file of the node'))
-      .option('--storage-path <path>', 'its data folder; else that of the configuration')
+    addStorageOptions(command)
       .option('--inspect', 'only tell what the folder holds, to compare it with other copies')
       .option('--yes', 'do it: this copy is the newest one, and no node of the old cluster is started again')
       .addHelpText('after', help)
@@ -39,13 +37,7 @@ Exit codes: 0 done; 1 it failed; 2 it was refused, or not confirmed; 3 data fold
 
 async function recover(command: Command, io: Io, node: ServerPackage): Promise<number> {
   try {
-    const path: unknown = command.getOptionValue('storagePath');
-    const file: unknown = command.getOptionValue('config');
-    const { config } = node.loadConfig({
-      ...(typeof file === 'string' ? { path: file } : {}),
-      environment: io.environment,
-      flags: new Map(typeof path === 'string' ? [['storage_path', path] as const] : []),
-    });
+    const config = storedConfig(command, io, node);
     const isConfirmed = command.getOptionValue('yes') === true;
     if (!isConfirmed || command.getOptionValue('inspect') === true) {
       await write(io.stdout, shown(await node.inspectFolder(config)));

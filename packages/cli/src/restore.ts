@@ -6,8 +6,7 @@ import { described } from './backup.js';
 import type { CommandDefinition } from './command.js';
 import { addConnectionOptions, withConnection } from './connection.js';
 import { exitHelp } from './exit-codes.js';
-import type { Io } from './io.js';
-import type { verifyBackup } from './node.js';
+import { type Io, stoppable } from './io.js';
 import { Progress } from './progress.js';
 import { send } from './transfer.js';
 import { finished } from './work.js';
@@ -15,15 +14,14 @@ import { finished } from './work.js';
 export const restoreCommand: CommandDefinition = {
   name: 'restore',
   summary: 'Put a backup into a cluster with empty collections',
-  async configure(command, io, finish) {
-    const { verifyBackup, BackupError } = await import('./node.js');
-    const isExpected = (error: unknown): boolean => error instanceof BackupError;
+  configure(command, io, finish) {
     addConnectionOptions(command)
       .argument('<file>', 'the backup')
       .addHelpText('after', help)
-      .action(async (_: unknown, __: unknown, invoked: Command) =>
-        finish(await finished('restore', io, () => restore(invoked, io, verifyBackup), isExpected, true)),
-      );
+      .action(async (file: string, _: unknown, invoked: Command) => {
+        const work = (): Promise<void> => sendFile(invoked, io, file, '/@restore', { done: 'restored' });
+        finish(await finished('restore', io, work, true));
+      });
   },
 };
 
@@ -39,44 +37,37 @@ Examples:
 
 Exit codes: 0 done; ${exitHelp}.`;
 
-async function restore(command: Command, io: Io, verify: typeof verifyBackup): Promise<void> {
-  await sendFile(command, io, command.args[0] ?? '', '/@restore', 'restored', verify);
+interface Sending {
+  /** The word for a file that was taken. */
+  readonly done: string;
+  /** Whether the node is to go on where it was interrupted with this file. */
+  readonly isResumable?: boolean;
 }
 
-/**
- * Sends a file that is whole, and waits until the node has taken it.
- *
- * @param done what is said then
- * @param isResumable whether the node is to go on where it was interrupted with this file
- */
+/** Sends a file that is whole, and waits until the node has taken it. */
 export async function sendFile(
   command: Command,
   io: Io,
   file: string,
   path: string,
-  done: string,
-  verify: typeof verifyBackup,
-  isResumable = false,
+  { done, isResumable = false }: Sending,
 ): Promise<void> {
+  const { verifyBackup } = await import('./node.js');
   const { size } = await stat(file);
   const reading = new Progress(io, 'verified', size);
-  const summary = await verify(reading.watch(createReadStream(file)));
+  const summary = await verifyBackup(reading.watch(createReadStream(file)));
   await reading.end(`${file} is whole: ${described(summary)}`);
   const sending = new Progress(io, 'sent', size);
-  const stop = new AbortController();
-  const unsubscribe = io.onStopSignal(() => stop.abort());
   try {
     const to = isResumable ? `${path}/${summary.digest}` : path;
     const answer = await withConnection(command, io, (connection) =>
-      send(connection, to, size, sending.watch(createReadStream(file)), stop.signal),
+      stoppable(io, (signal) => send(connection, to, size, sending.watch(createReadStream(file)), signal)),
     );
     await sending.end(`${done}: ${described(summary)}${resumedAt(answer)}`);
   } catch (error) {
     const isCut = error instanceof OutcomeUnknownError || error instanceof AbortError;
     if (isResumable && isCut) await sending.end('the same command goes on where this one ended');
     throw error;
-  } finally {
-    unsubscribe();
   }
 }
 

@@ -2,6 +2,7 @@ import { consoleFiles } from '@althing/console';
 import { type Command, Option } from 'commander';
 import type { CommandDefinition } from './command.js';
 import { addStartOptions, begin, mend, wantedOf } from './first-start.js';
+import { textOption } from './input.js';
 import { type Io, tell, write, writeLast } from './io.js';
 import type {
   Config,
@@ -117,13 +118,31 @@ function loaded(command: Command, io: Io, node: ServerPackage, manner: Manner | 
     const value: unknown = command.getOptionValue(option.attributeName());
     if (key !== undefined && typeof value === 'string') flags.set(key, value);
   }
-  const path: unknown = command.getOptionValue('config');
+  const path = textOption(command, 'config');
   return node.loadConfig({
-    ...(typeof path === 'string' ? { path } : {}),
+    ...(path === undefined ? {} : { path }),
     environment: io.environment,
     flags,
     ...(manner === null ? {} : { manner }),
   });
+}
+
+/** Adds the options of a command that works with the data of a node that is stopped. */
+export function addStorageOptions(command: Command): Command {
+  return command
+    .addOption(new Option('-c, --config <file>', 'configuration file of the node'))
+    .option('--storage-path <path>', 'its data folder; else that of the configuration');
+}
+
+/** The settings of the node that these options name. */
+export function storedConfig(command: Command, io: Io, node: ServerPackage): Config {
+  const path = textOption(command, 'config');
+  const folder = textOption(command, 'storagePath');
+  return node.loadConfig({
+    ...(path === undefined ? {} : { path }),
+    environment: io.environment,
+    flags: new Map(folder === undefined ? [] : [['storage_path', folder] as const]),
+  }).config;
 }
 
 /**

@@ -5,7 +5,7 @@ import { nameOf } from './collection-files.js';
 import type { CommandDefinition } from './command.js';
 import { addConnectionOptions, runQuery, withConnection } from './connection.js';
 import { exitHelp } from './exit-codes.js';
-import { textOption } from './input.js';
+import { CommandError, textOption } from './input.js';
 import { type Io, write } from './io.js';
 import { SCHEMA_CODE, schemaOf } from './typings/schema.js';
 import { writeTypes } from './typings/write-types.js';
@@ -20,7 +20,7 @@ export const typesCommand: CommandDefinition = {
       .option('--check <file>', 'write nothing; exit code 1 when the file does not have the types of now')
       .addHelpText('after', help)
       .action(async (scope: string, _: unknown, invoked: Command) =>
-        finish(await finished('types', io, () => types(scope, invoked, io), isOutOfDate)),
+        finish(await finished('types', io, () => types(scope, invoked, io))),
       );
   },
 };
@@ -35,13 +35,6 @@ Examples:
 
 Exit codes: 0 done; ${exitHelp}.`;
 
-/** The file that was to be checked has other types. */
-class OutOfDate extends Error {}
-
-function isOutOfDate(error: unknown): boolean {
-  return error instanceof OutOfDate;
-}
-
 async function types(scope: string, command: Command, io: Io): Promise<void> {
   const name = nameOf(scope);
   const answer = await withConnection(command, io, (connection) =>
@@ -51,7 +44,7 @@ async function types(scope: string, command: Command, io: Io): Promise<void> {
   const file = textOption(command, 'check');
   if (file === undefined) await write(io.stdout, text);
   else if (contentOf(file) !== text) {
-    throw new OutOfDate(`${file} is out of date: althing types ${scope} > ${file}`);
+    throw new CommandError(`${file} is out of date: althing types ${scope} > ${file}`);
   }
 }
 
@@ -59,6 +52,6 @@ function contentOf(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch {
-    throw new OutOfDate(`${file} can't be read`);
+    throw new CommandError(`${file} can't be read`);
   }
 }

@@ -1,48 +1,41 @@
-/**
- * The end of a command that moves backups.
- */
-
-import { AlthingError } from '@althing/client';
-import type { Command } from 'commander';
+/** The end of a command: what it says of an error, and its exit code. */
+import { AlthingError, WireError } from '@althing/client';
 import { exitCodeOf, wordsOf } from './connection.js';
 import { Exit } from './exit-codes.js';
-import { UsageError } from './input.js';
+import { CommandError, UsageError } from './input.js';
 import { type Io, tell } from './io.js';
 import { messageOf } from './system-error.js';
-
-/** Does what a command is for. */
-export type Work = (command: Command, io: Io) => Promise<void>;
 
 /**
  * Runs a command, says what went wrong, and gives the exit code.
  *
- * @param isExpected whether an error is one that the command knows, besides those of connections and files
+ * @param work gives an exit code, or something else for 0
  * @param mayChange whether it changes something
+ * @throws errors that are defects
  */
 export async function finished(
   name: string,
   io: Io,
-  work: () => Promise<void>,
-  isExpected: (error: unknown) => boolean,
+  work: () => Promise<unknown>,
   mayChange = false,
 ): Promise<number> {
   try {
-    await work();
-    return 0;
+    const exitCode = await work();
+    return typeof exitCode === 'number' ? exitCode : 0;
   } catch (error) {
-    const isUsage = error instanceof UsageError;
-    const isKnown = isUsage || error instanceof AlthingError || isFileError(error) || isExpected(error);
-    if (!isKnown) throw error;
+    if (!(await isExpected(error))) throw error;
     const isOfClient = error instanceof AlthingError;
     await tell(io, `althing ${name}: ${isOfClient ? wordsOf(error) : messageOf(error)}`);
-    if (isUsage) return 2;
-    if (!isOfClient) return Exit.Failed;
-    const exitCode = exitCodeOf(error);
+    if (error instanceof UsageError) return Exit.Usage;
+    const exitCode = isOfClient ? exitCodeOf(error) : Exit.Failed;
     return exitCode === Exit.Unknown && !mayChange ? Exit.Failed : exitCode;
   }
 }
 
-/** No such file, no room, and the like. */
-function isFileError(error: unknown): boolean {
-  return typeof error === 'object' && error !== null && 'syscall' in error;
+async function isExpected(error: unknown): Promise<boolean> {
+  if ([CommandError, AlthingError, WireError].some((kind) => error instanceof kind)) return true;
+  // No such file, no room, and the like.
+  if (typeof error === 'object' && error !== null && 'syscall' in error) return true;
+  const { BackupError } = await import('./node.js');
+  return error instanceof BackupError;
 }

@@ -11,6 +11,7 @@ import {
   quoteStr,
   type ThingLiteral,
 } from '@althing/language';
+import { CommandError } from '../input.js';
 
 export interface TypeDefinition {
   /** `WPO`, `HID`, `STRICT`, or fewer. */
@@ -50,7 +51,7 @@ export interface Definitions {
 }
 
 /** A text that is no list of definitions, with the place. */
-export class DefinitionsError extends Error {}
+export class DefinitionsError extends CommandError {}
 
 /**
  * @param name of the file, for errors

@@ -8,7 +8,7 @@ import { nameOf } from '../collection-files.js';
 import type { CommandDefinition } from '../command.js';
 import { addConnectionOptions, type Connection, withConnection, wordsOf } from '../connection.js';
 import { exitHelp } from '../exit-codes.js';
-import { UsageError } from '../input.js';
+import { CommandError, UsageError } from '../input.js';
 import { type Io, tell } from '../io.js';
 import { GoneError, receive } from '../transfer.js';
 import { finished } from '../work.js';
@@ -32,14 +32,7 @@ export const changesCommand: CommandDefinition = {
       .option('--state <file>', 'keep the position in this file, and begin with it when it is there')
       .addHelpText('after', HELP)
       .action(async (scope: string, options: ChangesOptions, invoked: Command) =>
-        finish(
-          await finished(
-            'changes',
-            io,
-            () => follow(scope, options, invoked, io),
-            (error) => error instanceof LostError,
-          ),
-        ),
+        finish(await finished('changes', io, () => follow(scope, options, invoked, io))),
       );
   },
 };
@@ -93,6 +86,8 @@ async function follow(scope: string, options: ChangesOptions, command: Command, 
         if (performance.now() - keptAt >= KEEP_MS) await keep();
       }
     });
+  } catch (error) {
+    throw error instanceof LostError ? new CommandError(error.message) : error;
   } finally {
     unsubscribe();
     await keep();

@@ -2,27 +2,21 @@
 import { randomBytes } from 'node:crypto';
 import { AlthingError, QueryError } from '@althing/client';
 import type { Command } from 'commander';
-import { DefinitionsError } from '../apply/definitions.js';
 import { applyFile } from '../apply.js';
 import { nameOf } from '../collection-files.js';
 import type { CommandDefinition } from '../command.js';
 import { addConnectionOptions, type Connection, withConnection, wordsOf } from '../connection.js';
 import { copyCollection } from '../copy.js';
 import { exitHelp } from '../exit-codes.js';
-import { readText } from '../input.js';
+import { CommandError, readText } from '../input.js';
 import { type Io, tell, write } from '../io.js';
 import { finished } from '../work.js';
-import { CheckFileError, type CheckStatement, checkStatements } from './check-file.js';
+import { type CheckStatement, checkStatements } from './check-file.js';
 
 export const testCommand: CommandDefinition = {
   name: 'test',
   summary: 'Run checks against a copy of a collection',
-  async configure(command, io, finish) {
-    const node = await import('../node.js');
-    const isExpected = (error: unknown): boolean =>
-      [CheckFileError, DefinitionsError, FailedChecks, node.BackupError].some(
-        (type) => error instanceof type,
-      );
+  configure(command, io, finish) {
     addConnectionOptions(command)
       .argument('<collection>', 'as in //stuff or stuff')
       .argument('<file>', 'checks; "-" reads them from the standard input')
@@ -31,7 +25,7 @@ export const testCommand: CommandDefinition = {
       .addHelpText('after', HELP)
       .action(async (collection: string, file: string, options: TestOptions, invoked: Command) => {
         const work = (): Promise<void> => check(nameOf(collection), file, options, invoked, io);
-        finish(await finished('test', io, work, isExpected));
+        finish(await finished('test', io, work));
       });
   },
 };
@@ -40,8 +34,6 @@ interface TestOptions {
   readonly apply?: string;
   readonly keep?: boolean;
 }
-
-class FailedChecks extends Error {}
 
 async function check(
   collection: string,
@@ -58,7 +50,7 @@ async function check(
     if (options.apply !== undefined)
       await applyFile(`//${copy}`, options.apply, command, { ...io, stdout: io.stderr });
     const failed = await withConnection(command, io, (connection) => run(connection, copy, statements, io));
-    if (failed > 0) throw new FailedChecks(`${failed} checks failed`);
+    if (failed > 0) throw new CommandError(`${failed} checks failed`);
   } finally {
     if (options.keep === true) await tell(io, `the copy is //${copy}`);
     else

@@ -1,7 +1,6 @@
 /** `althing explain`: what a query or a procedure would read, change and take, by statement. */
 import { readFile } from 'node:fs/promises';
 import {
-  AlthingError,
   type Database,
   type DryRun,
   isWireList,
@@ -11,12 +10,13 @@ import {
 } from '@althing/client';
 import type { Command } from 'commander';
 import type { CommandDefinition } from '../command.js';
-import { addConnectionOptions, exitCodeOf, withConnection, wordsOf } from '../connection.js';
+import { addConnectionOptions, withConnection } from '../connection.js';
 import { Exit, exitHelp } from '../exit-codes.js';
 import { textOption, UsageError } from '../input.js';
-import { type Io, readInput, tell, write } from '../io.js';
+import { type Io, readInput, write } from '../io.js';
 import { varsOf } from '../query.js';
 import { messageOf } from '../system-error.js';
+import { finished } from '../work.js';
 import { explainJson, explainText } from './explain-text.js';
 
 export const explainCommand: CommandDefinition = {
@@ -33,7 +33,7 @@ export const explainCommand: CommandDefinition = {
       .option('--json', 'one line of JSON')
       .addHelpText('after', examples)
       .action(async (scope: string | undefined, code: string | undefined, _: unknown, invoked: Command) => {
-        finish(await explain(scope, code, invoked, io));
+        finish(await finished('explain', io, () => explain(scope, code, invoked, io)));
       });
   },
 };
@@ -49,34 +49,22 @@ Examples:
 
 Exit codes: 0 done; ${exitHelp}.`;
 
-const USAGE = 2;
-
 async function explain(
   first: string | undefined,
   second: string | undefined,
   command: Command,
   io: Io,
 ): Promise<number> {
-  try {
-    return await withConnection(command, io, async ({ db, scope }) => {
-      const hasCode = !['run', 'file'].some((name) => textOption(command, name) !== undefined);
-      const code = hasCode ? (second ?? first) : undefined;
-      if (!hasCode && second !== undefined) throw new UsageError('give one of CODE, --file and --run');
-      const where = (hasCode && second === undefined ? undefined : first) ?? scope;
-      const told = await explained(db, where, code, command, io);
-      const isJson = command.getOptionValue('json') === true;
-      await write(io.stdout, `${isJson ? explainJson(told) : explainText(told)}\n`);
-      return told.error === undefined ? 0 : Exit.Failed;
-    });
-  } catch (error) {
-    if (error instanceof UsageError) {
-      await tell(io, `althing explain: ${error.message}`);
-      return USAGE;
-    }
-    if (!(error instanceof AlthingError)) throw error;
-    await tell(io, wordsOf(error));
-    return exitCodeOf(error);
-  }
+  return withConnection(command, io, async ({ db, scope }) => {
+    const hasCode = !['run', 'file'].some((name) => textOption(command, name) !== undefined);
+    const code = hasCode ? (second ?? first) : undefined;
+    if (!hasCode && second !== undefined) throw new UsageError('give one of CODE, --file and --run');
+    const where = (hasCode && second === undefined ? undefined : first) ?? scope;
+    const told = await explained(db, where, code, command, io);
+    const isJson = command.getOptionValue('json') === true;
+    await write(io.stdout, `${isJson ? explainJson(told) : explainText(told)}\n`);
+    return told.error === undefined ? 0 : Exit.Failed;
+  });
 }
 
 async function explained(

@@ -1,4 +1,5 @@
 /** CSV (RFC 4180) and TSV, read as the text comes: values in quotes hold separators, line ends, and quotes written twice. */
+import { CommandError } from '../input.js';
 
 /** A record of a file. */
 export interface TextRecord {
@@ -18,7 +19,7 @@ const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
 /** The error for text that is no CSV, with its line. */
-export class CsvError extends Error {
+export class CsvError extends CommandError {
   constructor(line: number, why: string) {
     super(`line ${line}: ${why}`);
   }

@@ -12,7 +12,7 @@ import type { CommandDefinition } from '../command.js';
 import { addConnectionOptions, type Connection, runQuery, withConnection } from '../connection.js';
 import { exitHelp } from '../exit-codes.js';
 import { UsageError } from '../input.js';
-import { type Io, tell, write } from '../io.js';
+import { type Io, stoppable, tell, write } from '../io.js';
 import { Progress } from '../progress.js';
 import { receive } from '../transfer.js';
 import { finished } from '../work.js';
@@ -47,9 +47,8 @@ export const dumpCommand: CommandDefinition = {
           options: DumpOptions,
           invoked: Command,
         ) => {
-          const isExpected = (error: unknown): boolean => error instanceof CutDumpError;
           const work = (): Promise<void> => dump(scope, [type, file], options, invoked, io);
-          finish(await finished('dump', io, work, isExpected));
+          finish(await finished('dump', io, work));
         },
       );
   },
@@ -94,15 +93,13 @@ async function dump(
   if (file !== undefined && existsSync(file))
     throw new UsageError(`${file} exists already; give it another name, or remove it`);
   const format = options.format ?? formatOf(file ?? '');
-  const stop = new AbortController();
-  const unsubscribe = io.onStopSignal(() => stop.abort());
-  try {
-    await withConnection(command, io, async (connection) => {
+  await stoppable(io, (signal) =>
+    withConnection(command, io, async (connection) => {
       const { query, columns } =
         type === undefined
           ? { query: { code: options.query ?? '' }, columns: null }
           : await instancesOf(connection, scope, type, options);
-      const bytes = await receive(connection, `//${name}?end=1`, stop.signal, {
+      const bytes = await receive(connection, `//${name}?end=1`, signal, {
         headers: LINES_HEADERS,
         body: JSON.stringify({ type: 'query', ...query }),
       });
@@ -114,10 +111,8 @@ async function dump(
       const { lines: count, index, at } = lines.end;
       const rest = at === null ? '' : `; what comes then: althing changes //${name} --since ${at}`;
       await tell(io, `${count} ${what}, as of change ${index} of //${name}${rest}`);
-    });
-  } finally {
-    unsubscribe();
-  }
+    }),
+  );
 }
 
 const LINES_HEADERS = {

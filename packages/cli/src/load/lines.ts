@@ -1,8 +1,9 @@
 /** Lines that a snapshot read gives, without the last one, which says how many there were. */
 import { isWireMap, parseJson } from '@althing/client';
+import { CommandError } from '../input.js';
 
 /** Lines are missing, or are not what was asked for. */
-export class CutDumpError extends Error {}
+export class CutDumpError extends CommandError {}
 
 export interface LinesEnd {
   readonly lines: bigint;

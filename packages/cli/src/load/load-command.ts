@@ -7,13 +7,12 @@ import { type Command, Option } from 'commander';
 import type { CommandDefinition } from '../command.js';
 import { addConnectionOptions, type Connection, runQuery, withConnection } from '../connection.js';
 import { exitHelp } from '../exit-codes.js';
-import { UsageError } from '../input.js';
+import { CommandError, UsageError } from '../input.js';
 import { type Io, tell } from '../io.js';
 import { Progress } from '../progress.js';
 import { finished } from '../work.js';
-import { CsvError } from './csv.js';
 import { type Field, fieldsIn, relatedIn } from './fields.js';
-import { Loader, RefusedError } from './loader.js';
+import { Loader } from './loader.js';
 import { type LoadPlan, mappingsOf, type OnDuplicate, pathOf } from './plan.js';
 import { openRows, type RowFormat, type SourceRow } from './source.js';
 
@@ -59,9 +58,7 @@ export const loadCommand: CommandDefinition = {
       .option('--dry-run', 'try each step, and take it back')
       .addHelpText('after', HELP)
       .action(async (scope: string, type: string, file: string, options: LoadOptions, invoked: Command) =>
-        finish(
-          await finished('load', io, () => load(scope, type, file, options, invoked, io), isExpected, true),
-        ),
+        finish(await finished('load', io, () => load(scope, type, file, options, invoked, io), true)),
       );
   },
 };
@@ -96,13 +93,6 @@ Examples:
   generate | althing load //stuff thing - --format jsonl --into log --id log-2024-05
 
 Exit codes: 0 all rows are done; ${exitHelp}.`;
-
-/** Asked for by a signal. */
-class InterruptedError extends Error {}
-
-function isExpected(error: unknown): boolean {
-  return [CsvError, RefusedError, InterruptedError].some((kind) => error instanceof kind);
-}
 
 async function load(
   scope: string,
@@ -164,7 +154,7 @@ async function load(
         `${told.join(', ')}; ${Math.round((made + refused + skipped) / seconds)} rows a second`,
       );
       if (stop.signal.aborted)
-        throw new InterruptedError('interrupted; the same command goes on where this one ended');
+        throw new CommandError('interrupted; the same command goes on where this one ended');
     });
   } finally {
     unsubscribe();

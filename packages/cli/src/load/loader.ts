@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { isWireList, isWireMap, QueryError, type WireValue } from '@althing/client';
 import type { Connection } from '../connection.js';
 import { runQuery } from '../connection.js';
+import { CommandError } from '../input.js';
 import { messageOf } from '../system-error.js';
 import { type Field, fittingJson, fittingText } from './fields.js';
 import { codeOf, type LoadPlan } from './plan.js';
@@ -34,9 +35,6 @@ export interface LoaderOptions {
   readonly refused: (row: SourceRow, why: string, isAgain: boolean) => Promise<void>;
   readonly signal: AbortSignal;
 }
-
-/** A row is refused, and no more may be. */
-export class RefusedError extends Error {}
 
 /** The result of a load. */
 export interface LoadSummary {
@@ -83,7 +81,7 @@ export class Loader {
   /**
    * Brings all rows that are not done yet.
    *
-   * @throws RefusedError; AlthingError
+   * @throws CommandError; AlthingError
    */
   async run({ rows }: RowSource): Promise<LoadSummary> {
     const { signal } = this.options;
@@ -125,7 +123,7 @@ export class Loader {
       await underWay.catch(() => {});
     }
     if (left > 0)
-      throw new RefusedError(
+      throw new CommandError(
         `the load '${this.options.name}' is at row ${before.rows}, and the file ends before`,
       );
     if (waiting.length > 0) await begin();
@@ -146,7 +144,7 @@ export class Loader {
     const info = await runQuery(connection, scope, 'return load_info(name), 2;', { name });
     if (!isWireMap(info)) return none;
     if (info.get('source') !== source)
-      throw new RefusedError(
+      throw new CommandError(
         `the load '${name}' is of another file, or another plan: give this one another name (--id)`,
       );
     this.place = Number(info.get('rows'));
@@ -220,7 +218,7 @@ export class Loader {
     if (number === undefined) return error;
     const place = Number(number) - this.place;
     const line = rows[place]?.line ?? 0;
-    return new RefusedError(
+    return new CommandError(
       `line ${line}: ${unread.get(place) ?? why}; ${this.place} rows are done, and this step made none (--errors allows some to be refused)`,
     );
   }

@@ -1,15 +1,16 @@
 /** Collections of a ThingsDB in a cluster: each comes as a whole, under its name, or not at all. */
 import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { isWireList, isWireMap } from '@althing/client';
 import { type Connection, runQuery } from '../connection.js';
+import { CommandError } from '../input.js';
 import { type Io, tell } from '../io.js';
 import type * as Node from '../node.js';
 import { Progress } from '../progress.js';
 import { resumedAt } from '../restore.js';
+import { inTemporaryFolder } from '../temporary.js';
 import { receive, send } from '../transfer.js';
 import { version } from '../version.js';
 import { type ClusterUser, clusterUsers } from './accounts.js';
@@ -17,9 +18,6 @@ import type { Report } from './report.js';
 import type { MigrationSource } from './source.js';
 
 const ROOT = '@thingsdb';
-
-/** Two collections that should be the same are not. */
-export class DifferenceError extends Error {}
 
 interface Migration {
   readonly node: typeof Node;
@@ -51,13 +49,12 @@ export class CollectionMover {
    * Brings a collection, unless it is there.
    *
    * @returns whether it is there now, as it is in the source
-   * @throws DifferenceError when it is there and not what was sent
+   * @throws CommandError when it is there and not what was sent
    */
-  async bring(info: Node.ThingsdbCollectionInfo): Promise<boolean> {
+  bring(info: Node.ThingsdbCollectionInfo): Promise<boolean> {
     const { report, connection } = this.migration;
     const { name } = info;
-    const folder = await mkdtemp(join(tmpdir(), 'althing-migrate-'));
-    try {
+    return inTemporaryFolder(async (folder) => {
       const packed = await this.pack(info, join(folder, 'collection.export'));
       const things = `${packed.contents.things} things`;
       const names = await this.names();
@@ -91,9 +88,7 @@ export class CollectionMover {
         `${things}, digest ${packed.contents.digest.slice(0, 16)}, the same here${resumed}`,
       );
       return true;
-    } finally {
-      await rm(folder, { recursive: true, force: true });
-    }
+    });
   }
 
   /** Reads a collection of the source, and writes it as an export. */
@@ -135,7 +130,7 @@ export class CollectionMover {
   private async verify(name: string, { contents }: Packed): Promise<void> {
     const present = await this.digest(name);
     if (present.digest === contents.digest) return;
-    throw new DifferenceError(
+    throw new CommandError(
       `the collection ${name} has ${present.things} things here and ${contents.things} in the ThingsDB, or they differ: a task of it may have run, or somebody changed it since. It is there: compare it, or delete it and begin again`,
     );
   }
@@ -175,6 +170,6 @@ export class CollectionMover {
       return;
     }
     await runQuery(connection, ROOT, 'rename_collection(aside, name);', { name, aside });
-    throw new DifferenceError(`the collection ${name} was empty a moment ago, and is no more: begin again`);
+    throw new CommandError(`the collection ${name} was empty a moment ago, and is no more: begin again`);
   }
 }

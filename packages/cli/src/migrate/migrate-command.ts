@@ -4,16 +4,16 @@ import type { Command } from 'commander';
 import type { CommandDefinition } from '../command.js';
 import { addConnectionOptions, type Connection, withConnection } from '../connection.js';
 import { exitHelp } from '../exit-codes.js';
-import { UsageError } from '../input.js';
-import { type Io, tell } from '../io.js';
+import { CommandError, UsageError } from '../input.js';
+import { type Io, stoppable, tell } from '../io.js';
 import type * as Node from '../node.js';
 import { askPassword } from '../password.js';
 import { finished } from '../work.js';
 import { bringRights, bringUsers } from './accounts.js';
-import { CollectionMover, DifferenceError } from './collections.js';
+import { CollectionMover } from './collections.js';
 import { Report } from './report.js';
 import { bringProcedures, bringTasks } from './root-programs.js';
-import { openRunningSource, type SourceCredentials, SourceError } from './running-source.js';
+import { openRunningSource, type SourceCredentials } from './running-source.js';
 import type { MigrationSource } from './source.js';
 import { openStoredSource } from './stored-source.js';
 
@@ -22,10 +22,6 @@ export const migrateCommand: CommandDefinition = {
   summary: 'Bring a whole ThingsDB over: collections, users, tokens, rights, procedures, tasks',
   async configure(command, io, finish) {
     const node = await import('../node.js');
-    const isExpected = (error: unknown): boolean =>
-      [node.BackupError, SourceError, DifferenceError, ConflictError, InterruptedError].some(
-        (kind) => error instanceof kind,
-      );
     addConnectionOptions(command)
       .argument(
         '<source>',
@@ -36,9 +32,7 @@ export const migrateCommand: CommandDefinition = {
       .option('--json', 'the report as lines of JSON')
       .addHelpText('after', HELP)
       .action(async (source: string, options: MigrateOptions, invoked: Command) =>
-        finish(
-          await finished('migrate', io, () => migrate(node, source, options, invoked, io), isExpected, true),
-        ),
+        finish(await finished('migrate', io, () => migrate(node, source, options, invoked, io), true)),
       );
   },
 };
@@ -49,15 +43,8 @@ interface MigrateOptions {
   readonly json?: boolean;
 }
 
-/** Something of another content is in the way. */
-class ConflictError extends Error {}
-
-/** A person or the system asked for the end. */
-class InterruptedError extends Error {}
-
 function assertGoesOn(signal: AbortSignal): void {
-  if (signal.aborted)
-    throw new InterruptedError('interrupted; the same command goes on where this one ended');
+  if (signal.aborted) throw new CommandError('interrupted; the same command goes on where this one ended');
 }
 
 const HELP = `
@@ -85,20 +72,16 @@ async function migrate(
   command: Command,
   io: Io,
 ): Promise<void> {
-  const stop = new AbortController();
-  const unsubscribe = io.onStopSignal(() => stop.abort());
-  try {
+  await stoppable(io, async (signal) => {
     const source = await openSource(node, place, io);
     try {
       await withConnection(command, io, (connection) =>
-        bringAll({ node, io, connection, source, options, signal: stop.signal }),
+        bringAll({ node, io, connection, source, options, signal }),
       );
     } finally {
       source.close();
     }
-  } finally {
-    unsubscribe();
-  }
+  });
 }
 
 /** @throws UsageError for what is neither a place nor a file */
@@ -169,7 +152,7 @@ async function bringAll({ node, io, connection, source, options, signal }: Migra
   }
   await tell(io, report.summary());
   if (report.hasConflicts)
-    throw new ConflictError('not everything came: something else is in the way, see above');
+    throw new CommandError('not everything came: something else is in the way, see above');
 }
 
 function wantedOf(

@@ -8,6 +8,7 @@ import {
   SocketError,
   type WireValue,
 } from '@althing/client';
+import { CommandError } from '../input.js';
 import type * as Node from '../node.js';
 import { messageOf } from '../system-error.js';
 import { type MigrationSource, NODE_SCOPE, THINGSDB_SCOPE } from './source.js';
@@ -15,13 +16,10 @@ import { type MigrationSource, NODE_SCOPE, THINGSDB_SCOPE } from './source.js';
 /** The login: a token, or a name with a password. */
 export type SourceCredentials = string | { readonly user: string; readonly password: string };
 
-/** The ThingsDB can't be reached, refuses something, or answers what can't be understood. */
-export class SourceError extends Error {}
-
 /**
  * Connects to it, and reads users and settings.
  *
- * @throws SourceError
+ * @throws CommandError
  */
 export async function openRunningSource(
   node: typeof Node,
@@ -30,19 +28,19 @@ export async function openRunningSource(
 ): Promise<MigrationSource> {
   const where = `the ThingsDB at ${place.host}:${place.port}`;
   const client = await SocketClient.connect(place).catch((error: unknown) => {
-    throw new SourceError(`${where} can't be reached: ${messageOf(error)}`);
+    throw new CommandError(`${where} can't be reached: ${messageOf(error)}`);
   });
   const ask = async (scope: string, code: string): Promise<WireValue> => {
     try {
       return await client.query(scope, code, {});
     } catch (error) {
       const hint = error instanceof SocketError && error.code === FORBIDDEN ? GRANT_HINT : '';
-      throw new SourceError(`${where}: ${scope}: ${messageOf(error)}${hint}`);
+      throw new CommandError(`${where}: ${scope}: ${messageOf(error)}${hint}`);
     }
   };
   try {
     await client.login(credentials).catch((error: unknown) => {
-      throw new SourceError(`${where}: ${messageOf(error)}`);
+      throw new CommandError(`${where}: ${messageOf(error)}`);
     });
     const root = await readRoot(ask);
     const ids = new Map(Array.from(root.users.values(), ({ id, name }) => [name, id]));
@@ -53,7 +51,7 @@ export async function openRunningSource(
       ],
       read: async ({ name }) => {
         const dump = await ask(`//${name}`, 'export({dump: true});');
-        if (!isWireBytes(dump)) throw new SourceError(`${where}: //${name} gave no dump`);
+        if (!isWireBytes(dump)) throw new CommandError(`${where}: //${name} gave no dump`);
         const tasks = rows(await ask(`//${name}`, 'tasks().map(|t| [t.id(), t.owner()]);'));
         const taskOwners = new Map<number, number>();
         for (const [id, owner] of tasks) {
@@ -230,7 +228,7 @@ class Fields {
   }
 
   private missing(key: string): never {
-    throw new SourceError(`the ThingsDB told no \`${key}\`: is it a version below 1.5?`);
+    throw new CommandError(`the ThingsDB told no \`${key}\`: is it a version below 1.5?`);
   }
 }
 

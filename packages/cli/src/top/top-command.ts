@@ -3,11 +3,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { AlthingError } from '@althing/client';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { CommandDefinition } from '../command.js';
-import { addConnectionOptions, type Connection, exitCodeOf, withConnection, wordsOf } from '../connection.js';
+import { addConnectionOptions, type Connection, withConnection, wordsOf } from '../connection.js';
 import { exitHelp } from '../exit-codes.js';
-import { textOption, UsageError } from '../input.js';
-import { type Io, tell, write } from '../io.js';
+import { textOption } from '../input.js';
+import { type Io, write } from '../io.js';
 import { Terminal } from '../shell/terminal.js';
+import { finished } from '../work.js';
 import { type Sample, takeSample } from './sample.js';
 import { jsonOf, linesOf } from './view.js';
 
@@ -25,7 +26,11 @@ export const topCommand: CommandDefinition = {
           .default('table'),
       )
       .addHelpText('after', examples)
-      .action(async (_: unknown, invoked: Command) => finish(await top(invoked, io)));
+      .action(async (_: unknown, invoked: Command) => {
+        const work = (): Promise<void> =>
+          withConnection(invoked, io, (connection) => watch(connection, invoked, io));
+        finish(await finished('top', io, work));
+      });
   },
 };
 
@@ -41,23 +46,7 @@ Exit codes: 0 done; ${exitHelp}.`;
 /** Figures are told since a look that was so long ago, in milliseconds. */
 const WINDOW_MS = 10_000;
 
-const USAGE = 2;
-
-async function top(command: Command, io: Io): Promise<number> {
-  try {
-    return await withConnection(command, io, (connection) => watch(connection, command, io));
-  } catch (error) {
-    if (error instanceof UsageError) {
-      await tell(io, `althing top: ${error.message}`);
-      return USAGE;
-    }
-    if (!(error instanceof AlthingError)) throw error;
-    await tell(io, `althing top: ${wordsOf(error)}`);
-    return exitCodeOf(error);
-  }
-}
-
-async function watch(connection: Connection, command: Command, io: Io): Promise<number> {
+async function watch(connection: Connection, command: Command, io: Io): Promise<void> {
   const isOnce = command.getOptionValue('once') === true;
   const isJson = textOption(command, 'format') === 'json';
   const intervalMs = Number(command.getOptionValue('interval')) * 1000;
@@ -112,7 +101,6 @@ async function watch(connection: Connection, command: Command, io: Io): Promise<
     stopListening();
     if (isLive) terminal.close();
   }
-  return 0;
 }
 
 /** Whether the first look is older than it need be to tell of the last seconds. */
