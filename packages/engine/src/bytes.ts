@@ -305,6 +305,21 @@ export class ByteReader {
     this.position += count;
   }
 
+  /** Reads past the next bytes as far as they are those of others from a place on, of which there are `most`; gives their number. */
+  alike(others: Uint8Array, at: number, most: number): number {
+    this.require(most);
+    const { buffer, position } = this;
+    let count = 0;
+    while (count < most && buffer[position + count] === others[at + count]) count += 1;
+    this.position += count;
+    return count;
+  }
+
+  skip(count: number): void {
+    this.require(count);
+    this.position += count;
+  }
+
   /** A view of the bytes from an offset up to here. */
   since(start: number): Uint8Array {
     return this.buffer.subarray(start, this.position);

@@ -1,6 +1,5 @@
 import { ByteReader } from '../bytes.js';
-import type { KeyPage } from './pages/key-page.js';
-import { readKeyPage } from './pages/key-pages.js';
+import { KeyPage } from './pages/key-page.js';
 import { sharedIndexRecord } from './type-index.js';
 
 /**
@@ -15,7 +14,7 @@ export class SharedIndex {
   /** Takes the record of the index, or of one of its pages. */
   add(number: number, value: Uint8Array, isHead: boolean): void {
     if (isHead) this.head = sharedIndexRecord(value);
-    else this.addPage(readKeyPage(number, new ByteReader(value)));
+    else this.addPage(KeyPage.read(number, new ByteReader(value)));
   }
 
   /** Whether the index is there: pages of one that is gone may be left over. */

@@ -1,4 +1,13 @@
 import { type ByteReader, type ByteWriter, FormatError } from '../../bytes.js';
+import {
+  aimAt,
+  aimed,
+  aimedLength,
+  assertLengths,
+  KEY_BYTES_MAX,
+  PAGE_FORMAT,
+  readLevel,
+} from './key-record.js';
 import { type Page, PageState } from './page-table.js';
 import { StagedKeys } from './staged-keys.js';
 
@@ -11,19 +20,12 @@ const ENTRIES_MIN = 4;
 /** Bytes counted for an entry beside what its key has for itself: its id, and what it costs to write it. */
 const ENTRY_BYTES = 6;
 
-/** No key is longer: it has four texts at most, of which `TEXT_BYTES_MAX` bytes count, a pair of bytes each at worst. */
-const KEY_BYTES_MAX = 4096;
-
 /** Bytes of an entry in memory before the rest of its key, and of its slot: see `KeyPage`. */
 const ENTRY_HEAD = 9;
 const SLOT_BYTES = 4;
 
 /** An entry lies below that. */
 const DATA_BYTES_MAX = 0xffff;
-
-/** The key that is looked for, until the next call of `aim`. */
-const aimed = Buffer.alloc(KEY_BYTES_MAX);
-let aimedLength = 0;
 
 /** Entries that are going to lie in another page, or otherwise in this one. */
 const staged = new StagedKeys();
@@ -33,12 +35,6 @@ const spelled = Buffer.alloc(KEY_BYTES_MAX);
 
 const NO_BYTES = Buffer.alloc(0);
 const NONE: number[] = [];
-
-/** Says which key the next calls of pages look for. One that is longer than any can be compares as its beginning does. */
-export function aim(key: string): void {
-  aimedLength = Math.min(key.length, KEY_BYTES_MAX);
-  for (let i = 0; i < aimedLength; i++) aimed[i] = key.charCodeAt(i);
-}
 
 /**
  * One page of a tree: see `key-pages.ts`. In memory its entries lie in one piece, so that a look-up comes to a few lines of the processor's
@@ -198,7 +194,7 @@ export class KeyPage implements Page {
 
   /** Puts a page below this one, at the place of its first entry. */
   link(at: number, page: KeyPage): void {
-    aimedLength = page.copy(0, aimed, 0);
+    aimAt(page.copy(0, aimed, 0));
     this.insert(at, page.idAt(0));
     this.pages.splice(at, 0, page.number);
     this.sizes.splice(at, 0, page.size);
@@ -251,6 +247,7 @@ export class KeyPage implements Page {
 
   write(out: ByteWriter): void {
     const { level, entries, data, common } = this;
+    out.u8(PAGE_FORMAT);
     out.u8(level);
     out.varint(entries);
     for (let at = 0; at < entries; at++) {
@@ -270,15 +267,14 @@ export class KeyPage implements Page {
   }
 
   static read(number: number, input: ByteReader): KeyPage {
-    const page = new KeyPage(number, input.u8(), PageState.CLEAN);
+    const page = new KeyPage(number, readLevel(input), PageState.CLEAN);
     const { level, pages, sizes } = page;
     let [start, end, common] = [0, 0, KEY_BYTES_MAX];
     staged.count = 0;
     for (let count = input.varint(); count > 0; count--) {
       const shared = input.varint();
       const rest = input.varint();
-      if (shared > end - start || shared + rest > KEY_BYTES_MAX)
-        throw new FormatError(`page ${number} of an index is damaged`);
+      assertLengths(number, end - start, shared, rest);
       staged.reserve(end + shared + rest);
       for (let i = 0; i < shared; i++) staged.bytes[end + i] = staged.bytes[start + i]!;
       input.copyTo(staged.bytes, end + shared, rest);

@@ -2,8 +2,9 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { ByteReader, ByteWriter, FormatError } from '../../bytes.js';
 import { sortKey } from '../../value/sort-key.js';
-import { aim, KeyPage } from './key-page.js';
+import { KeyPage } from './key-page.js';
 import { KeyPages } from './key-pages.js';
+import { aim, firstIn } from './key-record.js';
 import { type PageSink, PageState } from './page-table.js';
 
 /** A tree, its records, and what it should have. */
@@ -60,7 +61,18 @@ class World {
   }
 
   evict(): void {
-    if (this.next === null) this.tree.leave();
+    if (this.next !== null) return;
+    // What was used since the last call stays.
+    for (let i = 0; i < 2; i++) this.tree.leave();
+  }
+
+  /** Looks for first entries in leaves that are not in memory. */
+  look(): void {
+    for (let n = 0; n < 41; n += 3) {
+      const one = `k${String(n).padStart(3, '0')}`;
+      const entry = this.model.find((other) => other.startsWith(`${one} `));
+      expect(this.tree.firstOf(one)).toBe(entry === undefined ? undefined : Number(entry.slice(5)));
+    }
   }
 
   restart(): void {
@@ -133,7 +145,9 @@ test('a tree has what a sorted array has, through checkpoints, evictions and res
         else if (one.kind === 'end' || one.kind === 'fail') world.end(one.kind === 'end');
         else if (one.kind === 'evict') world.evict();
         else world.restart();
-        world.check();
+        // What was looked up changes before all of it is gone through.
+        if (one.kind === 'evict' || one.kind === 'restart') world.look();
+        else world.check();
       }
     }),
     { numRuns: 25 },
@@ -180,6 +194,32 @@ test('a tree of many entries is walked and counted from any place in either dire
   expect(tree.count).toBe(0);
 });
 
+test('an entry that is looked up in a leaf that is not in memory costs one read, also of what comes next', () => {
+  const world = new World();
+  for (let i = 0; i < 5000; i++) world.change(`k${(i * 7919) % 5003}`, i + 1);
+  world.begin();
+  world.end(true);
+  let reads = 0;
+  const tree = new KeyPages((number) => {
+    reads += 1;
+    return world.records.get(number) as Uint8Array;
+  }, world.tree.head);
+  const keys = ['k1', 'k77', 'k5002', 'k4', 'k50025'];
+  const ids = keys.map((one) => tree.firstOf(one));
+  const entries = world.model.map((text) => text.split(' '));
+  expect(ids).toEqual(
+    keys.map((one) => {
+      const id = entries.find(([other]) => other === one)?.[1];
+      return id === undefined ? undefined : Number(id);
+    }),
+  );
+  const before = reads;
+  expect(keys.map((one) => tree.firstOf(one))).toEqual(ids);
+  tree.insert('k50026', 9999);
+  expect(tree.firstOf('k50026')).toBe(9999);
+  expect(reads).toBe(before);
+});
+
 test('ascending keys leave full pages behind', () => {
   const tree = new KeyPages(() => new Uint8Array(), { root: 0, nextNumber: 1, count: 0 });
   for (let i = 0; i < 5000; i++) tree.insert(`key ${String(i).padStart(6, '0')}`, i + 1);
@@ -201,11 +241,18 @@ test('the longest keys and greatest ids are read as they were written; entries t
   expect(page).toMatchObject({ keys: [longest, `${longest.slice(0, -1)}\x03`], ids });
   // The first key shares something with the one before it; a key has more bytes than any; there are less bytes than it says.
   for (const bytes of [
-    [0, 1, 1, 1, 65, 1],
-    [0, 1, 0, 0x81, 0x40, 65, 1],
-    [0, 1, 0, 3, 65, 1],
-  ])
-    expect(() => KeyPage.read(7, new ByteReader(Uint8Array.from(bytes)))).toThrow(FormatError);
+    [1, 0, 1, 1, 1, 65, 1],
+    [1, 0, 1, 0, 0x81, 0x40, 65, 1],
+    [1, 0, 1, 0, 3, 65, 1],
+    // The form is unknown.
+    [2, 0, 1, 0, 1, 65, 1],
+  ]) {
+    const input = (): ByteReader => new ByteReader(Uint8Array.from(bytes));
+    expect(() => KeyPage.read(7, input())).toThrow(FormatError);
+    expect(() => firstIn(7, input())).toThrow(FormatError);
+  }
+  // Looked for in a leaf, but it is none.
+  expect(() => firstIn(7, new ByteReader(Uint8Array.from([1, 1, 0])))).toThrow(FormatError);
 });
 
 test('a tree is measured by a few pages of each level', () => {

@@ -11,8 +11,9 @@
  * Source: Bayer and McCreight, "Organization and maintenance of large ordered indices" (1972); sizes in inner pages are those of a counted
  * B tree.
  */
-import { type ByteReader, ByteWriter, FormatError } from '../../bytes.js';
-import { aim, KeyPage, PAGE_BYTES_MAX } from './key-page.js';
+import { ByteReader, ByteWriter } from '../../bytes.js';
+import { KeyPage, PAGE_BYTES_MAX } from './key-page.js';
+import { aim, BEHIND, firstIn } from './key-record.js';
 import { PageSet } from './page-set.js';
 import { type PageSink, PageState } from './page-table.js';
 
@@ -51,8 +52,6 @@ interface Step {
   at: number;
 }
 
-const PAGE_FORMAT = 1;
-
 /** Pages of each level that `measure` looks at, at most. */
 const PAGES_MEASURED = 8;
 
@@ -61,9 +60,17 @@ export class KeyPages extends PageSet<KeyPage> {
   private size: number;
   /** The path that was gone last: its steps are used again, since each change takes some. */
   private readonly path: Step[] = [];
+  /** Records of leaves in which one entry was looked up: such a leaf becomes a page when it is wanted once more. */
+  private readonly packed: Map<number, Uint8Array>;
 
   constructor(read: (number: number) => Uint8Array, head: KeyTreeHead) {
-    super(read, head.nextNumber);
+    const packed = new Map<number, Uint8Array>();
+    super((number) => {
+      const record = packed.get(number);
+      packed.delete(number);
+      return record ?? read(number);
+    }, head.nextNumber);
+    this.packed = packed;
     this.root = head.root;
     this.size = head.count;
   }
@@ -149,11 +156,29 @@ export class KeyPages extends PageSet<KeyPage> {
     for (;;) {
       page.isUsed = true;
       if (page.level === 0) break;
-      page = this.get(page.pages[page.childOf(0)]!);
+      const number = page.pages[page.childOf(0)]!;
+      const below = this.present.get(number);
+      if (below === undefined && page.level === 1 && !this.packed.has(number)) {
+        const first = this.firstInLeaf(number);
+        return first === BEHIND ? this.firstBehind(key) : first;
+      }
+      page = below ?? this.get(number);
     }
     const at = page.placeOf(0);
     if (at < page.entries) return page.hasKey(at) ? page.idAt(at) : undefined;
-    // It may be the first entry of the next leaf.
+    return this.firstBehind(key);
+  }
+
+  /** Looks an entry up in the record of a leaf: most leaves of a large index are wanted once while they are in memory. */
+  private firstInLeaf(number: number): number | undefined {
+    const record = this.record(number);
+    // Of what is read ahead, all would stay in memory with it.
+    if (record.buffer.byteLength < RECORD_SHARE * record.length) this.packed.set(number, record);
+    return firstIn(number, new ByteReader(record));
+  }
+
+  /** The id of the first entry with a key that may be the first one of a leaf. */
+  private firstBehind(key: string): number | undefined {
     let first: number | undefined;
     this.eachOf(key, (id) => {
       first = id;
@@ -189,6 +214,7 @@ export class KeyPages extends PageSet<KeyPage> {
       page.isUsed = false;
       return isUsed;
     });
+    this.packed.clear();
   }
 
   /**
@@ -220,7 +246,7 @@ export class KeyPages extends PageSet<KeyPage> {
 
   /** Estimated bytes of the pages in memory. */
   get bytes(): number {
-    return BYTES_PER_PAGE * this.presentCount;
+    return BYTES_PER_PAGE * this.presentCount + PAGE_BYTES_MAX * this.packed.size;
   }
 
   /** Deletes the records of all pages, of which the leaves are not read. */
@@ -254,12 +280,11 @@ export class KeyPages extends PageSet<KeyPage> {
   }
 
   protected encode(page: KeyPage, out: ByteWriter): void {
-    out.u8(PAGE_FORMAT);
     page.write(out);
   }
 
   protected decode(number: number, input: ByteReader): KeyPage {
-    return readKeyPage(number, input);
+    return KeyPage.read(number, input);
   }
 
   /**
@@ -379,13 +404,6 @@ export class KeyPages extends PageSet<KeyPage> {
   }
 }
 
-/** Reads the record of a page. */
-export function readKeyPage(number: number, input: ByteReader): KeyPage {
-  const format = input.u8();
-  if (format !== PAGE_FORMAT) throw new FormatError(`unknown form ${format} of a page of an index`);
-  return KeyPage.read(number, input);
-}
-
 function last(path: readonly Step[]): Step {
   const step = path.at(-1);
   if (step === undefined) throw new Error('a path has a leaf');
@@ -394,6 +412,9 @@ function last(path: readonly Step[]): Step {
 
 /** Bytes of two pages that become one at most, so that it is not split again at once. */
 const JOINED_BYTES_MAX = 0.75 * PAGE_BYTES_MAX;
+
+/** How much larger the memory may be that a record lies in, for it to be kept. */
+const RECORD_SHARE = 2;
 
 /** Bytes of a page in memory, roughly. */
 const BYTES_PER_PAGE = 2000;

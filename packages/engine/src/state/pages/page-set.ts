@@ -23,9 +23,9 @@ export abstract class PageSet<P extends Page> {
   /** Pages for the checkpoint under way that changed before it came to them. */
   private early: [number: number, record: Uint8Array][] = [];
 
-  /** @param read gives the record of a page. Throws `DamagedStateError` when there is none */
+  /** @param record gives the record of a page. Throws `DamagedStateError` when there is none */
   constructor(
-    private readonly read: (number: number) => Uint8Array,
+    protected readonly record: (number: number) => Uint8Array,
     /** The number of the next new page. */
     protected nextNumber: number,
   ) {}
@@ -49,7 +49,7 @@ export abstract class PageSet<P extends Page> {
 
   /** The same without keeping it in memory. */
   protected peek(number: number): P {
-    return this.present.get(number) ?? this.decode(number, new ByteReader(this.read(number)));
+    return this.present.get(number) ?? this.decode(number, new ByteReader(this.record(number)));
   }
 
   /** Takes up a new page, whose number is `nextNumber`. */
