@@ -75,6 +75,12 @@ export class Bridge implements Consensus {
     this.planLook();
   }
 
+  sendReady(): void {
+    this.packApplied();
+    if (this.waits()) this.flushCalls();
+    else this.flush();
+  }
+
   /** A message of the consensus thread. */
   receive(parcel: Parcel<Event>): void {
     const answered = answeredBy(parcel);
@@ -133,9 +139,7 @@ export class Bridge implements Consensus {
     this.planned = true;
     this.options.soon(() => {
       this.planned = false;
-      this.packApplied();
-      if (this.waits()) this.flushCalls();
-      else this.flush();
+      this.sendReady();
     });
   }
 

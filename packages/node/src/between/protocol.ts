@@ -403,6 +403,8 @@ export interface LogPosition {
 export interface Consensus {
   /** Sends a command. Commands of one turn of the event loop may travel together. */
   send(command: Command): void;
+  /** Sends at once what need not wait for more: what this thread does next may take long. */
+  sendReady(): void;
   /** The receiver of the events. */
   onEvent: (event: Event) => void;
 }

@@ -147,7 +147,7 @@ export class EngineSide {
   }
 
   private makeRouter(settings: EngineSettings, ports: EnginePorts): Router {
-    const { clock, hasher, figures, runs, slow, changed, askModule, restore, readers } = ports;
+    const { clock, hasher, figures, runs, slow, changed, askModule, restore, readers, line } = ports;
     return new Router({
       engine: this.engine,
       hasher,
@@ -159,6 +159,7 @@ export class EngineSide {
       session: (target) => this.scopes.sessions.of(target),
       waitMs: settings.requestTimeoutMs,
       clock,
+      sendReady: () => line.sendReady(),
       slow,
       runs,
       figures,

@@ -86,7 +86,7 @@ export interface EnginePorts {
   readonly environment: Omit<Environment, 'voters' | 'isCommittedUser'>;
   readonly disk: StateDisk;
   /** The line to the consensus side; its events come by `EngineSide.handle`. */
-  readonly line: Pick<Consensus, 'send'>;
+  readonly line: Pick<Consensus, 'send' | 'sendReady'>;
   readonly hasher: RouterOptions['hasher'];
   readonly reports: EngineReports;
   /** See `MembersOptions`. */

@@ -43,6 +43,7 @@ beforeEach(async () => {
       delay: clock.after,
       soon: (work) => clock.after(0, work),
       waitMaxMs: 1000,
+      sendReady: () => {},
       owesAnswers: () => false,
     }),
     clock,

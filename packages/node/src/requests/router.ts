@@ -53,6 +53,8 @@ export interface RouterOptions {
   readonly changed?: RootListener | undefined;
   /** `soon` calls back in the next turn of the event loop, when it was seen what has come in. */
   readonly clock: Pick<Clock, 'now' | 'after'> & { readonly soon: (callback: () => void) => void };
+  /** Sends what goes to the consensus thread and need not wait for more. */
+  readonly sendReady: () => void;
   /** Sends requests to the modules of this node; by default there are none. */
   readonly askModule?: AskModule | undefined;
   /** Restores backups that this node has; by default there are none. */
@@ -101,6 +103,7 @@ export class Router implements RequestOwner {
       delay: clock.after,
       soon: clock.soon,
       waitMaxMs: waitMs,
+      sendReady: options.sendReady,
       owesAnswers: () => this.pendingRequests.all().some(({ isOwed }) => isOwed),
     });
     this.budgets = new UserBudgets(engine.root.userLimits, clock.now);

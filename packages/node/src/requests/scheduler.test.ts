@@ -34,6 +34,8 @@ class Track {
   delays = 0;
   /** Milliseconds that were run in vain. */
   wastedMs = 0;
+  /** Changes that have not left for the log. */
+  packed: (() => void)[] = [];
   /** Changes that are not committed, of those who may have waited for a long run. */
   private owed = 0;
 
@@ -47,6 +49,7 @@ class Track {
       },
       soon: (callback) => loop.soon(callback),
       waitMaxMs,
+      sendReady: () => this.sendPacked(),
       owesAnswers: () => this.owed > 0,
     });
   }
@@ -125,12 +128,18 @@ class Track {
     if (asked.againMs !== undefined) this.ask(asked.againMs, asked);
   }
 
-  private commit({ hasWaited }: Asked, commitMs: number, answer: () => void): void {
+  commit({ hasWaited }: Pick<Asked, 'hasWaited'>, commitMs: number, answer: () => void): void {
     if (hasWaited === true) this.owed += 1;
-    this.loop.arrive(this.now + commitMs, () => {
+    const committed = (): void => {
       if (hasWaited === true) this.owed -= 1;
       answer();
-    });
+    };
+    this.packed.push(() => this.loop.arrive(this.now + commitMs, committed));
+    this.loop.soon(() => this.sendPacked());
+  }
+
+  private sendPacked(): void {
+    for (const send of this.packed.splice(0)) send();
   }
 }
 
@@ -216,6 +225,18 @@ describe('the scheduler', () => {
     track.ask(0, { name: 'quick again', program, user: 1, ms: 5 });
     await track.watch(200);
     expect(track.waits.get('quick again')).toBeLessThan(10);
+  });
+
+  test('sends what others wait for before it runs what takes long in the same turn', async () => {
+    const track = new Track();
+    const left: number[] = [];
+    track.scheduler.ran({}, 1, 500);
+    const run = (): number => left.push(track.packed.length);
+    track.scheduler.enter({ userId: 2, program: {}, canStop: true, gone: () => false, run, expire: null });
+    // Its own turn to leave comes behind that of the scheduler.
+    track.commit({}, 1, () => {});
+    await track.pass(100);
+    expect(left).toEqual([0]);
   });
 
   test('lets users take turns, whoever sends most', async () => {

@@ -79,6 +79,8 @@ export interface SchedulerOptions {
   readonly delay: (ms: number, callback: () => void) => void;
   /** Calls back when whatever has come in was seen: in the next turn of the event loop. */
   readonly soon: (callback: () => void) => void;
+  /** Sends what other threads and nodes are to do for those who were served in this turn: what runs next takes long. */
+  readonly sendReady: () => void;
   /** How long something may wait, in milliseconds. */
   readonly waitMaxMs: number;
   /** Whether anybody has no answer yet who came while `isCatchingUp`, and has had a turn. */
@@ -380,6 +382,7 @@ export class Scheduler {
   private start({ work, until }: Entry, sliceMs: number): number {
     const { now } = this.options;
     if (work.gone()) return 0;
+    if (sliceMs >= TURN_LOOK_MS || mayBeLong(work)) this.options.sendReady();
     const begun = now();
     if (begun > until) work.expire?.();
     else work.run(sliceMs);

@@ -186,7 +186,7 @@ export class MiniNode {
         log: () => cluster.options.logged?.(id),
       },
       disk: roomyDisk(state),
-      line: { send: (command) => this.obey(command) },
+      line: { send: (command) => this.obey(command), sendReady: () => {} },
       hasher: {
         hash: async (password, saltKey) => ({
           ...PASSWORD,

@@ -266,7 +266,7 @@ export class TestBench {
         clock: { ...STILL, after: (ms, work) => this.after(ms, work), soon: queueMicrotask },
         environment: stillEnvironment({ now: () => 1_700_000_000_000, monotonic: STILL.now }),
         disk: { ...roomyDisk(state), freeBytes: () => Promise.resolve(this.freeBytes) },
-        line: this,
+        line: { send: (command) => this.send(command), sendReady: () => {} },
         hasher: {
           hash: () => {
             throw new Error('no test makes passwords');

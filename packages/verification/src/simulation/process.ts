@@ -297,7 +297,7 @@ export class Process {
           bytesToReopen: () => Promise.resolve(1),
           reserveBytes: 0,
         },
-        line: { send: (command) => this.bridge.send(command) },
+        line: { send: (command) => this.bridge.send(command), sendReady: () => this.bridge.sendReady() },
         hasher: simulatedHasher(this.engineThread, world.drawFor(machine, 'hasher')),
         reports: this.reports(),
         departs: () => Promise.resolve(),

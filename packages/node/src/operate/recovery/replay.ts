@@ -17,7 +17,7 @@ const CHUNK_BYTES = 8 * 1024 * 1024;
  * Acknowledged entries in this log are kept in any case; of those that are not known to be committed, some
  * may never have been.
  */
-export class Replay implements Pick<Consensus, 'send'> {
+export class Replay implements Pick<Consensus, 'send' | 'sendReady'> {
   onEvent: (event: NodeEvent) => void = () => {};
   private readonly opened: Open[] = [];
   private readonly ends = new Map<GroupId, LogEnd>();
@@ -30,6 +30,8 @@ export class Replay implements Pick<Consensus, 'send'> {
   send(command: Command): void {
     if (command.kind === 'open') this.opened.push(command);
   }
+
+  sendReady(): void {}
 
   /** Where the log of a group ends that was handed over. */
   endOf(group: GroupId): LogEnd {
