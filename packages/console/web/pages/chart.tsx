@@ -62,9 +62,15 @@ export function Chart({ title, times, series, marks, text }: Props): JSX.Element
               <title>{what}</title>
             </line>
           ))}
-        {series.map(({ name, values }, i) => (
-          <path key={name} class={`line line-${i}`} d={pathOf(times, values, x, y)} />
-        ))}
+        {series.map(({ name, values }, i) => {
+          const { line, dots } = pathsOf(times, values, x, y);
+          return (
+            <g key={name}>
+              <path class={`line line-${i}`} d={line} />
+              <path class={`line line-${i} dots`} d={dots} />
+            </g>
+          );
+        })}
       </svg>
       <ul class="legend">
         {series.map(({ name, values }, i) => (
@@ -119,20 +125,22 @@ function textOf(value: number | null, text: (value: number) => string): string {
   return value === null ? '–' : text(value);
 }
 
-/** Where nothing is known, the line is broken. */
-function pathOf(
+/** Where nothing is known, the line is broken; a value without one beside it is a dot: a line without length, with round ends. */
+export function pathsOf(
   times: readonly number[],
   values: readonly (number | null)[],
   x: (time: number) => number,
   y: (value: number) => number,
-): string {
-  let isOpen = false;
-  return times
-    .map((time, i) => {
-      const value = values[i] ?? null;
-      const begins = !isOpen;
-      isOpen = value !== null;
-      return value === null ? '' : `${begins ? 'M' : 'L'}${x(time).toFixed(1)},${y(value).toFixed(1)}`;
-    })
-    .join('');
+): { readonly line: string; readonly dots: string } {
+  let [line, dots] = ['', ''];
+  const isKnown = (i: number): boolean => (values[i] ?? null) !== null;
+  for (const [i, time] of times.entries()) {
+    const value = values[i] ?? null;
+    if (value === null) continue;
+    const place = `${x(time).toFixed(1)},${y(value).toFixed(1)}`;
+    if (isKnown(i - 1)) line += `L${place}`;
+    else if (isKnown(i + 1)) line += `M${place}`;
+    else dots += `M${place}h0`;
+  }
+  return { line, dots };
 }

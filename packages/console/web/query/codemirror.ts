@@ -1,14 +1,6 @@
 /** The editor, and when it tells the page what is typed: what a key takes until its frame comes before everything else. */
 
-import {
-  complete,
-  contextAt,
-  FIRST_LINE,
-  type LineState,
-  type Token,
-  type TokenKind,
-  tokenizeLine,
-} from '@althing/language';
+import { complete, contextAt } from '@althing/language';
 import {
   autocompletion,
   type Completion,
@@ -20,7 +12,6 @@ import {
   insertBracket,
 } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
-import { bracketMatching, HighlightStyle, StreamLanguage, syntaxHighlighting } from '@codemirror/language';
 import { type Diagnostic, linter, setDiagnostics } from '@codemirror/lint';
 import { highlightSelectionMatches, searchKeymap } from '@codemirror/search';
 import { EditorState } from '@codemirror/state';
@@ -32,10 +23,10 @@ import {
   lineNumbers,
   placeholder,
 } from '@codemirror/view';
-import { type Tag, tags } from '@lezer/highlight';
 import { StyleModule } from 'style-mod';
 import { judge } from '../results/remote.js';
 import { catalogueOf, knowKeys } from './catalogue.js';
+import { colours } from './colours.js';
 import { formatted } from './format.js';
 
 export interface EditorOptions {
@@ -136,8 +127,6 @@ export function makeEditor(options: EditorOptions): Editor {
         lineNumbers(),
         highlightSpecialChars(),
         history(),
-
-        bracketMatching(),
         closeBrackets(),
         highlightActiveLine(),
         highlightSelectionMatches(),
@@ -156,8 +145,7 @@ export function makeEditor(options: EditorOptions): Editor {
           ...historyKeymap,
           ...completionKeymap,
         ]),
-        StreamLanguage.define(language),
-        syntaxHighlighting(colours),
+        colours,
         look,
         EditorView.lineWrapping,
         EditorView.contentAttributes.of({ 'aria-label': 'Query code', spellcheck: 'false' }),
@@ -250,74 +238,6 @@ async function completions(
   return { from: start + from, to: start + to, options, filter: false };
 }
 
-interface ReadState {
-  line: LineState;
-  tokens: readonly Token[];
-  next: number;
-}
-
-const TAGS: Readonly<Record<TokenKind, string>> = {
-  comment: 'comment',
-  keyword: 'keyword',
-  constant: 'atom',
-  number: 'number',
-  string: 'string',
-  template: 'string',
-  regex: 'regexp',
-  name: 'variableName',
-  property: 'propertyName',
-  call: 'functionName',
-  type: 'typeName',
-  operator: 'operator',
-  bracket: 'bracket',
-  invalid: 'invalid',
-};
-
-/** The tokens of the language's own tokenizer, line by line. */
-const language = {
-  name: 'althing',
-  startState: (): ReadState => ({ line: FIRST_LINE, tokens: [], next: 0 }),
-  copyState: (state: ReadState): ReadState => ({ ...state }),
-  blankLine: (state: ReadState): void => {
-    state.line = tokenizeLine('', state.line).state;
-  },
-  tokenTable: { functionName: tags.function(tags.variableName) } satisfies Record<string, Tag>,
-  token: (
-    stream: { string: string; pos: number; sol: () => boolean; skipToEnd: () => void },
-    state: ReadState,
-  ): string | null => {
-    if (stream.sol()) {
-      const read = tokenizeLine(stream.string, state.line);
-      state.line = read.state;
-      state.tokens = read.tokens;
-      state.next = 0;
-    }
-    const token = state.tokens[state.next];
-    if (token === undefined) {
-      stream.skipToEnd();
-      return null;
-    }
-    if (token.start > stream.pos) {
-      stream.pos = token.start;
-      return null;
-    }
-    stream.pos = token.end;
-    state.next += 1;
-    return TAGS[token.kind];
-  },
-};
-
-const colours = HighlightStyle.define([
-  { tag: tags.comment, color: 'var(--quiet)', fontStyle: 'italic' },
-  { tag: [tags.keyword, tags.atom], color: 'var(--ochre)' },
-  { tag: [tags.string, tags.regexp], color: 'var(--moss)' },
-  { tag: tags.number, color: 'var(--ice)' },
-
-  { tag: tags.function(tags.variableName), color: 'var(--ice)' },
-  { tag: tags.typeName, color: 'var(--ochre)', fontWeight: '600' },
-  { tag: tags.invalid, color: 'var(--red)' },
-]);
-
 const look = EditorView.theme({
   '&': { height: '100%', color: 'var(--ink)', backgroundColor: 'var(--sheet)', fontSize: 'var(--text-code)' },
   '&.cm-focused': { outline: '2px solid var(--ice)', outlineOffset: '-2px' },
@@ -328,7 +248,6 @@ const look = EditorView.theme({
     backgroundColor: 'color-mix(in srgb, var(--hover) 55%, transparent)',
   },
   '.cm-content ::selection': { backgroundColor: 'color-mix(in srgb, var(--moss) 28%, transparent)' },
-  '.cm-matchingBracket': { backgroundColor: 'var(--moss-wash)', outline: '1px solid var(--moss)' },
   '.cm-placeholder': { color: 'var(--quiet)' },
   '.cm-tooltip': {
     backgroundColor: 'var(--sheet)',

@@ -124,6 +124,12 @@ describe('in a browser', () => {
     await opened.visit();
     await opened.logIn(ADMIN);
     await opened.go('#/q');
+    // Brackets in texts are none of the code's.
+    await opened.write('.exact.filter(|name| name != ")(\n)");');
+    await page.keyboard.press('ArrowLeft');
+    await page.locator('.code-bracket').nth(1).waitFor();
+    expect(await page.locator('.code-bracket').allInnerTexts()).toEqual(['(', ')']);
+    expect(await page.locator('.code-string').allInnerTexts()).toEqual(['")(', ')"']);
     await opened.write('.exact;');
     await page.getByText('reads only').waitFor();
     await page.getByRole('button', { name: 'Run', exact: true }).click();
