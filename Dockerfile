@@ -1,8 +1,8 @@
 # The image of Althing. Two targets matter: the default one runs `althing`, as PID 2 under tini, without privileges, and
 # writes to /data and /tmp only.
 #
-#   docker build -t althing:0.1.0 .
-#   docker buildx build --platform linux/amd64,linux/arm64 -t althing:0.1.0 .
+#   docker build -t althing:0.2.0-dev .
+#   docker buildx build --platform linux/amd64,linux/arm64 -t althing:0.2.0-dev .
 #
 # A release build pins the base by digest: --build-arg NODE_IMAGE=node:22-bookworm-slim@sha256:... and has the time of its commit
 # on everything in it, so that two builds of one commit are the same: SOURCE_DATE_EPOCH="$(git log -1 --format=%ct)" in the
@@ -42,7 +42,7 @@ RUN command -v tini-static >/dev/null \
   || (apt-get update && apt-get install -y --no-install-recommends tini)
 
 FROM ${NODE_IMAGE}
-ARG VERSION=0.1.0
+ARG VERSION=0.2.0-dev
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="Althing" \
   org.opencontainers.image.description="A clustered database with stored procedures" \

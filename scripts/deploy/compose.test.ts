@@ -123,7 +123,7 @@ describe('docker-compose.yml', () => {
     const declared = Object.keys(recordOf(recordOf(file).volumes));
     for (const service of Object.values(services)) {
       const { image, volumes } = recordOf(service);
-      expect(image).toMatch(/^(?:\$\{ALTHING_IMAGE:-althing:[\d.]+\}|[\w./-]+:v?\d[\d.]*)$/);
+      expect(image).toMatch(/^(?:\$\{ALTHING_IMAGE:-althing:[\d.]+(?:-dev)?\}|[\w./-]+:v?\d[\d.]*)$/);
       for (const volume of Array.isArray(volumes) ? volumes : []) {
         const source =
           String(volume)

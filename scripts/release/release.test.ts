@@ -22,7 +22,7 @@ describe('this project', () => {
   test('names it only where a release changes it', () => {
     const tracked = execFileSync(
       'git',
-      ['ls-files', '-z', 'deploy', 'docs', '*.md', 'Dockerfile', '*.yml', '.ci'],
+      ['ls-files', '-z', 'deploy', 'docs', 'examples', '*.md', 'Dockerfile', '*.yml', '.ci'],
       {
         cwd: project,
         encoding: 'utf8',
@@ -86,6 +86,19 @@ describe('a release', () => {
       expect(textOf(path, folder).replaceAll(version, present)).toBe(textOf(path));
     }
     expect(textOf(CHANGELOG, folder)).toMatch(/^## Unreleased\n\n## 789\.10\.11 \(\d{4}-\d\d-\d\d\)\n/m);
+  });
+
+  test('that work begins on has its version everywhere, and no heading in the changelog; then it can be released', () => {
+    const files = [
+      { path: MANIFEST, text: '{"name": "a", "version": "1.0.0"}' },
+      { path: CHANGELOG, text: '# Changelog\n\n## Unreleased\n\n- New.\n' },
+    ];
+    const [manifest, changelog] = released(files, '1.1.0-dev', '2026-01-02').map(({ text }) => text);
+    expect(versionOf(manifest ?? '')).toBe('1.1.0-dev');
+    expect(changelog).toBe(files[1]?.text);
+    const begun = files.map((file, i) => ({ ...file, text: [manifest, changelog][i] ?? '' }));
+    expect(() => released(begun, '1.0.9', '2026-01-02')).toThrow('not above it');
+    expect(released(begun, '1.1.0', '2026-01-02')[1]?.text).toContain('## 1.1.0 (2026-01-02)');
   });
 
   test('that the changelog says nothing of is refused', () => {

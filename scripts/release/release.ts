@@ -23,6 +23,10 @@ export const TEXTS: readonly string[] = [
   'deploy/kubernetes/components/backup/kustomization.yaml',
   'docs/docker.md',
   'docs/kubernetes.md',
+  'docs/shell.md',
+  'examples/copy/package.json',
+  'examples/typescript/package.json',
+  'packages/raft-ts/README.md',
 ];
 
 export const MANIFEST = 'package.json';
@@ -46,12 +50,21 @@ export function foldersOf(manifest: string): string[] {
 /** All places where a text names a version of Althing: `[before, version, after]`. */
 export function mentions(version: string): RegExp {
   const exact = version.replaceAll('.', '\\.');
-  const before = ['althing[:-]', 'ARG VERSION=', 'newTag: "?', '^version: "?', '^appVersion: "?'].join('|');
+  const before = [
+    'althing[:-]',
+    '^Althing ',
+    'raft-ts-',
+    '"@althing/client": "',
+    'ARG VERSION=',
+    'newTag: "?',
+    '^version: "?',
+    '^appVersion: "?',
+  ].join('|');
   return new RegExp(`(${before})(${exact})(?![\\w-])`, 'gm');
 }
 
 /**
- * What the files are to be when a version is released.
+ * What the files are to be when a version is released, or when work on it begins: then it ends with `-dev`, and the changelog stays.
  *
  * @param files all manifests, the lockfile, the changelog, and {@link TEXTS}
  * @param date  the day of the release, as 2026-01-31
@@ -70,7 +83,8 @@ export function released(files: readonly TextFile[], version: string, date: stri
   );
   return files.map(({ path, text }) => {
     if (path === LOCKFILE) return { path, text: lockfile(text, version, ours) };
-    if (path === CHANGELOG) return { path, text: changelog(text, version, date) };
+    if (path === CHANGELOG)
+      return { path, text: version.endsWith(BEGUN) ? text : changelog(text, version, date) };
     if (path.endsWith(MANIFEST))
       return { path, text: json(moved(recordOf(JSON.parse(text), path), version, ours)) };
     const next = text.replaceAll(mentions(present), `$1${version}`);
@@ -110,10 +124,13 @@ function changelog(text: string, version: string, date: string): string {
   return text.replace(heading, () => `${heading}\n## ${version} (${date})\n`);
 }
 
+/** The end of the version that main has between the last release and the next one. */
+export const BEGUN = '-dev';
+
 /** Below, equal or above zero as the first version is below, equal or above the second. */
 function compare(first: string, second: string): number {
   const [a, b] = [numbersOf(first), numbersOf(second)];
-  for (let i = 0; i < 3; i++) {
+  for (let i = 0; i < 4; i++) {
     const difference = (a[i] ?? 0) - (b[i] ?? 0);
     if (difference !== 0) return difference;
   }
@@ -121,10 +138,10 @@ function compare(first: string, second: string): number {
 }
 
 function numbersOf(version: string): number[] {
-  if (!/^(?:0|[1-9]\d{0,5})(?:\.(?:0|[1-9]\d{0,5})){2}$/.test(version)) {
+  if (!/^(?:0|[1-9]\d{0,5})(?:\.(?:0|[1-9]\d{0,5})){2}(?:-dev)?$/.test(version)) {
     throw new ReleaseError(`${JSON.stringify(version)} is no version; write it like 1.2.3`);
   }
-  return version.split('.').map(Number);
+  return [...version.replace(BEGUN, '').split('.').map(Number), version.endsWith(BEGUN) ? 0 : 1];
 }
 
 function recordOf(value: unknown, path = MANIFEST): Readonly<Record<string, unknown>> {
