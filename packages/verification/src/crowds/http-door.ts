@@ -40,8 +40,7 @@ export class HttpDoor {
     if (side === null) throw new Error('the node is not open');
     const { router } = side;
     const { gate, principalOf } = doors;
-    const refuse: Refuse = (exchange, error, status, headers, close, outcome) =>
-      exchange.fail(error, status, headers, close, outcome);
+    const refuse: Refuse = (exchange, error, answer) => exchange.fail(error, answer);
     const clients = new ClientAddresses([]);
     this.bodies = new Bodies({
       root: side.engine.root,
@@ -81,24 +80,16 @@ export class HttpDoor {
     if (!this.process.alive) return;
     this.process.doors.gate.begin();
     const response = res as unknown as HttpResponse;
-    const exchange = new Exchange(
-      response,
-      scope,
-      format,
-      this.parts,
-      { closesNext: () => false },
-      false,
-      null,
-      'simulated',
-      '',
-      '',
-    );
+    const headers = headersOf(authorization, length);
+    const exchange = new Exchange(response, scope, format, this.parts, NO_BATCH, headers, '');
     response.onAborted(() => exchange.abort());
     this.bodies.receive(exchange, response);
-    this.admission.admit(exchange, response, headersOf(authorization, length), format);
+    this.admission.admit(exchange, response, headers, format);
     exchange.leaveCallback();
   }
 }
+
+const NO_BATCH = { closesNext: () => false };
 
 function headersOf(authorization: string, contentLength: number): RequestHeaders {
   return {

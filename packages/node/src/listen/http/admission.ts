@@ -1,24 +1,24 @@
 import type { HttpResponse } from 'uWebSockets.js';
-import type { Format, QueryError } from '@althing/engine';
+import type { Format } from '@althing/engine';
 import { networkOf } from '../../base/network-of.js';
-import type { Authenticator, Login } from '../auth/authenticator.js';
+import type { Authenticator, Login, LoginListener } from '../auth/authenticator.js';
 import type { Gate } from '../gate/gate.js';
 import type { ClientAddresses } from '../limits/client-addresses.js';
 import { problemOf } from '../shared/terms.js';
 import type { Exchange } from './exchange.js';
 import {
-  AUTHENTICATE,
   badRequest,
   bodyTooLarge,
+  LOG_IN,
   QUEUE_FULL,
   type Refuse,
-  TOO_LARGE_STATUS,
+  TOO_LARGE,
   TOO_MANY_LOGINS,
+  TOO_MANY_REQUESTS,
   UNAUTHORIZED,
   UNSUPPORTED,
   UNSURE,
 } from './refusals.js';
-import type { Headers } from './reply-headers.js';
 import type { RequestHeaders } from './request-headers.js';
 
 export interface AdmissionOptions {
@@ -48,7 +48,7 @@ export class Admission {
     }
     const { authorization } = headers;
     if (authorization === null) {
-      this.options.refuse(exchange, UNAUTHORIZED, '401 Unauthorized', AUTHENTICATE);
+      this.options.refuse(exchange, UNAUTHORIZED, LOG_IN);
       return;
     }
     const principal = this.options.authenticator.remembered(authorization);
@@ -85,7 +85,7 @@ export class Admission {
 
   private loggedIn(exchange: Exchange, login: Login, headers: RequestHeaders, format: Format | null): void {
     if (login.kind !== 'user') {
-      refuseLogin(login.kind, (...answer) => this.options.refuse(exchange, ...answer));
+      refuseLogin(exchange, login.kind, this.options.refuse);
     } else {
       exchange.welcome(login, this.options.gate.memory);
       const { complete } = this.options;
@@ -100,22 +100,36 @@ export class Admission {
     const problem = headers.terms === null ? null : problemOf(headers.terms);
     if (refusal !== null) refuse(exchange, refusal);
     else if (format === null || headers.contentEncoding)
-      refuse(exchange, UNSUPPORTED, '415 Unsupported Media Type');
+      refuse(exchange, UNSUPPORTED, { status: '415 Unsupported Media Type' });
     else if (problem !== null) refuse(exchange, badRequest(problem));
-    else if (headers.contentLength > bodySizeMax)
-      refuse(exchange, bodyTooLarge(bodySizeMax), TOO_LARGE_STATUS, [], true);
-    else if (gate.isQueueFull) refuse(exchange, QUEUE_FULL, '429 Too Many Requests');
+    else if (headers.contentLength > bodySizeMax) refuse(exchange, bodyTooLarge(bodySizeMax), TOO_LARGE);
+    else if (gate.isQueueFull) refuse(exchange, QUEUE_FULL, TOO_MANY_REQUESTS);
     else return true;
     return false;
   }
 }
 
 /** Answers credentials that are not those of a user. */
-export function refuseLogin(
-  kind: Exclude<Login['kind'], 'user'>,
-  refuse: (error: QueryError, status?: string, headers?: Headers) => void,
+export function refuseLogin(exchange: Exchange, kind: Exclude<Login['kind'], 'user'>, refuse: Refuse): void {
+  if (kind === 'refused') refuse(exchange, UNAUTHORIZED, LOG_IN);
+  else if (kind === 'unsure') refuse(exchange, UNSURE);
+  else refuse(exchange, TOO_MANY_LOGINS, TOO_MANY_REQUESTS);
+}
+
+/**
+ * Finds out who sends a request: at once where that is known.
+ *
+ * @param authorization null for none
+ * @param address the client's, for the limits of logins
+ */
+export function identify(
+  authenticator: Pick<Authenticator, 'known' | 'login'>,
+  authorization: string | null,
+  address: () => string,
+  listener: LoginListener,
 ): void {
-  if (kind === 'refused') refuse(UNAUTHORIZED, '401 Unauthorized', AUTHENTICATE);
-  else if (kind === 'unsure') refuse(UNSURE);
-  else refuse(TOO_MANY_LOGINS, '429 Too Many Requests');
+  const principal = authorization === null ? null : authenticator.known(authorization, address);
+  if (authorization === null) listener.done({ kind: 'refused' });
+  else if (principal !== null) listener.done({ kind: 'user', ...principal });
+  else authenticator.login(authorization, address(), listener);
 }

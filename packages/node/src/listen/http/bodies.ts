@@ -15,12 +15,12 @@ import {
   BODIES_FULL,
   bodyTooLarge,
   bodyTooLate,
+  CLOSING,
   INTERNAL,
   type Refuse,
-  TIMEOUT_STATUS,
-  TOO_LARGE_STATUS,
+  TOO_LARGE,
+  TOO_LATE,
 } from './refusals.js';
-import { statusOf } from './reply.js';
 import type { SessionDoor } from './session-door.js';
 
 export interface BodiesOptions {
@@ -112,7 +112,7 @@ export class Bodies {
   private take(exchange: Exchange, piece: Buffer, isLast: boolean): void {
     const { refuse, sizeMax, budget } = this.options;
     if (exchange.bodySize + piece.length > sizeMax) {
-      refuse(exchange, bodyTooLarge(sizeMax), TOO_LARGE_STATUS, [], true);
+      refuse(exchange, bodyTooLarge(sizeMax), TOO_LARGE);
       return;
     }
     if (isLast) this.finished(exchange);
@@ -122,7 +122,7 @@ export class Bodies {
       return;
     }
     if (!exchange.keep(piece, exchange.share ?? budget, sizeMax)) {
-      refuse(exchange, BODIES_FULL, statusOf(BODIES_FULL), [], true);
+      refuse(exchange, BODIES_FULL, CLOSING);
       return;
     }
     if (!isLast) {
@@ -136,7 +136,7 @@ export class Bodies {
   /** The body did not come in time. */
   private late(exchange: Exchange): void {
     const { refuse, timeoutMs } = this.options;
-    refuse(exchange, bodyTooLate(timeoutMs), TIMEOUT_STATUS, [], true);
+    refuse(exchange, bodyTooLate(timeoutMs), TOO_LATE);
   }
 
   /** Takes a request whose body has come and whose sender is known. */
@@ -200,8 +200,7 @@ export class Bodies {
       }
       this.options.onDefect(error);
       // Nobody knows how far it came.
-      const outcome = request === null ? 'none' : 'unknown';
-      refuse(exchange, INTERNAL, statusOf(INTERNAL, outcome), [], false, outcome);
+      refuse(exchange, INTERNAL, { outcome: request === null ? 'none' : 'unknown' });
       return;
     }
     if (waits && !exchange.finished) this.options.waits(exchange);

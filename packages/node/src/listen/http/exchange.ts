@@ -9,9 +9,10 @@ import { type AnswerBuffer, LONG_BYTES, type Unsent } from './answer-buffer.js';
 import type { Batch } from './batch.js';
 import { BodyBuffer } from './body-buffer.js';
 import { Pieces } from './pieces.js';
+import type { Refusal } from './refusals.js';
 import { errorBody, type Heads, statusOf, statusOfReply } from './reply.js';
 import { type Headers, headersOf, NO_HEADERS } from './reply-headers.js';
-import { beginsAsBody } from './request-headers.js';
+import { beginsAsBody, type RequestHeaders } from './request-headers.js';
 import type { SessionCall } from './session-door.js';
 
 /** The parts that the exchanges of a listener share. */
@@ -21,6 +22,18 @@ export interface ExchangeParts {
   readonly clients: Pick<ClientAddresses, 'of'>;
   /** Called once, when there is a response and the client has it, or there is nobody to take it. */
   readonly done: (exchange: Exchange) => void;
+}
+
+/** The response to a request. */
+interface Answer {
+  readonly status: string;
+  readonly body: string | Uint8Array;
+  readonly headers: Headers;
+  /** Whether the connection ends with it, whatever else. */
+  readonly close: boolean;
+  /** The entry of the log that it shows; 0 for none. */
+  readonly index: number;
+  readonly outcome?: ChangeOutcome | undefined;
 }
 
 /**
@@ -39,8 +52,14 @@ export class Exchange {
   bodyDeadline = 0;
   /** Set once the whole body has come. */
   body: Buffer | null = null;
-  /** Headers for the page of a browser, or nothing. */
-  private readonly cors: string;
+  /** Headers that say how the request is to be carried out; null for none. */
+  terms: TermHeaders | null;
+  /** The name of the request, which its answer tells. */
+  readonly id: string;
+  /** Whether the connection ends with the response. */
+  private readonly isLast: boolean;
+  /** See `ClientAddresses.of`. */
+  private readonly forwardedFor: string;
   private buffer: BodyBuffer | null = null;
   private held = 0;
   private heldFrom: ByteBudget | null = null;
@@ -62,26 +81,20 @@ export class Exchange {
   private isPaused = false;
   private isBodyUnwanted = false;
 
-  /**
-   * @param isLast whether the connection ends with the response
-   * @param cors headers for the page of a browser, or nothing
-   */
+  /** @param cors headers for the page of a browser, or nothing */
   constructor(
     private readonly res: HttpResponse,
     readonly scope: ScopeName,
     readonly format: Format,
     private readonly parts: ExchangeParts,
     private readonly batch: Pick<Batch, 'closesNext'>,
-    private readonly isLast: boolean,
-    /** Headers that say how the request is to be carried out; null for none. */
-    public terms: TermHeaders | null,
-    /** The name of the request, which its answer tells. */
-    readonly id: string,
-    cors: string,
-    /** See `ClientAddresses.of`. */
-    private readonly forwardedFor: string,
+    { terms, id, isLast, forwardedFor }: Pick<RequestHeaders, 'terms' | 'id' | 'isLast' | 'forwardedFor'>,
+    private readonly cors: string,
   ) {
-    this.cors = cors;
+    this.terms = terms;
+    this.id = id;
+    this.isLast = isLast;
+    this.forwardedFor = forwardedFor;
   }
 
   get finished(): boolean {
@@ -224,70 +237,56 @@ export class Exchange {
 
   /** Answers with JSON that what was asked for is not there any more. */
   replyGone(json: string): void {
-    this.send('410 Gone', json, NO_HEADERS, false, 0);
+    this.send({ status: '410 Gone', body: json, headers: NO_HEADERS, close: false, index: 0 });
   }
 
   reply(reply: Reply): void {
-    const { index = 0 } = reply;
+    const { index = 0, outcome } = reply;
     const headers = headersOf(reply);
-    if (reply.ok) this.send('200 OK', reply.result, headers, false, index, reply.outcome);
+    if (reply.ok) this.send({ status: '200 OK', body: reply.result, headers, close: false, index, outcome });
     else {
-      const { error, outcome, retryAfterS } = reply;
-      this.sendError(error, statusOfReply(reply), headers, false, index, outcome, retryAfterS);
+      const { error, retryAfterS } = reply;
+      this.sendError(
+        error,
+        { status: statusOfReply(reply), headers, close: false, index, outcome },
+        retryAfterS,
+      );
     }
   }
 
   /** Answers a request that was not carried out, unless `outcome` says something else. */
   fail(
     error: QueryError,
-    status = statusOf(error),
-    headers: Headers = NO_HEADERS,
-    close = false,
-    outcome: ChangeOutcome = 'none',
+    {
+      outcome = 'none',
+      status = statusOf(error, outcome),
+      headers = NO_HEADERS,
+      close = false,
+    }: Refusal = {},
   ): void {
-    this.sendError(error, status, headers, close, 0, outcome);
+    this.sendError(error, { status, headers, close, index: 0, outcome });
   }
 
-  private sendError(
-    error: QueryError,
-    status: string,
-    headers: Headers,
-    close: boolean,
-    index: number,
-    outcome: ChangeOutcome | undefined,
-    retryAfterS = 1,
-  ): void {
+  private sendError(error: QueryError, answer: Omit<Answer, 'body'>, retryAfterS = 1): void {
+    const { status, headers, outcome } = answer;
     const isForLater = status.startsWith('503') || status.startsWith('429');
     const all = isForLater ? [...headers, ['Retry-After', String(retryAfterS)] as const] : headers;
-    this.send(status, errorBody(error, this.format, outcome), all, close, index);
+    this.send({ ...answer, body: errorBody(error, this.format, outcome), headers: all });
   }
 
-  private send(
-    status: string,
-    body: string | Uint8Array,
-    headers: Headers,
-    close: boolean,
-    index: number,
-    outcome: ChangeOutcome = 'none',
-  ): void {
+  private send(answer: Answer): void {
     if (this.done) return;
     this.finish();
-    if (this.inCallback && !close && !this.isLast) this.postpone(status, body, headers, index, outcome);
-    else this.respond(status, body, headers, close, index, outcome);
+    if (this.inCallback && !answer.close && !this.isLast) this.postpone(answer);
+    else this.respond(answer);
   }
 
   /**
    * Puts a response off for a moment that there is before the body: often that is in the same segment, and
    * then its end is certain, and the connection can go on. What has not come by then is not waited for.
    */
-  private postpone(
-    status: string,
-    body: string | Uint8Array,
-    headers: Headers,
-    index: number,
-    outcome: ChangeOutcome,
-  ): void {
-    this.early = () => this.respond(status, body, headers, false, index, outcome);
+  private postpone(answer: Answer): void {
+    this.early = () => this.respond(answer);
     setImmediate(() => this.release());
   }
 
@@ -297,14 +296,8 @@ export class Exchange {
     if (early !== null && !this.closed) early();
   }
 
-  private respond(
-    status: string,
-    body: string | Uint8Array,
-    headers: Headers,
-    close: boolean,
-    index: number,
-    outcome: ChangeOutcome,
-  ): void {
+  private respond(answer: Answer): void {
+    const { status, body, headers, close, index } = answer;
     const cuts = close || this.isLast || !this.endIsCertain;
     const closes = cuts || this.batch.closesNext();
     const head = this.parts.heads.of(this.format, this.id, index) + this.cors;
@@ -312,20 +305,13 @@ export class Exchange {
       // The usual case.
       this.leave();
       write(this.res, status, head, body, headers, closes);
-    } else this.respondOtherwise(status, head, body, headers, cuts, closes, outcome);
+    } else this.respondOtherwise(answer, head, cuts, closes);
   }
 
   /** As `respond`, in all cases but the usual one, which would have to pay for functions that are made here. */
-  private respondOtherwise(
-    status: string,
-    head: string,
-    body: string | Uint8Array,
-    headers: Headers,
-    cuts: boolean,
-    closes: boolean,
-    outcome: ChangeOutcome,
-  ): void {
+  private respondOtherwise(answer: Answer, head: string, cuts: boolean, closes: boolean): void {
     const { res } = this;
+    const { status, body, headers, outcome = 'none' } = answer;
     const isLong = body.length >= LONG_BYTES;
     if (isLong && !cuts) {
       const bytes = typeof body === 'string' ? Buffer.from(body) : body;

@@ -18,7 +18,7 @@ import { type FeedFilter, FILTER_MAX, filterOf } from '../../feed/parcel.js';
 import type { FeedEnd, FeedLine, FeedSink } from '../../feed/subscriber.js';
 import type { Authenticator, Login } from '../auth/authenticator.js';
 import type { Gate } from '../gate/gate.js';
-import { refuseLogin } from './admission.js';
+import { identify, refuseLogin } from './admission.js';
 import type { Exchange } from './exchange.js';
 import type { Pieces } from './pieces.js';
 import { badRequest, INTERNAL, LEAVING, type Refuse } from './refusals.js';
@@ -83,13 +83,10 @@ export class FeedDoor {
     gate.begin();
     this.counted.add(exchange);
     const { authorization, address } = call;
-    const principal =
-      authorization === null || gate.stale !== null ? null : authenticator.known(authorization, address);
-    if (gate.stale !== null) refuse(exchange, gate.stale);
-    else if (authorization === null) this.loggedIn(exchange, { kind: 'refused' }, call);
-    else if (principal !== null) this.loggedIn(exchange, { kind: 'user', ...principal }, call);
+    const { stale } = gate;
+    if (stale !== null) refuse(exchange, stale);
     else {
-      authenticator.login(authorization, address(), {
+      identify(authenticator, authorization, address, {
         failed: () => {},
         done: (login) => this.loggedIn(exchange, login, call),
       });
@@ -105,7 +102,7 @@ export class FeedDoor {
     const { gate, refuse, onDefect } = this.options;
     if (exchange.finished) return;
     if (login.kind !== 'user') {
-      refuseLogin(login.kind, (...answer) => refuse(exchange, ...answer));
+      refuseLogin(exchange, login.kind, refuse);
       return;
     }
     exchange.identify(login);

@@ -24,7 +24,7 @@ import {
 } from '../limits/address-counts.js';
 import { ClientAddresses } from '../limits/client-addresses.js';
 import { RequestIds } from '../shared/request-ids.js';
-import { Admission, refuseLogin } from './admission.js';
+import { Admission, identify, refuseLogin } from './admission.js';
 import { AnswerBuffer } from './answer-buffer.js';
 import { Apps, hasCertificate, type SocketData } from './apps.js';
 import type { Batch } from './batch.js';
@@ -44,6 +44,7 @@ import {
   NO_CERTIFICATE,
   NOT_POST,
   OTHER_HOST,
+  type Refusal,
   type Refuse,
   TOO_MANY_STRANGERS,
   UNKNOWN_PATH,
@@ -52,7 +53,7 @@ import { formatOf, Heads, statusOf } from './reply.js';
 import type { Headers } from './reply-headers.js';
 import { HeaderReader, type RequestHeaders } from './request-headers.js';
 import { isSessionMethod, SessionDoor, type SessionMethod } from './session-door.js';
-import { corsOf, Sites } from './sites.js';
+import { corsOf, type OriginKind, Sites } from './sites.js';
 import { type StaticAnswer, StaticFiles } from './static-site.js';
 import { refusalBy, transferred } from './transfers.js';
 import { Upload } from './upload.js';
@@ -99,7 +100,7 @@ export class HttpListener {
       now: () => performance.now(),
     });
     this.inPlace = new WaitingInPlace(options.wait);
-    const refuse: Refuse = (...answer) => this.refuse(...answer);
+    const refuse: Refuse = (exchange, error, answer) => this.refuse(exchange, error, answer);
     const sessions = new SessionDoor({
       handle: options.handleSession,
       refuse,
@@ -225,15 +226,12 @@ export class HttpListener {
     path: Path,
     headers: RequestHeaders,
   ): void {
-    const origin = headers.origin === null ? 'own' : this.sites.kindOf(headers.origin, headers.host);
     const refuse = (error: QueryError, status?: string, more?: Headers): void =>
       this.refuseHead(res, headers, error, status, more);
+    const refusal = this.headRefusal(res, headers);
     const file = this.fileOf(req, method);
-    if (headers.malformed !== null) refuse(badRequest(headers.malformed), '400 Bad Request');
-    else if (this.needsCertificate && !hasCertificate(res)) refuse(NO_CERTIFICATE, '403 Forbidden');
-    else if (!this.sites.serves(headers.host)) refuse(OTHER_HOST, '421 Misdirected Request');
-    else if (origin === 'foreign') refuse(FOREIGN_ORIGIN, '403 Forbidden');
-    else if (origin === 'listed' && headers.isPreflight) {
+    if (refusal !== null) refuse(...refusal);
+    else if (headers.isPreflight && this.originOf(headers) === 'listed') {
       answerLast(res, () => preflight(res, this.heads, headers));
     } else if (file !== null) {
       const { heads, answerBuffer } = this.exchangeParts;
@@ -268,13 +266,10 @@ export class HttpListener {
   /** Lets a connection go on as a WebSocket. */
   private upgrade(res: HttpResponse, req: HttpRequest, context: us_socket_context_t): void {
     const headers = this.headerReader.read(req, 'GET', this.clients.endsConnection(res));
-    const origin = headers.origin === null ? 'own' : this.sites.kindOf(headers.origin, headers.host);
     const protocol = this.options.sockets.subprotocolOf(req.getHeader('sec-websocket-protocol'));
     const refuse = (error: QueryError, status?: string): void => this.refuseHead(res, headers, error, status);
-    if (headers.malformed !== null) refuse(badRequest(headers.malformed), '400 Bad Request');
-    else if (this.needsCertificate && !hasCertificate(res)) refuse(NO_CERTIFICATE, '403 Forbidden');
-    else if (!this.sites.serves(headers.host)) refuse(OTHER_HOST, '421 Misdirected Request');
-    else if (origin === 'foreign') refuse(FOREIGN_ORIGIN, '403 Forbidden');
+    const refusal = this.headRefusal(res, headers);
+    if (refusal !== null) refuse(...refusal);
     else if (protocol === null) refuse(badRequest('no subprotocol is spoken here that is asked for'));
     else if (this.gate.isLeaving) refuse(LEAVING);
     else {
@@ -285,6 +280,18 @@ export class HttpListener {
       }
       res.upgrade(data, req.getHeader('sec-websocket-key'), protocol, '', context);
     }
+  }
+
+  private originOf({ origin, host }: RequestHeaders): OriginKind {
+    return origin === null ? 'own' : this.sites.kindOf(origin, host);
+  }
+
+  /** Why a request is refused whatever it asks for, and the status of that; null for one that is not. */
+  private headRefusal(res: HttpResponse, headers: RequestHeaders): [QueryError, string] | null {
+    if (headers.malformed !== null) return [badRequest(headers.malformed), '400 Bad Request'];
+    if (this.needsCertificate && !hasCertificate(res)) return [NO_CERTIFICATE, '403 Forbidden'];
+    if (!this.sites.serves(headers.host)) return [OTHER_HOST, '421 Misdirected Request'];
+    return this.originOf(headers) === 'foreign' ? [FOREIGN_ORIGIN, '403 Forbidden'] : null;
   }
 
   /** Answers what is refused whatever its body says, and ends the connection. */
@@ -317,11 +324,8 @@ export class HttpListener {
       format ?? 'json',
       this.exchangeParts,
       batch,
-      headers.isLast,
-      headers.terms,
-      headers.id,
-      headers.origin === null ? '' : this.corsFor(headers),
-      headers.forwardedFor,
+      headers,
+      this.corsFor(headers),
     );
     if (session !== null) exchange.session = { method: session, authorization: headers.authorization ?? '' };
     res.onAborted(() => exchange.abort());
@@ -332,8 +336,9 @@ export class HttpListener {
   }
 
   /** Headers that let the page read the answer that sent the request, where it may. */
-  private corsFor({ origin, host }: RequestHeaders): string {
-    return origin !== null && this.sites.kindOf(origin, host) === 'listed' ? corsOf(origin) : '';
+  private corsFor(headers: RequestHeaders): string {
+    const { origin } = headers;
+    return origin !== null && this.originOf(headers) === 'listed' ? corsOf(origin) : '';
   }
 
   private receiveTransfer(
@@ -345,26 +350,16 @@ export class HttpListener {
     this.gate.begin();
     const { authenticator } = this.options;
     const exchange = this.lastExchange(res, headers, batch, this.exchangeParts);
-    const { authorization } = headers;
     const address = (): string => this.clients.of(res, headers.forwardedFor);
-    const { stale } = this.gate;
-    const principal =
-      authorization === null || stale !== null ? null : authenticator.known(authorization, address);
-    const upload = new Upload(
-      res,
-      principal === null ? this.gate.strangers.shareOf(networkOf(address())) : null,
-    );
+    const { stale, strangers } = this.gate;
+    const upload = new Upload(res, strangers.shareOf(networkOf(address())));
     exchange.onGone = () => upload.drop();
     res.onAborted(() => exchange.abort());
     if (stale !== null) {
       upload.forget();
       this.refuse(exchange, stale);
-    } else if (principal !== null) {
-      this.transfer(exchange, { kind: 'user', ...principal }, transfer, upload);
-    } else if (authorization === null) {
-      this.transfer(exchange, { kind: 'refused' }, transfer, upload);
     } else {
-      authenticator.login(authorization, address(), {
+      identify(authenticator, headers.authorization, address, {
         failed: () => upload.forget(),
         done: (login) => this.transfer(exchange, login, transfer, upload),
       });
@@ -390,23 +385,22 @@ export class HttpListener {
   /** An exchange of JSON that ends its connection. */
   private lastExchange(
     res: HttpResponse,
-    read: RequestHeaders,
+    headers: RequestHeaders,
     batch: Batch,
     parts: ExchangeParts,
   ): Exchange {
-    const cors = read.origin === null ? '' : this.corsFor(read);
-    const { terms, id, forwardedFor } = read;
-    return new Exchange(res, ROOT, 'json', parts, batch, true, terms, id, cors, forwardedFor);
+    const last = { ...headers, isLast: true };
+    return new Exchange(res, ROOT, 'json', parts, batch, last, this.corsFor(headers));
   }
 
   private transfer(exchange: Exchange, login: Login, transfer: Transfer, upload: Upload): void {
     if (exchange.finished) return;
-    const refuse = (error: QueryError, status = statusOf(error), headers: Headers = []): void => {
-      void upload.discard().then(() => this.refuse(exchange, error, status, headers));
+    const refuse = (error: QueryError, outcome: ChangeOutcome = 'none'): void => {
+      void upload.discard().then(() => this.refuse(exchange, error, { outcome }));
     };
     if (login.kind !== 'user') {
       upload.forget();
-      refuseLogin(login.kind, (...answer) => this.refuse(exchange, ...answer));
+      refuseLogin(exchange, login.kind, (...answer) => this.refuse(...answer));
       return;
     }
     upload.welcome();
@@ -419,25 +413,15 @@ export class HttpListener {
       transferred(exchange, upload, request, transfer, transfers).catch((error: unknown) => {
         if (!(error instanceof QueryError)) onDefect(error);
         const known = error instanceof QueryError ? error : INTERNAL;
-        const outcome = known === INTERNAL || known instanceof UnfinishedError ? 'unknown' : 'none';
-        void upload
-          .discard()
-          .then(() => this.refuse(exchange, known, statusOf(known, outcome), [], false, outcome));
+        refuse(known, known === INTERNAL || known instanceof UnfinishedError ? 'unknown' : 'none');
       });
     }
   }
 
   /** Answers a request that can't be run. */
-  private refuse(
-    exchange: Exchange,
-    error: QueryError,
-    status = statusOf(error),
-    headers: Headers = [],
-    close = false,
-    outcome: ChangeOutcome = 'none',
-  ): void {
-    this.options.figures.refused(exchange.scope, error, status);
-    exchange.fail(error, status, headers, close, outcome);
+  private refuse(exchange: Exchange, error: QueryError, answer: Refusal = {}): void {
+    this.options.figures.refused(exchange.scope, error, answer.status ?? statusOf(error, answer.outcome));
+    exchange.fail(error, answer);
   }
 
   private finished(exchange: Exchange): void {

@@ -4,18 +4,19 @@ import type { ChangeOutcome } from '../../groups/request.js';
 import type { Exchange } from './exchange.js';
 import type { Headers } from './reply-headers.js';
 
-/**
- * Answers a request that can't be run. The status follows from the error when it is not given; `close` ends
- * the connection.
- */
-export type Refuse = (
-  exchange: Exchange,
-  error: QueryError,
-  status?: string,
-  headers?: Headers,
-  close?: boolean,
-  outcome?: ChangeOutcome,
-) => void;
+/** The answer to a request that can't be run, where its error does not say it. */
+export interface Refusal {
+  /** By default that of the error and the outcome. */
+  readonly status?: string;
+  readonly headers?: Headers;
+  /** Whether the connection ends with it. */
+  readonly close?: boolean;
+  /** What became of its changes; `none` by default. */
+  readonly outcome?: ChangeOutcome;
+}
+
+/** Answers a request that can't be run. */
+export type Refuse = (exchange: Exchange, error: QueryError, answer?: Refusal) => void;
 
 export const UNAUTHORIZED = new QueryError(
   ErrorCode.AUTH,
@@ -91,5 +92,12 @@ export function bodyTooLate(ms: number): QueryError {
   );
 }
 
-export const TOO_LARGE_STATUS = '413 Content Too Large';
-export const TIMEOUT_STATUS = '408 Request Timeout';
+/** The answer to credentials that are none, or wrong. */
+export const LOG_IN: Refusal = { status: '401 Unauthorized', headers: AUTHENTICATE };
+
+export const TOO_MANY_REQUESTS: Refusal = { status: '429 Too Many Requests' };
+
+/** Answers that end the connection, since its body can't be read to the end. */
+export const TOO_LARGE: Refusal = { status: '413 Content Too Large', close: true };
+export const TOO_LATE: Refusal = { status: '408 Request Timeout', close: true };
+export const CLOSING: Refusal = { close: true };

@@ -27,8 +27,15 @@ import { parseAuthorization } from '../auth/credentials.js';
 import { isDry } from '../shared/terms.js';
 import { BeginRate } from './begin-rate.js';
 import type { Exchange } from './exchange.js';
-import { AUTHENTICATE, badRequest, INTERNAL, NO_DRY_RUN, type Refuse, UNAUTHORIZED } from './refusals.js';
-import { statusOf } from './reply.js';
+import {
+  AUTHENTICATE,
+  badRequest,
+  INTERNAL,
+  NO_DRY_RUN,
+  type Refuse,
+  TOO_MANY_REQUESTS,
+  UNAUTHORIZED,
+} from './refusals.js';
 
 /** A request about a session. */
 export interface SessionCall {
@@ -67,7 +74,7 @@ export class SessionDoor {
       if (isDry(exchange.terms?.dryRun ?? null)) throw NO_DRY_RUN;
       const { key, ask } = this.askOf(call, user, readOnlyIn(body, exchange.format));
       if (ask.act === 'begin' && !this.rate.takes(user.id)) {
-        refuse(exchange, TOO_MANY, '429 Too Many Requests');
+        refuse(exchange, TOO_MANY, TOO_MANY_REQUESTS);
         return;
       }
       const request: Request<SessionBody> = {
@@ -113,9 +120,9 @@ export class SessionDoor {
   private fail(exchange: Exchange, reply: FailedReply): void {
     const { refuse } = this.options;
     const { error, outcome = 'none' } = reply;
-    if (error.code === ErrorCode.AUTH) refuse(exchange, error, statusOf(error), AUTHENTICATE);
-    else if (error.code === ErrorCode.MAX_QUOTA) refuse(exchange, error, '429 Too Many Requests');
-    else refuse(exchange, error, statusOf(error, outcome), [], false, outcome);
+    if (error.code === ErrorCode.AUTH) refuse(exchange, error, { headers: AUTHENTICATE });
+    else if (error.code === ErrorCode.MAX_QUOTA) refuse(exchange, error, TOO_MANY_REQUESTS);
+    else refuse(exchange, error, { outcome });
   }
 }
 

@@ -27,11 +27,11 @@ export class Upload implements AsyncIterable<Uint8Array> {
   /**
    * To be made while the head of the request is handled.
    *
-   * @param share what a sender may take that is not known yet; null for one that is
+   * @param share what a sender may take that is not known yet
    */
   constructor(
     private readonly res: HttpResponse,
-    share: Bytes | null,
+    share: Bytes,
   ) {
     this.share = share;
     res.onData((chunk, isLast) => {
