@@ -5,6 +5,7 @@ import { ErrorCode, QueryError, type WireValues } from '@althing/engine';
 import { LevelStore, SnapshotReads } from '@althing/storage';
 import { systemEnvironment } from '../base/environment.js';
 import { describe, isDamage } from '../base/failures.js';
+import { giveWay } from '../base/thread-share.js';
 import { positionText } from '../between/feed-position.js';
 import type { ProgramBody } from '../groups/request.js';
 import { encodeAnswer, withLogs } from '../requests/forward-format.js';
@@ -17,6 +18,9 @@ import { SnapshotEngine, type SnapshotOutcome } from './snapshot-engine.js';
 const { location, limits, quotas, thingBytes, linesTaken }: ReaderData = workerData;
 const port = parentPort;
 if (port === null) throw new Error('this file is the program of a thread');
+
+// Everybody waits for the threads of the node, and who asks for a report for that alone.
+giveWay();
 
 const tell = (message: FromReader): void => port.postMessage(message);
 const defect = (error: unknown): void =>

@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { crc32c } from '@althing/storage';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Answer, RealNode as RealNodeType } from '../testing/index.js';
@@ -14,6 +15,8 @@ const SETTINGS = {
   snapshot_duration_limit_ms: 2500,
 };
 const SUM = `sum = 0; .accounts.each(|a| sum += a.money); sum;`;
+
+const onLinux = process.platform === 'linux' ? test : test.skip;
 
 describe('snapshot reads of a node', () => {
   let node: RealNodeType;
@@ -107,6 +110,18 @@ describe('snapshot reads of a node', () => {
     const greedy = await read('l = []; range(1000).each(|| l.push(range(100000))); l.len();');
     expect(greedy.text).toContain('max_quota_err');
     expect((await read(SUM)).json).toBe(MONEY);
+  });
+
+  onLinux('run in threads that give way to the others of the node', async () => {
+    expect((await read(SUM)).json).toBe(MONEY);
+    // Behind the name of the thread, which may have spaces.
+    const nices = readdirSync(`/proc/${node.pid}/task`).map((thread) => {
+      const fields = readFileSync(`/proc/${node.pid}/task/${thread}/stat`, 'utf8').split(') ')[1]?.split(' ');
+      return Number(fields?.[16]);
+    });
+    const least = Math.min(...nices);
+    expect(Math.max(...nices)).toBe(Math.min(least + 10, 19));
+    expect(nices.filter((nice) => nice === least).length).toBeGreaterThan(nices.length / 2);
   });
 
   test('answer with a line for each value, and with more than goes into a result', async () => {
