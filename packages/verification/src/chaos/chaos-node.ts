@@ -1,17 +1,16 @@
 /** A node of a chaos run: the process, its data, its clock. */
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
-import { get } from 'node:http';
 import { join } from 'node:path';
 import type { SettingKey } from '@althing/node';
 import { Launched, SERVE, until, variablesOf, within } from '@althing/node/testing';
 import { SmallDisk } from '../durability/small-disk.js';
+import { type Probed, probe } from '../harness/probe.js';
 import { LogReader } from './log-reader.js';
 import type { NetworkPlace } from './network.js';
 import type { Endpoint } from './requests.js';
 
 const READY_MS = 60_000;
 const STOP_MS = 60_000;
-const PROBE_MS = 2000;
 const DISK_MB = 256;
 
 export interface ChaosNodeOptions {
@@ -157,29 +156,13 @@ export class ChaosNode {
   }
 
   async whenReady(): Promise<void> {
-    await until(() => this.isReady(), `${this.name} is ready`, READY_MS);
-  }
-
-  /** Whether `/ready` says so. */
-  private async isReady(): Promise<boolean> {
-    return (await this.probe('/ready').catch(() => null))?.status === 200;
+    await until(async () => (await this.probe('/ready')).status === 200, `${this.name} is ready`, READY_MS);
   }
 
   /** Asks the status port. */
-  probe(path: string): Promise<{ readonly status: number; readonly text: string }> {
-    return new Promise((resolve, reject) => {
-      const options = { ...this.statusEndpoint, path, agent: false, timeout: PROBE_MS } as const;
-      const asked = get(options, (response) => {
-        let text = '';
-        response.setEncoding('utf8').on('data', (part: string) => {
-          text += part;
-        });
-        response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
-        response.on('error', reject);
-      });
-      asked.on('timeout', () => asked.destroy(new Error(`${this.name} did not answer ${path}`)));
-      asked.on('error', reject);
-    });
+  probe(path: string): Promise<Probed> {
+    const { host, port } = this.statusEndpoint;
+    return probe(host, port, path);
   }
 
   private get data(): string {

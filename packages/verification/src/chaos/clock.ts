@@ -2,10 +2,9 @@
  * Clocks that jump: a small library that is loaded into a node's process and adds to the time of day what a file says.
  * Monotonic clocks go on as ever, as they do when an operator sets the time.
  */
-import { join } from 'node:path';
-import { buildLibrary, type Preload, SharedCells } from './preload.js';
+import type { LibrarySource } from './preload.js';
 
-const SOURCE = `#define _GNU_SOURCE
+const CODE = `#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -43,32 +42,5 @@ int gettimeofday(struct timeval *restrict time, void *restrict zone) {
 }
 `;
 
-export class Clocks {
-  private readonly library: string;
-  private readonly offsets: readonly SharedCells[];
-
-  /**
-   * @param nodes how many there are
-   * @throws {Error} when the library can't be built here
-   */
-  constructor(folder: string, nodes: number) {
-    this.library = buildLibrary(folder, 'clock', SOURCE);
-    this.offsets = Array.from({ length: nodes }, (_, at) => new SharedCells(join(folder, `clock${at}`), 1));
-  }
-
-  /** The library that the node at a place has to load. */
-  preload(place: number): Preload {
-    return { library: this.library, variables: { CHAOS_CLOCK: this.offsetOf(place).path } };
-  }
-
-  /** Sets how many seconds a node's clock is ahead. */
-  set(place: number, seconds: number): void {
-    this.offsetOf(place).set([seconds]);
-  }
-
-  private offsetOf(place: number): SharedCells {
-    const offset = this.offsets[place];
-    if (offset === undefined) throw new Error(`there is no node ${place}`);
-    return offset;
-  }
-}
+/** Its one integer says how many seconds the clock is ahead. */
+export const CLOCK: LibrarySource = { name: 'clock', variable: 'CHAOS_CLOCK', code: CODE, cells: 1 };

@@ -8,7 +8,9 @@ import {
   type Begun,
   type FaultKind,
   leader,
+  leaderOrAny,
   nothing,
+  type Problem,
   type Target,
 } from './fault-kind.js';
 
@@ -25,8 +27,7 @@ const POLL_MS = 50;
 const FULL_MS = 900;
 const ROOM_MS = 700;
 
-const problem: FaultKind['problem'] = ({ tampering }) =>
-  tampering === null ? 'it takes Linux and a C compiler' : null;
+const problem: Problem = ({ tampering }) => (tampering === null ? 'it takes Linux and a C compiler' : null);
 
 export const diskFaultKinds: readonly FaultKind[] = [
   {
@@ -48,7 +49,6 @@ export const diskFaultKinds: readonly FaultKind[] = [
   {
     name: 'state_full',
     doc: 'writes of the leader, or of some node, into its state alone have no room for 0.9 s, three to six times in a row',
-    alone: false,
     lastsMs: [0, 0],
     problem,
     begin: (target) => fillNowAndThen(target, { stateFull: true }),
@@ -56,7 +56,6 @@ export const diskFaultKinds: readonly FaultKind[] = [
   {
     name: 'log_full',
     doc: 'the same with the log',
-    alone: false,
     lastsMs: [0, 0],
     problem,
     begin: (target) => fillNowAndThen(target, { logFull: true }),
@@ -64,11 +63,10 @@ export const diskFaultKinds: readonly FaultKind[] = [
   {
     name: 'slow_disk',
     doc: 'syncs of some node take 200 ms to 3 s',
-    alone: false,
     lastsMs: [1000, 5000],
     problem,
     begin: async (target) => {
-      const node = target.draw.chance(0.5) ? await leader(target) : anyNode(target);
+      const node = await leaderOrAny(target);
       const ms = target.draw.int(200, 3000);
       return setDisk(target, node, { syncTakesMs: ms }, `${node.name} by ${ms} ms`);
     },
@@ -92,7 +90,7 @@ export const diskFaultKinds: readonly FaultKind[] = [
 
 /** Lets the disk of a node fail, and waits for its end. Now and then it is started with the bad disk, and must end again. */
 async function failDisk(target: Target, fault: DiskFault): Promise<Begun> {
-  const node = target.draw.chance(0.5) ? await leader(target) : anyNode(target);
+  const node = await leaderOrAny(target);
   const again = target.draw.chance(0.3);
   const { undo } = setDisk(target, node, fault, node.name);
   await expectEnd(target, node);
@@ -133,8 +131,8 @@ async function expectEnd({ finding }: Target, node: ChaosNode): Promise<void> {
 function setDisk({ tampering }: Target, node: ChaosNode, fault: DiskFault, detail: string): Begun {
   const { at } = node;
   if (fault.stateFull === true || fault.logFull === true) node.diskWasFull = true;
-  tampering?.disks.set(at, fault);
-  return { detail, undo: async () => tampering?.disks.set(at, {}) };
+  tampering?.setDisk(at, fault);
+  return { detail, undo: async () => tampering?.setDisk(at, {}) };
 }
 
 /** Milliseconds until another node leads, as those tell; at most a few more than that may take. */

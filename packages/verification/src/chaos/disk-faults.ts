@@ -3,10 +3,9 @@
  * data folder what a file says, also while it runs. A write that is to be durable (O_DSYNC) counts as a write and a sync. The
  * state or the log alone may have no room: that is how a node meets a quota, or two disks.
  */
-import { join } from 'node:path';
-import { buildLibrary, type Preload, SharedCells } from './preload.js';
+import type { LibrarySource } from './preload.js';
 
-const SOURCE = `#define _GNU_SOURCE
+const CODE = `#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -114,6 +113,9 @@ int fflush_unlocked(FILE *file) {
 }
 `;
 
+/** Its integers are the faults, in the order of the struct. */
+export const DISK: LibrarySource = { name: 'disk-faults', variable: 'CHAOS_DISK', code: CODE, cells: 5 };
+
 /** Faults of a node's disk. */
 export interface DiskFault {
   /** Writes fail with EIO. */
@@ -125,47 +127,4 @@ export interface DiskFault {
   /** Writes of the state alone, or of the log alone, fail with ENOSPC. */
   readonly stateFull?: boolean;
   readonly logFull?: boolean;
-}
-
-export class DiskFaults {
-  private readonly library: string;
-  private readonly faults: readonly SharedCells[];
-
-  /**
-   * @param nodes how many there are
-   * @throws {Error} when the library can't be built here
-   */
-  constructor(folder: string, nodes: number) {
-    this.library = buildLibrary(folder, 'disk-faults', SOURCE);
-    this.faults = Array.from({ length: nodes }, (_, at) => new SharedCells(join(folder, `disk${at}`), 5));
-  }
-
-  /** The library that the node at a place has to load. */
-  preload(place: number): Preload {
-    return { library: this.library, variables: { CHAOS_DISK: this.faultsOf(place).path } };
-  }
-
-  /** Sets what a node's disk does from now on. */
-  set(place: number, fault: DiskFault): void {
-    const {
-      writeFails = false,
-      syncFails = false,
-      syncTakesMs = 0,
-      stateFull = false,
-      logFull = false,
-    } = fault;
-    this.faultsOf(place).set([
-      Number(writeFails),
-      Number(syncFails),
-      syncTakesMs,
-      Number(stateFull),
-      Number(logFull),
-    ]);
-  }
-
-  private faultsOf(place: number): SharedCells {
-    const faults = this.faults[place];
-    if (faults === undefined) throw new Error(`there is no node ${place}`);
-    return faults;
-  }
 }

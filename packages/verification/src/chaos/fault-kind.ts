@@ -19,25 +19,25 @@ export interface Begun {
   readonly undo: () => Promise<void>;
 }
 
+export type Problem = (target: Pick<Target, 'fleet' | 'tampering'>) => string | null;
+
 export interface FaultKind {
   readonly name: string;
   readonly doc: string;
   /** Whether it must be the only one, on a cluster that is well. */
-  readonly alone: boolean;
+  readonly alone?: true;
   /** How long it lasts, in milliseconds: least and most. */
   readonly lastsMs: readonly [number, number];
-  /** Why it is not possible here; null when it is. */
-  readonly problem: (target: Omit<Target, 'collection'>) => string | null;
+  /** Why it is not possible here; null when it is. It always is where this is not there. */
+  readonly problem?: Problem;
   readonly begin: (target: Target) => Promise<Begun>;
 }
-
-export const possible = (): null => null;
 
 /** The reason why a node alone can't have a fault. */
 export const ALONE = 'it takes other nodes';
 
 /** Of faults between nodes, or that others must outlive. */
-export const amongOthers: FaultKind['problem'] = ({ fleet }) => (fleet.nodes.length === 1 ? ALONE : null);
+export const amongOthers: Problem = ({ fleet }) => (fleet.nodes.length === 1 ? ALONE : null);
 
 export const nothing = (): Promise<void> => Promise.resolve();
 
@@ -50,6 +50,11 @@ export function anyNode({ fleet, draw }: Target): ChaosNode {
 /** The node that leads the collection of the clients, as far as that is known. */
 export async function leader(target: Target): Promise<ChaosNode> {
   return (await target.fleet.leaderOf(target.collection)) ?? anyNode(target);
+}
+
+/** The leader, or any node. */
+export async function leaderOrAny(target: Target): Promise<ChaosNode> {
+  return target.draw.chance(0.5) ? leader(target) : anyNode(target);
 }
 
 export async function startAll(nodes: readonly ChaosNode[]): Promise<void> {

@@ -12,8 +12,8 @@ import {
   type Begun,
   type FaultKind,
   leader,
+  leaderOrAny,
   nothing,
-  possible,
   startAll,
   type Target,
 } from './fault-kind.js';
@@ -28,25 +28,19 @@ export const faultKinds: readonly FaultKind[] = [
   {
     name: 'kill',
     doc: 'SIGKILL of some node',
-    alone: false,
     lastsMs: [200, 3000],
-    problem: possible,
-    begin: async (target) => kill(target, anyNode(target)),
+    begin: (target) => kill(anyNode(target)),
   },
   {
     name: 'kill_leader',
     doc: 'SIGKILL of the leader',
-    alone: false,
     lastsMs: [200, 3000],
-    problem: possible,
-    begin: async (target) => kill(target, await leader(target)),
+    begin: async (target) => kill(await leader(target)),
   },
   {
     name: 'kill_again',
     doc: 'SIGKILL, and again while it recovers',
-    alone: false,
     lastsMs: [0, 500],
-    problem: possible,
     begin: async (target) => {
       const node = anyNode(target);
       for (let round = 0; round < 3; round++) {
@@ -54,15 +48,13 @@ export const faultKinds: readonly FaultKind[] = [
         node.start();
         await pause(target.draw.int(20, 800));
       }
-      return kill(target, node);
+      return kill(node);
     },
   },
   {
     name: 'kill_all',
     doc: 'SIGKILL of all nodes at the same moment',
-    alone: false,
     lastsMs: [0, 1000],
-    problem: possible,
     begin: async ({ fleet }) => {
       await Promise.all(fleet.nodes.map((node) => node.kill()));
       return { detail: 'all nodes', undo: () => startAll(fleet.nodes) };
@@ -71,23 +63,18 @@ export const faultKinds: readonly FaultKind[] = [
   {
     name: 'pause',
     doc: 'SIGSTOP and SIGCONT of some node',
-    alone: false,
     lastsMs: [100, 5000],
-    problem: possible,
     begin: async (target) => halt(anyNode(target)),
   },
   {
     name: 'pause_leader',
     doc: 'SIGSTOP and SIGCONT of the leader',
-    alone: false,
     lastsMs: [100, 5000],
-    problem: possible,
     begin: async (target) => halt(await leader(target)),
   },
   {
     name: 'isolate',
     doc: 'a node is cut off from the others',
-    alone: false,
     lastsMs: [500, 5000],
     problem: amongOthers,
     begin: async (target) => cut(target, [anyNode(target)]),
@@ -95,7 +82,6 @@ export const faultKinds: readonly FaultKind[] = [
   {
     name: 'isolate_leader',
     doc: 'the leader is cut off from the others',
-    alone: false,
     lastsMs: [500, 5000],
     problem: amongOthers,
     begin: async (target) => cut(target, [await leader(target)]),
@@ -103,7 +89,6 @@ export const faultKinds: readonly FaultKind[] = [
   {
     name: 'halves',
     doc: 'a minority is cut off from the majority',
-    alone: false,
     lastsMs: [500, 5000],
     problem: ({ fleet }) => (fleet.nodes.length < 5 ? 'it takes 5 nodes' : null),
     begin: async (target) => {
@@ -114,12 +99,11 @@ export const faultKinds: readonly FaultKind[] = [
   {
     name: 'one_way',
     doc: 'what a node sends is lost, but not what it gets, or the other way round',
-    alone: false,
     lastsMs: [500, 5000],
     problem: amongOthers,
     begin: async (target) => {
       const { fleet, draw } = target;
-      const node = draw.chance(0.5) ? await leader(target) : anyNode(target);
+      const node = await leaderOrAny(target);
       const isSender = draw.chance(0.5);
       const others = fleet.nodes.filter((other) => other !== node);
       fleet.network.cut(others.map(({ at }): Cut => (isSender ? [node.at, at] : [at, node.at])));
@@ -130,7 +114,6 @@ export const faultKinds: readonly FaultKind[] = [
   {
     name: 'ring',
     doc: 'each node reaches its neighbours only',
-    alone: false,
     lastsMs: [500, 5000],
     problem: amongOthers,
     begin: async ({ fleet, draw }) => {
@@ -149,7 +132,6 @@ export const faultKinds: readonly FaultKind[] = [
   {
     name: 'flapping',
     doc: 'a node is cut off and reached again every 200 ms',
-    alone: false,
     lastsMs: [0, 0],
     problem: amongOthers,
     begin: async (target) => {
@@ -167,7 +149,6 @@ export const faultKinds: readonly FaultKind[] = [
   {
     name: 'loss',
     doc: 'some packets between all nodes are lost',
-    alone: false,
     lastsMs: [1000, 5000],
     problem: ({ fleet }) =>
       fleet.nodes.length === 1 ? ALONE : fleet.network.canLose ? null : 'proxies lose no packets',
@@ -180,7 +161,6 @@ export const faultKinds: readonly FaultKind[] = [
   {
     name: 'delay',
     doc: 'everything between the nodes takes longer',
-    alone: false,
     lastsMs: [1000, 5000],
     problem: ({ fleet }) =>
       fleet.nodes.length === 1 ? ALONE : fleet.network.canDelay ? null : 'only the proxies delay (--proxies)',
@@ -193,12 +173,11 @@ export const faultKinds: readonly FaultKind[] = [
   {
     name: 'disk',
     doc: "a node's disk is full",
-    alone: false,
     lastsMs: [500, 4000],
     problem: ({ fleet }) =>
       fleet.nodes.every(({ disk }) => disk !== null) ? null : 'only root can mount file systems for it',
     begin: async (target) => {
-      const node = target.draw.chance(0.5) ? await leader(target) : anyNode(target);
+      const node = await leaderOrAny(target);
       node.diskWasFull = true;
       node.disk?.fill();
       return { detail: node.name, undo: async () => node.disk?.clear() };
@@ -207,21 +186,19 @@ export const faultKinds: readonly FaultKind[] = [
   {
     name: 'clock',
     doc: "a node's clock jumps, and back again",
-    alone: false,
     lastsMs: [200, 3000],
     problem: ({ tampering }) => (tampering === null ? 'it takes Linux and a C compiler' : null),
     begin: async (target) => {
-      const node = target.draw.chance(0.5) ? await leader(target) : anyNode(target);
+      const node = await leaderOrAny(target);
       const seconds = target.draw.pick([-172_800, -3600, -5, 5, 3600, 172_800]);
-      target.tampering?.clocks.set(node.at, seconds);
-      const undo = async (): Promise<void> => target.tampering?.clocks.set(node.at, 0);
+      target.tampering?.setClock(node.at, seconds);
+      const undo = async (): Promise<void> => target.tampering?.setClock(node.at, 0);
       return { detail: `${node.name} by ${seconds} s`, undo };
     },
   },
   {
     name: 'transfer',
     doc: 'the leader hands over',
-    alone: false,
     lastsMs: [0, 500],
     problem: amongOthers,
     begin: async (target) => {
@@ -235,7 +212,6 @@ export const faultKinds: readonly FaultKind[] = [
     doc: 'all nodes are stopped and started in order, one after the other',
     alone: true,
     lastsMs: [0, 0],
-    problem: possible,
     begin: async ({ fleet, finding }) => {
       for (const node of fleet.nodes) {
         const how = await node.stop();
@@ -267,7 +243,7 @@ export const faultKinds: readonly FaultKind[] = [
     problem: amongOthers,
     begin: async (target) => {
       const { fleet, draw, finding } = target;
-      const node = draw.chance(0.5) ? await leader(target) : anyNode(target);
+      const node = await leaderOrAny(target);
       const number = await fleet.numberOf(node);
       const other = draw.pick(fleet.nodes.filter((each) => each !== node));
       const { outcome, error } = await fleet.member(other.at).ask('/t', `remove_node(${number});`);
@@ -287,7 +263,7 @@ export const faultKinds: readonly FaultKind[] = [
   ...processFaultKinds,
 ];
 
-async function kill(_: Target, node: ChaosNode): Promise<Begun> {
+async function kill(node: ChaosNode): Promise<Begun> {
   await node.kill();
   return { detail: node.name, undo: () => startAll([node]) };
 }

@@ -1,6 +1,6 @@
 /** Faults of connections between nodes, besides cutting what they go through. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { ALONE, amongOthers, anyNode, type FaultKind, leader, type Target } from './fault-kind.js';
+import { ALONE, amongOthers, type FaultKind, leaderOrAny, type Target } from './fault-kind.js';
 import { ELECTION_TIMEOUT_MS } from './fleet.js';
 import type { Cut } from './network.js';
 
@@ -16,7 +16,6 @@ export const linkFaultKinds: readonly FaultKind[] = [
   {
     name: 'damage',
     doc: 'bits between the nodes are flipped, and TCP does not notice',
-    alone: false,
     lastsMs: [1000, 5000],
     problem: ({ fleet }) =>
       fleet.nodes.length === 1
@@ -38,7 +37,7 @@ export const linkFaultKinds: readonly FaultKind[] = [
     problem: amongOthers,
     begin: async (target) => {
       const { fleet, draw } = target;
-      const node = draw.chance(0.5) ? await leader(target) : anyNode(target);
+      const node = await leaderOrAny(target);
       const others = draw.shuffled(fleet.nodes.filter((other) => other !== node));
       const outwards = others.map(({ at }): Cut => [node.at, at]);
       const inwards = others.map(({ at }): Cut => [at, node.at]);
@@ -63,9 +62,9 @@ export const linkFaultKinds: readonly FaultKind[] = [
 
 /** Whether all nodes say that they have connections with all others. */
 async function areConnected({ fleet }: Target): Promise<boolean> {
-  const pages = await Promise.all(fleet.nodes.map((node) => node.probe('/status').catch(() => null)));
+  const pages = await Promise.all(fleet.nodes.map((node) => node.probe('/status')));
   return pages.every((page) => {
-    if (page === null) return false;
+    if (page.status === 0) return false;
     const { members } = JSON.parse(page.text) as { members: readonly { connected: boolean }[] };
     return members.length === fleet.nodes.length && members.every(({ connected }) => connected);
   });

@@ -25,7 +25,7 @@ compared, and the history of what the clients saw is checked: linearizability, l
   npm run chaos -- --seed 7          the same faults in the same order; what happens then depends on real time, too
   npm run chaos -- --faults a,b      only these faults, of those below
   npm run chaos -- --clients 16      clients that work at the same time (default 8)
-  npm run chaos -- --sockets 8       and so many of the native protocol, which are in rooms (default 3)
+  npm run chaos -- --sockets 8       and so many of the native protocol, over TCP and WebSockets, which are in rooms (default 6)
   npm run chaos -- --proxies         proxies between the nodes, also where there could be network namespaces
   npm run chaos -- --keep FOLDER     keeps logs and history there; otherwise they stay only if something is wrong
   npm run chaos -- --check FILE      checks a history again
@@ -55,7 +55,7 @@ async function main(args: readonly string[]): Promise<number> {
       for: { type: 'string', default: '10m' },
       nodes: { type: 'string', default: '3' },
       clients: { type: 'string', default: '8' },
-      sockets: { type: 'string', default: '3' },
+      sockets: { type: 'string', default: '6' },
       seed: { type: 'string' },
       faults: { type: 'string' },
       proxies: { type: 'boolean', default: false },

@@ -3,50 +3,60 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A library for a node's process, and what it needs to know. */
-export interface Preload {
-  readonly library: string;
-  readonly variables: Readonly<Record<string, string>>;
+/** A library that maps a file of 64-bit integers into its process, and does at once what they say. */
+export interface LibrarySource {
+  readonly name: string;
+  /** The environment variable with the path of that file. */
+  readonly variable: string;
+  readonly code: string;
+  /** The number of integers, which are zeros at first. */
+  readonly cells: number;
 }
 
 /** Why there can be no such libraries here, whatever the compiler says. */
 export const PRELOAD_PROBLEM = process.platform === 'linux' ? null : 'only Linux loads such libraries';
 
-/**
- * Compiles a library, with its source beside it.
- *
- * @returns the file
- * @throws {Error} when there is no C compiler
- */
-export function buildLibrary(folder: string, name: string, code: string): string {
-  const source = join(folder, `${name}.c`);
-  const library = join(folder, `${name}.so`);
-  writeFileSync(source, code);
-  execFileSync('cc', ['-O2', '-shared', '-fPIC', '-o', library, source, '-ldl'], { stdio: 'pipe' });
-  return library;
-}
+/** A compiled library, and a file of integers for each node. */
+export class PreloadedLibrary {
+  private readonly library: string;
 
-/** The environment of a process that loads libraries. */
-export function preloadEnvironment(preloads: readonly Preload[]): Record<string, string> {
-  if (preloads.length === 0) return {};
-  const variables = preloads.map(({ variables }) => variables);
-  return Object.assign({ LD_PRELOAD: preloads.map(({ library }) => library).join(':') }, ...variables);
-}
-
-/** A file that is mapped into processes, so that what is written to it holds there at once. */
-export class SharedCells {
-  /** @param cells how many 64-bit integers it holds, zeros at first */
+  /**
+   * @param folder for the library, its source and the files
+   * @param nodes how many there are
+   * @throws {Error} when there is no C compiler
+   */
   constructor(
-    readonly path: string,
-    private readonly cells: number,
+    private readonly folder: string,
+    private readonly source: LibrarySource,
+    nodes: number,
   ) {
-    writeFileSync(path, Buffer.alloc(8 * cells));
+    const code = join(folder, `${source.name}.c`);
+    this.library = join(folder, `${source.name}.so`);
+    writeFileSync(code, source.code);
+    execFileSync('cc', ['-O2', '-shared', '-fPIC', '-o', this.library, code, '-ldl'], { stdio: 'pipe' });
+    for (let place = 0; place < nodes; place++) writeFileSync(this.fileOf(place), this.bytesOf([]));
   }
 
-  set(values: readonly number[]): void {
-    const bytes = Buffer.alloc(8 * this.cells);
-    for (const [at, value] of values.entries()) bytes.writeBigInt64LE(BigInt(value), 8 * at);
+  /** Sets the integers of the node at a place. */
+  set(place: number, values: readonly number[]): void {
     // In place: another file would not be the one that is mapped.
-    writeFileSync(this.path, bytes, { flag: 'r+' });
+    writeFileSync(this.fileOf(place), this.bytesOf(values), { flag: 'r+' });
+  }
+
+  /** The environment of the node at a place, which loads libraries. */
+  static environment(libraries: readonly PreloadedLibrary[], place: number): Record<string, string> {
+    const variables = libraries.map((each) => [each.source.variable, each.fileOf(place)] as const);
+    const files = libraries.map(({ library }) => library).join(':');
+    return Object.fromEntries([['LD_PRELOAD', files], ...variables]);
+  }
+
+  private fileOf(place: number): string {
+    return join(this.folder, `${this.source.name}${place}`);
+  }
+
+  private bytesOf(values: readonly number[]): Buffer {
+    const bytes = Buffer.alloc(8 * this.source.cells);
+    for (const [at, value] of values.entries()) bytes.writeBigInt64LE(BigInt(value), 8 * at);
+    return bytes;
   }
 }

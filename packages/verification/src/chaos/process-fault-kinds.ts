@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ChaosNode } from './chaos-node.js';
-import { anyNode, type FaultKind, nothing, possible, startAll, type Target } from './fault-kind.js';
+import { anyNode, type FaultKind, nothing, startAll, type Target } from './fault-kind.js';
 
 /** How long the reader of a log stands still, in milliseconds. */
 const BLOCKED_MS = 10_000;
@@ -29,7 +29,6 @@ export const processFaultKinds: readonly FaultKind[] = [
     doc: 'who reads the log of a node stops for 10 s while much is logged: it must go on to serve',
     alone: true,
     lastsMs: [0, 0],
-    problem: possible,
     begin: async (target) => {
       const node = anyNode(target);
       const before = node.memoryMb ?? 0;
@@ -55,7 +54,6 @@ export const processFaultKinds: readonly FaultKind[] = [
     doc: 'a node may open few files, and idle clients take many: it must go on, and have room when they leave',
     alone: true,
     lastsMs: [0, 0],
-    problem: possible,
     begin: async (target) => {
       const node = anyNode(target);
       const files = target.draw.pick([128, 256, 512]);

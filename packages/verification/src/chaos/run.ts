@@ -11,7 +11,6 @@ import { FleetAccess } from './fleet-access.js';
 import { readFinals } from './members.js';
 import type { Network } from './network.js';
 import { Recorder } from './record.js';
-import { RoomListeners } from './room-listeners.js';
 import { SocketClients } from './socket-clients.js';
 import { Tampering } from './tampering.js';
 
@@ -36,8 +35,6 @@ const ATTEMPTS_MAX = 4;
 /** Clients work undisturbed for a while at the beginning and at the end. */
 const QUIET_MS = 1000;
 const LAST_WORDS_MS = 100;
-/** Clients in rooms at each node. */
-const LISTENERS_PER_NODE = 2;
 
 export async function run(options: RunOptions): Promise<Recorder> {
   const { seed, network, folder, kinds, tell, diskProblem } = options;
@@ -82,15 +79,6 @@ export async function run(options: RunOptions): Promise<Recorder> {
     keyed: () => habits.chance(0.3),
     attempts: ATTEMPTS_MAX,
   });
-  const listeners = new RoomListeners({
-    endpoint: (client) => {
-      const node = fleet.node(client % fleet.nodes.length);
-      return node.isUp ? { name: node.name, ...node.endpoint } : undefined;
-    },
-    token,
-    collection: () => clients.collection,
-    finding,
-  });
   const sockets = new SocketClients({
     places: fleet.nodes,
     token,
@@ -104,7 +92,6 @@ export async function run(options: RunOptions): Promise<Recorder> {
     await fleet.start();
     tell(`${fleet.nodes.length} nodes serve`);
     await clients.start(options.clients);
-    listeners.start(LISTENERS_PER_NODE * fleet.nodes.length);
     sockets.start(options.sockets);
     copies.start();
     await until(performance.now() + QUIET_MS, options.isInterrupted);
@@ -119,8 +106,6 @@ export async function run(options: RunOptions): Promise<Recorder> {
     await sockets.rest();
     await fleet.settle(false);
     await readFinals(fleet.members, clients.collections, recorder);
-    await listeners.check(recorder.finals);
-    tell(listeners.summary);
     await sockets.check(recorder.finals);
     tell(sockets.summary);
     await copies.check(recorder.finals);
@@ -129,7 +114,6 @@ export async function run(options: RunOptions): Promise<Recorder> {
     recorder.finding(error instanceof Error ? error.message : String(error));
   } finally {
     await clients.stop();
-    await listeners.stop();
     copies.stop();
     await sockets.stop();
     await fleet.close();
@@ -145,9 +129,8 @@ function possibleKinds(
   tampering: Tampering | null,
   tell: (text: string) => void,
 ): FaultKind[] {
-  const draw = new Draw(0, 'none');
   return kinds.filter(({ name, problem }) => {
-    const why = problem({ fleet, tampering, draw, finding: () => {} });
+    const why = problem?.({ fleet, tampering }) ?? null;
     if (why !== null) tell(`${name} is left out: ${why}`);
     return why === null;
   });

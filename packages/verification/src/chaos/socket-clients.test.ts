@@ -35,7 +35,14 @@ class Run {
 test('clients of a node that is well find nothing wrong, and notice what is missing in the end', async () => {
   const node = await RealNode.start({ listen_client_port: FREE_PORT, drain_delay_ms: 0 });
   const endpoint = { host: '127.0.0.1', port: node.nativePort };
-  const place: SocketPlace = { name: 'node', isUp: true, socketEndpoint: endpoint, drains: [] };
+  const api = { host: '127.0.0.1', port: node.port };
+  const place: SocketPlace = {
+    name: 'node',
+    isUp: true,
+    endpoint: api,
+    socketEndpoint: endpoint,
+    drains: [],
+  };
   const run = new Run([place], () => node.authorization.replace(/^Bearer /, ''));
   try {
     await node.value('//stuff', SET_UP);
@@ -86,6 +93,8 @@ test.each([true, false])('a node that is stopped has to tell its sessions: %s', 
     get isUp() {
       return isUp;
     },
+    // Nobody is there: its client goes on to the other one.
+    endpoint: { host: '127.0.0.1', port: 1 },
     socketEndpoint: { host: '127.0.0.1', port },
     drains,
   };

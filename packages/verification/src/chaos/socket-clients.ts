@@ -1,6 +1,6 @@
 /**
- * Clients of the native protocol, each with one session at a time, at whatever node is up: they ask, run procedures, are in the room of
- * the collection and tell others what happens there. Whatever ends a session, its client goes to another node, repeats there what has a
+ * Clients of the native protocol, over TCP and over WebSockets, each with one session at a time, at whatever node is up: they ask, run
+ * procedures, are in the room of the collection and tell others what happens there. Whatever ends a session, its client goes to another node, repeats there what has a
  * name and was not answered, and joins again. What they did stands in the history of all; what they hear is held against what all
  * others hear. A session that a node ends which is stopped in order was told so.
  */
@@ -13,6 +13,7 @@ import {
   SocketError,
   type SocketEvent,
   type SocketOptions,
+  WebSocketChannel,
   type WireValue,
 } from '@althing/client';
 import { within } from '@althing/node/testing';
@@ -29,6 +30,8 @@ import type { Endpoint } from './requests.js';
 export interface SocketPlace {
   readonly name: string;
   readonly isUp: boolean;
+  /** The API, which WebSockets go to. */
+  readonly endpoint: Endpoint;
   readonly socketEndpoint: Endpoint;
   /** When it was stopped in order, and ended in order. */
   readonly drains: readonly { readonly begin: number; readonly end: number }[];
@@ -177,7 +180,7 @@ export class SocketClients {
     const up = places.filter(({ isUp }) => isUp);
     if (up.length === 0) return;
     const place = draw.pick(up);
-    const socket = await connected(place.socketEndpoint);
+    const socket = await connected(place, draw.chance(0.5));
     const hearings = new Map<string, Hearing>();
     const who = `${name} at ${place.name}`;
     const begun = {
@@ -404,8 +407,10 @@ function knownAfter(error: unknown): Pick<Operation, 'outcome' | 'error'> & { re
 }
 
 /** A connection; one that comes too late is closed. */
-function connected(place: Endpoint): Promise<SocketClient> {
-  const connecting = SocketClient.connect(place);
+function connected({ endpoint, socketEndpoint }: SocketPlace, isWebSocket: boolean): Promise<SocketClient> {
+  const connecting = isWebSocket
+    ? WebSocketChannel.open(endpoint, '/@ws').then((channel) => new SocketClient(channel))
+    : SocketClient.connect(socketEndpoint);
   return within(connecting, 'a connection', ANSWER_MS).catch((error: unknown) => {
     connecting.then(
       (late) => late.close(),

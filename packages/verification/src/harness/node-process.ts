@@ -2,10 +2,10 @@
  * A real node in a process of its own, started through the command line, with storage that is thrown away.
  */
 import { mkdtempSync, rmSync, statfsSync } from 'node:fs';
-import { get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePorts, Launched, SERVE, variablesOf } from '@althing/node/testing';
+import { freePorts, Launched, SERVE, variablesOf, within } from '@althing/node/testing';
+import { probe } from './probe.js';
 
 export interface NodeProcessOptions {
   /** Settings by key, on top of ports, storage and a quiet log. */
@@ -46,12 +46,14 @@ export class NodeProcess {
   /** Settles when the process has ended: its exit code, or the signal that ended it. */
   readonly ended: Promise<number | NodeJS.Signals>;
   readonly #process: Launched;
+  readonly #statusPort: number;
 
   private constructor(launched: Launched, { apiPort, statusPort, folder }: NodePlace) {
     this.#process = launched;
     this.pid = launched.pid;
     this.port = apiPort;
     this.url = `http://127.0.0.1:${apiPort}`;
+    this.#statusPort = statusPort;
     this.statusUrl = `http://127.0.0.1:${statusPort}`;
     this.folder = folder;
     this.ended = launched.ended.then(({ code, signal }) => code ?? signal ?? 1);
@@ -99,12 +101,9 @@ export class NodeProcess {
   /** Stops the node as an operator would, and removes its data; gives its exit code, or why it has none. */
   async stop(): Promise<number | string> {
     this.#process.signal('SIGTERM');
-    let timer: NodeJS.Timeout | undefined;
-    const timeout = new Promise<string>((resolve) => {
-      timer = setTimeout(() => resolve(`still running ${stopTimeoutMs} ms after SIGTERM`), stopTimeoutMs);
-    });
-    const result = await Promise.race([this.ended, timeout]);
-    clearTimeout(timer);
+    const result = await within(this.ended, 'the end of the node', stopTimeoutMs).catch((error) =>
+      String(error),
+    );
     await this.discard();
     return result;
   }
@@ -128,7 +127,7 @@ export class NodeProcess {
     const deadline = performance.now() + startTimeoutMs;
     while (performance.now() < deadline) {
       if (!this.isRunning) return this.ended;
-      if ((await statusOf(`${this.statusUrl}/ready`)) === 200) return undefined;
+      if ((await probe('127.0.0.1', this.#statusPort, '/ready')).status === 200) return undefined;
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
     return `not ready after ${startTimeoutMs} ms`;
@@ -178,15 +177,4 @@ export const smallNode: Readonly<Record<string, string>> = {
 function inheritedEnvironment(): Record<string, string | undefined> {
   const entries = Object.entries(process.env);
   return Object.fromEntries(entries.filter(([name]) => !/^(SERVICE|THINGSDB)_/.test(name)));
-}
-
-function statusOf(url: string): Promise<number | undefined> {
-  return new Promise((resolve) => {
-    const request = get(url, { agent: false, timeout: 5000 }, (response) => {
-      response.resume();
-      response.on('close', () => resolve(response.statusCode));
-    });
-    request.on('timeout', () => request.destroy());
-    request.on('error', () => resolve(undefined));
-  });
 }

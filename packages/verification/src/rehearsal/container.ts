@@ -1,8 +1,8 @@
 /** A container of a service: a process with the image's environment, an address and a host name of its own. */
 import { appendFileSync, closeSync, openSync } from 'node:fs';
-import { get } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Launched, type LaunchOptions, until, within } from '@althing/node/testing';
+import { probe } from '../harness/probe.js';
 import type { Service } from './compose.js';
 import type { Machine } from './machine.js';
 
@@ -153,16 +153,8 @@ export class Container {
   }
 
   /** The status of a path of the status port; 0 when nobody answers. */
-  probe(path: string): Promise<number> {
-    return new Promise((resolve) => {
-      const options = { host: this.address, port: STATUS_PORT, path, agent: false, timeout: 2000 } as const;
-      const asked = get(options, (response) => {
-        response.resume();
-        resolve(response.statusCode ?? 0);
-      });
-      asked.on('timeout', () => asked.destroy());
-      asked.on('error', () => resolve(0));
-    });
+  async probe(path: string): Promise<number> {
+    return (await probe(this.address, STATUS_PORT, path)).status;
   }
 
   private async again(how: string): Promise<void> {
