@@ -1,5 +1,6 @@
 /** Calls that are only tried out. */
 import { ErrorCode, QueryError } from '../error.js';
+import { writeInfo } from '../pack/info.js';
 import { JsonWriter } from '../pack/json-writer.js';
 import { MsgpackWriter } from '../pack/msgpack-writer.js';
 import { SliceOver } from '../run/meter.js';
@@ -10,7 +11,7 @@ import { Future } from '../value/future.js';
 import type { Value } from '../value/value.js';
 import type { Call, Outcome } from './call.js';
 import { type Executor, secretOf } from './executor.js';
-import { writeChanges, writeError, writeExplanation } from './explain.js';
+import { changesOf, errorInfo, explanationOf } from './explain.js';
 
 /** Lets a call that has begun count what it does, if it is only tried out; with `explain`, by statement. */
 export function beginDryRun({ runtime: rt }: Executor, { dryRun }: Call, transaction: Transaction): void {
@@ -37,15 +38,14 @@ export function endDryRun(
     value instanceof Future ? null : value,
     call,
     1 + (futures === 0 ? 0 : 1) + (profile === null ? 0 : 1),
-    (sink) => {
+    () => {
       // Things that nothing refers to any more go at the end of a change, when its result is packed.
       transaction.finish();
-      writeChanges(sink, tally);
-      if (futures > 0) {
-        sink.key('futures');
-        sink.int(futures);
-      }
-      if (profile !== null) writeExplanation(sink, rt, profile);
+      return {
+        changes: changesOf(tally),
+        futures: futures > 0 ? futures : undefined,
+        explain: profile === null ? undefined : explanationOf(rt, profile),
+      };
     },
   );
   const secret = secretOf(rt.secrets);
@@ -71,11 +71,11 @@ export function explainFailure(
   if (profile === null || tally === null || !isOfCode) return null;
   transaction.endRun();
   const sink = format === 'json' ? new JsonWriter() : new MsgpackWriter();
-  sink.beginMap(3);
-  writeError(sink, error);
-  writeChanges(sink, tally);
-  writeExplanation(sink, rt, profile);
-  sink.endMap();
+  writeInfo(sink, {
+    error: errorInfo(error),
+    changes: changesOf(tally),
+    explain: explanationOf(rt, profile),
+  });
   const result = sink instanceof JsonWriter ? sink.take() : sink.out.take();
   return { kind: 'value', result, change: null, secret: secretOf(rt.secrets) };
 }

@@ -10,6 +10,7 @@ import type { User } from '../admin/user.js';
 import { ByteWriter } from '../bytes.js';
 import { ErrorCode, operationError, QueryError } from '../error.js';
 import { extensionsOf } from '../functions/conversion.js';
+import { type InfoFields, writeFields } from '../pack/info.js';
 import { JSON_NESTING_MAX, JsonWriter } from '../pack/json-writer.js';
 import { packRequest } from '../pack/module-answer.js';
 import { MsgpackWriter } from '../pack/msgpack-writer.js';
@@ -196,13 +197,13 @@ export class Executor {
   /**
    * Packs a map with a value and what there is to tell of it.
    *
-   * @param tell writes the other entries, `count` of them, when the value is packed
+   * @param told gives the other fields, `count` of them, when the value is packed
    */
   packTold(
     value: Value,
     { format, scope }: Pick<Call, 'format' | 'scope'>,
     count: number,
-    tell: (sink: Sink) => void,
+    told: () => InfoFields,
   ): string | Uint8Array {
     const isText = format === 'json';
     const sink = isText ? new JsonWriter() : new MsgpackWriter();
@@ -212,7 +213,7 @@ export class Executor {
     const { profile } = this.runtime;
     if (profile === null) this.packInto(sink, value, scope, nestingMax);
     else profile.within(profile.packing, () => this.packInto(sink, value, scope, nestingMax));
-    tell(sink);
+    writeFields(sink, told());
     sink.endMap();
     return sink instanceof JsonWriter ? sink.take() : sink.out.take();
   }

@@ -13,11 +13,12 @@
 import { placesInDefinition, positionOf } from '@althing/language';
 import { Privilege } from '../admin/privileges.js';
 import { errorName, type QueryError } from '../error.js';
-import type { Sink } from '../pack/walk.js';
+import type { Info, InfoFields } from '../pack/info.js';
 import type { Profile, Search, StatementFigures, Usage } from '../run/profile.js';
 import type { Runtime } from '../run/runtime.js';
 import { sortKindOf } from '../schema/index-def.js';
 import type { Tally } from '../state/tally.js';
+import { Float } from '../value/scalars.js';
 import { toldPlaces } from './told-places.js';
 
 /** Statements that are told at most. */
@@ -32,57 +33,32 @@ const NOTES_MAX = 10;
 /** Things that a closure looks at in vain before an index is worth a word. */
 const SEARCHED_MIN = 100;
 
-export function writeExplanation(sink: Sink, rt: Runtime, profile: Profile): void {
+export function explanationOf(rt: Runtime, profile: Profile): Info {
   const total = profile.total();
   const shown = rt.access.has(Privilege.QUERY | Privilege.CHANGE) ? costliest(profile) : null;
   const leftOff = shown === null ? 0 : countRun(profile) - shown.length + profile.uncounted;
-  sink.key('explain');
-  sink.beginMap(7 + (shown === null ? 0 : 1) + (leftOff === 0 ? 0 : 1));
-  writeUsage(sink, total);
-  writeInt(sink, 'memory', total.memoryBytes);
-  sink.key('packing');
-  sink.beginMap(5);
-  writeUsage(sink, profile.packing.own);
-  sink.endMap();
-  if (shown !== null) {
-    const placeOf = places(rt);
-    sink.key('statements');
-    sink.beginArray(shown.length);
-    for (const figures of shown) writeStatement(sink, rt, figures, placeOf(figures));
-    sink.endArray();
-  }
-  if (leftOff > 0) writeInt(sink, 'left_off', leftOff);
-  sink.endMap();
+  const placeOf = places(rt);
+  return {
+    ...usageOf(total),
+    memory: total.memoryBytes,
+    packing: usageOf(profile.packing.own),
+    statements: shown?.map((figures) => statementOf(rt, figures, placeOf(figures))),
+    left_off: leftOff > 0 ? leftOff : undefined,
+  };
 }
 
 /** The error of a run that failed, as answers over HTTP tell it. */
-export function writeError(sink: Sink, error: QueryError): void {
+export function errorInfo(error: QueryError): Info {
   const [place] = toldPlaces(error);
-  sink.key('error');
-  sink.beginMap(3 + (place === undefined ? 0 : 2));
-  writeInt(sink, 'code', error.code);
-  writeText(sink, 'name', errorName(error.code));
-  writeText(sink, 'message', error.message);
-  if (place !== undefined) {
-    sink.key('at');
-    sink.beginMap(4);
-    writeInt(sink, 'line', place.line);
-    writeInt(sink, 'column', place.column);
-    writeInt(sink, 'offset', place.offset);
-    writeInt(sink, 'length', place.length);
-    sink.endMap();
-    writeName(sink, 'in', place.in);
-  }
-  sink.endMap();
+  const { code, message } = error;
+  if (place === undefined) return { code, name: errorName(code), message };
+  const { line, column, offset, length } = place;
+  return { code, name: errorName(code), message, at: { line, column, offset, length }, in: place.in };
 }
 
 /** How many there are of each category that a dry run counted. */
-export function writeChanges(sink: Sink, tally: Tally): void {
-  const counts = tally.entries();
-  sink.key('changes');
-  sink.beginMap(counts.length);
-  for (const [category, count] of counts) writeInt(sink, category, count);
-  sink.endMap();
+export function changesOf(tally: Tally): InfoFields {
+  return Object.fromEntries(tally.entries());
 }
 
 function countRun({ statements }: Profile): number {
@@ -148,44 +124,33 @@ function firstLine(code: string): string {
   return isWhole ? line : `${Array.from(line).slice(0, CODE_LENGTH_MAX).join('')} ..`;
 }
 
-function writeStatement(sink: Sink, rt: Runtime, figures: StatementFigures, place: Shown): void {
-  const { runs, own, totalMs, totalSteps, memoryBytes, changes } = figures;
+function statementOf(rt: Runtime, figures: StatementFigures, place: Shown): Info {
+  const { runs, own, totalMs, totalSteps, memoryBytes } = figures;
+  const changes = changesOf(figures.changes);
   const indexes = [...figures.indexUses.values()].slice(0, NOTES_MAX);
   const hints = [...figures.searches.values()]
     .flatMap((search) => hintOf(rt, search) ?? [])
     .slice(0, NOTES_MAX);
-  const hasChanges = changes.entries().length > 0;
-  sink.beginMap(13 + [hasChanges, indexes.length > 0, hints.length > 0].filter(Boolean).length);
-  writeName(sink, 'in', place.in);
-  writeInt(sink, 'line', place.line);
-  writeInt(sink, 'column', place.column);
-  writeText(sink, 'code', place.code);
-  writeInt(sink, 'runs', runs);
-  writeUsage(sink, own);
-  writeMs(sink, 'total_ms', totalMs);
-  writeInt(sink, 'total_steps', totalSteps);
-  writeInt(sink, 'memory', memoryBytes);
-  if (hasChanges) writeChanges(sink, changes);
-  if (indexes.length > 0) {
-    sink.key('indexes');
-    sink.beginArray(indexes.length);
-    for (const { type, index, lookUps, entries } of indexes) {
-      sink.beginMap(4);
-      writeText(sink, 'type', type);
-      writeText(sink, 'index', index);
-      writeInt(sink, 'look_ups', lookUps);
-      writeInt(sink, 'entries', entries);
-      sink.endMap();
-    }
-    sink.endArray();
-  }
-  if (hints.length > 0) {
-    sink.key('hints');
-    sink.beginArray(hints.length);
-    for (const hint of hints) sink.str(hint);
-    sink.endArray();
-  }
-  sink.endMap();
+  const indexOf = ({ type, index, lookUps, entries }: (typeof indexes)[number]): Info => ({
+    type,
+    index,
+    look_ups: lookUps,
+    entries,
+  });
+  return {
+    in: place.in,
+    line: place.line,
+    column: place.column,
+    code: place.code,
+    runs,
+    ...usageOf(own),
+    total_ms: msOf(totalMs),
+    total_steps: totalSteps,
+    memory: memoryBytes,
+    changes: Object.keys(changes).length > 0 ? changes : undefined,
+    indexes: indexes.length > 0 ? indexes.map(indexOf) : undefined,
+    hints: hints.length > 0 ? hints : undefined,
+  };
 }
 
 /** A word on a search that an index would serve, or does already; null where none would. */
@@ -202,32 +167,11 @@ function hintOf({ store }: Runtime, { type, property, things }: Search): string 
     : `${looked}: one_by and all_by find them by the index \`${index.def.name}\`${part}`;
 }
 
-function writeUsage(sink: Sink, { ms, steps, fromMemory, fromDisk, records }: Usage): void {
-  writeMs(sink, 'ms', ms);
-  writeInt(sink, 'steps', steps);
-  writeInt(sink, 'from_memory', fromMemory);
-  writeInt(sink, 'from_disk', fromDisk);
-  writeInt(sink, 'records', records);
+function usageOf({ ms, steps, fromMemory, fromDisk, records }: Usage): InfoFields {
+  return { ms: msOf(ms), steps, from_memory: fromMemory, from_disk: fromDisk, records };
 }
 
 /** Milliseconds, to the microsecond. */
-function writeMs(sink: Sink, key: string, ms: number): void {
-  sink.key(key);
-  sink.float(Math.round(ms * 1000) / 1000);
-}
-
-function writeInt(sink: Sink, key: string, value: number): void {
-  sink.key(key);
-  sink.int(value);
-}
-
-function writeText(sink: Sink, key: string, value: string): void {
-  sink.key(key);
-  sink.str(value);
-}
-
-function writeName(sink: Sink, key: string, name: string | null): void {
-  sink.key(key);
-  if (name === null) sink.nil();
-  else sink.str(name);
+function msOf(ms: number): Float {
+  return new Float(Math.round(ms * 1000) / 1000);
 }

@@ -1,12 +1,12 @@
 import { lookupError, operationError, type QueryError, quotaError, valueError } from '../error.js';
 import { BACKUPS_MAX, type BackupInfo } from '../node-view.js';
-import { MsgpackWriter } from '../pack/msgpack-writer.js';
+import { packInfo } from '../pack/info.js';
 import { type Entry, func, In, OPERATE } from '../run/builtin.js';
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import { List } from '../value/containers.js';
 import { DateTimeValue } from '../value/datetime-value.js';
-import { MpData } from '../value/scalars.js';
+import type { MpData } from '../value/scalars.js';
 
 /** Backups that a node takes by itself. */
 export const BACKUPS: readonly Entry[] = [
@@ -127,35 +127,18 @@ function unknownBackup(number: number | bigint): QueryError {
 
 function infoOf(backup: BackupInfo): MpData {
   const { nextRun, repeat, maxFiles, result, files } = backup;
-  const out = new MsgpackWriter();
   const repeats = repeat > 0;
-  out.beginMap(4 + (nextRun === null ? 0 : 1) + (repeats ? 2 : 0) + (result === null ? 0 : 2));
-  out.key('id');
-  out.int(backup.id);
-  out.key('created_at');
-  out.int(backup.createdAt);
-  out.key('file_template');
-  out.str(backup.template);
-  if (nextRun !== null) {
-    out.key('next_run');
-    out.str(nextRun === 'pending' ? nextRun : timeText(nextRun));
-  }
-  if (repeats) {
-    out.key('repeat');
-    out.int(repeat);
-    out.key('max_files');
-    out.int(maxFiles);
-  }
-  if (result !== null) {
-    out.key('result_message');
-    out.str(result.message);
-    out.key('result_code');
-    out.int(result.code);
-  }
-  out.key('files');
-  out.beginArray(files.length);
-  for (const file of files) out.str(file);
-  return new MpData(out.out.take());
+  return packInfo({
+    id: backup.id,
+    created_at: backup.createdAt,
+    file_template: backup.template,
+    next_run: nextRun === null ? undefined : nextRun === 'pending' ? nextRun : timeText(nextRun),
+    repeat: repeats ? repeat : undefined,
+    max_files: repeats ? maxFiles : undefined,
+    result_message: result?.message,
+    result_code: result?.code,
+    files,
+  });
 }
 
 /** `2026-01-31 02:30:00Z` */

@@ -16,14 +16,14 @@ import {
   typeError,
   valueError,
 } from '../error.js';
-import { MsgpackWriter } from '../pack/msgpack-writer.js';
+import { type Info, packInfo } from '../pack/info.js';
 import { CHANGES_ROOT, type Entry, func, In } from '../run/builtin.js';
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import { assertName } from '../schema/name.js';
 import { type TypeSize, typeSizes } from '../state/sizes.js';
 import { List } from '../value/containers.js';
-import { MpData } from '../value/scalars.js';
+import type { MpData } from '../value/scalars.js';
 import { typeName, type Value } from '../value/value.js';
 import { commitCount } from './history.js';
 import { targetOf } from './users.js';
@@ -130,12 +130,7 @@ export const COLLECTIONS: readonly Entry[] = [
   }),
   func('time_zones_info', {
     doc: 'The names of all known time zones.',
-    run: () => {
-      const out = new MsgpackWriter();
-      out.beginArray(ZONE_NAMES.length);
-      for (const name of ZONE_NAMES) out.str(name);
-      return new MpData(out.out.take());
-    },
+    run: () => packInfo(ZONE_NAMES),
   }),
 ];
 export function nameOrId(): p.Param<string | number | bigint> {
@@ -207,63 +202,31 @@ function setDefaults(rt: Runtime, target: Target, change: Partial<ScopeDefaults>
 /** A collection begins with its root thing. Until its group is open here it is taken for new. */
 const NEW_COLLECTION = { things: 1, nextId: 2 } as const;
 
-function writeSizes(out: MsgpackWriter, sizes: readonly TypeSize[]): void {
-  out.key('types');
-  out.beginArray(sizes.length);
-  for (const { name, instances, memoryBytes, diskBytes } of sizes) {
-    out.beginMap(4);
-    out.key('name');
-    out.str(name);
-    out.key('instances');
-    out.int(instances);
-    out.key('memory_bytes');
-    out.int(memoryBytes);
-    out.key('disk_bytes');
-    out.int(diskBytes);
-  }
-}
-
 /** @param hasTypes whether the types are told, too, which takes some reading */
 function collectionInfo(rt: Runtime, collection: CollectionInfo, hasTypes: boolean): MpData {
   const store = rt.catalog.collection(collection.id)?.store;
   const keep = rt.root.feedKeeping.of(collection.id);
-  const out = new MsgpackWriter();
-  out.beginMap((hasTypes ? 12 : 11) + (keep.bytes > 0 ? 1 : 0));
-  out.key('collection_id');
-  out.int(collection.id);
-  out.key('name');
-  out.str(collection.name);
-  out.key('created_at');
-  out.int(collection.createdAt);
-  out.key('things');
-  out.int(store?.thingCount ?? NEW_COLLECTION.things);
-  out.key('time_zone');
-  out.str(collection.timeZone);
-  out.key('default_deep');
-  out.int(collection.deep);
-  out.key('next_free_id');
-  out.int(store?.nextId ?? NEW_COLLECTION.nextId);
-  out.key('commit_history');
-  const commits = commitCount(rt, collection.id);
-  if (commits === null) out.str('disabled');
-  else out.int(commits);
-  out.key('ano_types');
-  out.int(0);
-  out.key('memory_bytes');
-  out.int(store?.bytes ?? 0);
-  out.key('disk_bytes');
-  const onDisk = rt.environment.node?.collectionBytes(collection.id) ?? null;
-  if (onDisk === null) out.nil();
-  else out.int(onDisk);
-  if (keep.bytes > 0) {
-    out.key('feed');
-    out.beginMap(2);
-    out.key('keep_mb');
-    out.int(keep.bytes / (1024 * 1024));
-    out.key('keep_s');
-    out.int(keep.seconds);
-    out.endMap();
-  }
-  if (hasTypes) writeSizes(out, store === undefined ? [] : typeSizes(store, (units) => rt.charge(units)));
-  return new MpData(out.out.take());
+  const sizes = (): readonly TypeSize[] =>
+    store === undefined ? [] : typeSizes(store, (units) => rt.charge(units));
+  const sizeInfo = ({ name, instances, memoryBytes, diskBytes }: TypeSize): Info => ({
+    name,
+    instances,
+    memory_bytes: memoryBytes,
+    disk_bytes: diskBytes,
+  });
+  return packInfo({
+    collection_id: collection.id,
+    name: collection.name,
+    created_at: collection.createdAt,
+    things: store?.thingCount ?? NEW_COLLECTION.things,
+    time_zone: collection.timeZone,
+    default_deep: collection.deep,
+    next_free_id: store?.nextId ?? NEW_COLLECTION.nextId,
+    commit_history: commitCount(rt, collection.id) ?? 'disabled',
+    ano_types: 0,
+    memory_bytes: store?.bytes ?? 0,
+    disk_bytes: rt.environment.node?.collectionBytes(collection.id) ?? null,
+    feed: keep.bytes > 0 ? { keep_mb: keep.bytes / (1024 * 1024), keep_s: keep.seconds } : undefined,
+    types: hasTypes ? sizes().map(sizeInfo) : undefined,
+  });
 }

@@ -1,7 +1,7 @@
 /** Entries of the table in words: what `help` gives, and the page docs/functions.md. */
 
 import { privilegeText } from '../admin/privileges.js';
-import type { MsgpackWriter } from '../pack/msgpack-writer.js';
+import type { Info } from '../pack/info.js';
 import { type ChangeRule, type Entry, In } from '../run/builtin.js';
 import { tagName, typeName } from '../value/value.js';
 import { CONSTANTS } from './constants.js';
@@ -52,37 +52,16 @@ function conditions({ in: scopes, instances, needs }: Entry): string[] {
  *   {name, on: types of the receiver, or nil for a function, params: [{name, type, optional}], rest: {name, type} or nil,
  *    doc, scopes: some of collection, thingsdb, node, changes: yes, modifies, modifies stored, or nil}
  */
-export function writeEntry(out: MsgpackWriter, entry: Entry): void {
-  out.beginMap(7);
-  out.key('name');
-  out.str(entry.name);
-  out.key('on');
-  if (entry.on === null) out.nil();
-  else writeStrings(out, entry.on.map(tagName));
-  out.key('params');
-  out.beginArray(entry.params.length);
-  for (const { name, type, optional } of entry.params) {
-    out.beginMap(3);
-    writeParam(out, name, type);
-    out.key('optional');
-    out.bool(optional);
-  }
-  out.key('rest');
-  if (entry.rest === null) out.nil();
-  else {
-    out.beginMap(2);
-    writeParam(out, entry.rest.name, entry.rest.type);
-  }
-  out.key('doc');
-  out.str([entry.doc, ...conditions({ ...entry, in: In.ALL })].join(' ').replaceAll('`', ''));
-  out.key('scopes');
-  writeStrings(
-    out,
-    SCOPES.filter(([bit]) => (entry.in & bit) !== 0).map(([, name]) => name),
-  );
-  out.key('changes');
-  if (entry.changes === null) out.nil();
-  else out.str(changeText(entry.changes));
+export function entryInfo(entry: Entry): Info {
+  return {
+    name: entry.name,
+    on: entry.on?.map(tagName) ?? null,
+    params: entry.params.map(({ name, type, optional }) => ({ name, type, optional })),
+    rest: entry.rest === null ? null : { name: entry.rest.name, type: entry.rest.type },
+    doc: [entry.doc, ...conditions({ ...entry, in: In.ALL })].join(' ').replaceAll('`', ''),
+    scopes: SCOPES.filter(([bit]) => (entry.in & bit) !== 0).map(([, name]) => name),
+    changes: entry.changes === null ? null : changeText(entry.changes),
+  };
 }
 
 const SCOPES = [
@@ -90,18 +69,6 @@ const SCOPES = [
   [In.ROOT, 'thingsdb'],
   [In.NODE, 'node'],
 ] as const;
-
-function writeParam(out: MsgpackWriter, name: string, type: string): void {
-  out.key('name');
-  out.str(name);
-  out.key('type');
-  out.str(type);
-}
-
-function writeStrings(out: MsgpackWriter, texts: readonly string[]): void {
-  out.beginArray(texts.length);
-  for (const text of texts) out.str(text);
-}
 
 /** The page docs/functions.md. */
 export function functionsPage(entries: readonly Entry[]): string {

@@ -1,16 +1,15 @@
-import { Privilege } from '../admin/privileges.js';
-import { MsgpackWriter } from '../pack/msgpack-writer.js';
+import { type Info, packInfo } from '../pack/info.js';
 import { type Entry, func, In } from '../run/builtin.js';
 import { enumNamed } from '../run/enum.js';
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import type { EnumType } from '../schema/enum.js';
 import { List } from '../value/containers.js';
-import { Bytes, Float, MpData } from '../value/scalars.js';
+import { Bytes, Float, type MpData } from '../value/scalars.js';
 import { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import { defOf } from './enums.js';
-import { writeMethodsInfo } from './type-info.js';
+import { methodsInfo } from './type-info.js';
 
 /** Information on enums. */
 export const ENUM_INFO: readonly Entry[] = [
@@ -36,45 +35,29 @@ export const ENUM_INFO: readonly Entry[] = [
 function enumInfo(rt: Runtime, of: EnumType): MpData {
   const { id, name, createdAt, modifiedAt, methods } = defOf(of);
   const { members } = of;
-  const out = new MsgpackWriter();
   rt.charge(64 * (1 + members.length + methods.size));
-  out.beginMap(7);
-  out.key('enum_id');
-  out.int(id);
-  out.key('name');
-  out.str(name);
-  out.key('default');
-  out.str(of.default.name);
-  out.key('created_at');
-  out.int(createdAt);
-  out.key('modified_at');
-  if (modifiedAt === null) out.nil();
-  else out.int(modifiedAt);
-  out.key('members');
-  out.beginArray(members.length);
-  for (const member of members) {
-    out.beginArray(2);
-    out.str(member.name);
-    writeMemberValue(rt, out, member.value);
-  }
-  out.key('methods');
-  writeMethodsInfo(rt, out, methods, rt.access.has(Privilege.CHANGE));
-  return new MpData(out.out.take());
+  return packInfo({
+    enum_id: id,
+    name,
+    default: of.default.name,
+    created_at: createdAt,
+    modified_at: modifiedAt,
+    members: members.map((member) => [member.name, memberValue(rt, member.value)]),
+    methods: methodsInfo(rt, methods),
+  });
 }
 
 /** The value of a member; of a thing only the id. */
-function writeMemberValue(rt: Runtime, out: MsgpackWriter, value: Value): void {
+function memberValue(rt: Runtime, value: Value): Info {
+  if (typeof value === 'number' || typeof value === 'bigint' || value instanceof Float) return value;
   if (typeof value === 'string') {
     rt.charge(value.length);
-    out.str(value);
-  } else if (typeof value === 'number' || typeof value === 'bigint') out.int(value);
-  else if (value instanceof Float) out.float(value.value);
-  else if (value instanceof Bytes) {
+    return value;
+  }
+  if (value instanceof Bytes) {
     rt.charge(value.data.length);
-    out.bin(value.data);
-  } else if (value instanceof Thing) {
-    out.beginMap(1);
-    out.key(rt.schema.idNameOf(value));
-    out.int(value.id);
-  } else throw new Error('a member has a value of a kind that none can have');
+    return (sink) => sink.bin(value.data);
+  }
+  if (value instanceof Thing) return { [rt.schema.idNameOf(value)]: value.id };
+  throw new Error('a member has a value of a kind that none can have');
 }

@@ -1,9 +1,8 @@
 import { lookupError } from '../error.js';
-import { MsgpackWriter } from '../pack/msgpack-writer.js';
+import { packInfo } from '../pack/info.js';
 import { type Entry, func } from '../run/builtin.js';
 import * as p from '../run/params.js';
-import { MpData } from '../value/scalars.js';
-import { helpText, writeEntry } from './describe.js';
+import { entryInfo, helpText } from './describe.js';
 import { procedureHelp } from './procedures.js';
 
 /** Bytes of one entry in `functions_info()`, about. */
@@ -28,10 +27,7 @@ export const HELP: readonly Entry[] = [
     run: (rt) => {
       const { entries } = rt.functions;
       rt.charge(ENTRY_BYTES * entries.length);
-      const out = new MsgpackWriter();
-      out.beginArray(entries.length);
-      for (const entry of entries) writeEntry(out, entry);
-      return new MpData(out.out.take());
+      return packInfo(entries.map(entryInfo));
     },
   }),
 ];

@@ -1,5 +1,5 @@
 import { existsError, lookupError, operationError, quotaError, typeError, valueError } from '../error.js';
-import { MsgpackWriter } from '../pack/msgpack-writer.js';
+import { packInfo } from '../pack/info.js';
 import { CHANGES_COLLECTION, type Entry, func, In } from '../run/builtin.js';
 import { percentOf } from '../run/index-range.js';
 import { typeNamed } from '../run/instance.js';
@@ -26,7 +26,7 @@ import { IndexEditor } from '../state/parts/indexes.js';
 import type { Store } from '../state/store.js';
 import { READY, type TypeIndex } from '../state/type-index.js';
 import { List, listOf } from '../value/containers.js';
-import { MpData } from '../value/scalars.js';
+import type { MpData } from '../value/scalars.js';
 import { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import { needCommit } from './history.js';
@@ -218,38 +218,22 @@ function indexInfo(rt: Runtime, type: Type, index: TypeIndex): MpData {
   const { def, progress, tree } = index;
   const fields = defOf(type).fields;
   rt.charge(256);
-  const out = new MsgpackWriter();
-  out.beginMap(13);
-  out.key('name');
-  out.str(def.name);
-  out.key('type');
-  out.str(type.name);
-  out.key('fields');
-  out.beginArray(def.fields.length);
-  for (const id of def.fields) out.str(fields.find((field) => field.id === id)?.name ?? '');
-  out.key('unique');
-  out.bool(index.isUnique);
-  out.key('no_case');
-  out.bool(index.ignoresCase);
-  out.key('expires');
-  out.bool(isExpiring(def));
-  out.key('state');
-  out.str(progress.why !== null ? 'failed' : index.isReady ? 'ready' : 'building');
-  out.key('percent');
-  out.int(percentOf(index, type));
-  out.key('why');
-  if (progress.why === null) out.nil();
-  else out.str(progress.why);
-  out.key('entries');
-  out.int(tree.count);
   const { pages, bytes } = tree.measure(() => rt.charge(UNITS_PER_READ));
-  out.key('pages');
-  out.int(pages);
-  out.key('bytes');
-  out.int(bytes);
-  out.key('lookups');
-  out.int(index.lookUps);
-  return new MpData(out.out.take());
+  return packInfo({
+    name: def.name,
+    type: type.name,
+    fields: def.fields.map((id) => fields.find((field) => field.id === id)?.name ?? ''),
+    unique: index.isUnique,
+    no_case: index.ignoresCase,
+    expires: isExpiring(def),
+    state: progress.why !== null ? 'failed' : index.isReady ? 'ready' : 'building',
+    percent: percentOf(index, type),
+    why: progress.why,
+    entries: tree.count,
+    pages,
+    bytes,
+    lookups: index.lookUps,
+  });
 }
 
 function editorOf(rt: Runtime): IndexEditor {

@@ -9,6 +9,7 @@ import {
 import { Privilege } from '../admin/privileges.js';
 import { existsError, lookupError, operationError, quotaError, typeError, valueError } from '../error.js';
 import type { ModuleLook } from '../node-view.js';
+import { type Info, packInfo } from '../pack/info.js';
 import { isModulePath, type ModuleDefaults, type ModuleFunction } from '../pack/manifest.js';
 import { MsgpackWriter } from '../pack/msgpack-writer.js';
 import { MSGPACK_NESTING_MAX, pack } from '../pack/walk.js';
@@ -269,42 +270,22 @@ const NOT_INSTALLED: ModuleLook = {
 function moduleInfo(rt: Runtime, module: ModuleInfo): MpData {
   const { status, file, manifest, tasks, restarts } =
     rt.environment.node?.modules?.look(module.id) ?? NOT_INSTALLED;
-  const entries: [string, (out: MsgpackWriter) => void][] = [
-    ['name', (out) => out.str(module.name)],
-    ['created_at', (out) => out.int(module.createdAt)],
-    ['status', (out) => out.str(status)],
-    ['scope', (out) => textOrNil(out, scopeText(rt, module))],
-  ];
-  if (file !== null) entries.push(['file', (out) => out.str(file)]);
-  if (rt.access.has(Privilege.CHANGE, 'thingsdb')) {
-    entries.push(['conf', (out) => (module.conf.length === 0 ? out.nil() : out.packed(module.conf))]);
-  }
-  if (rt.scope.kind === 'node') {
-    entries.push(['tasks', (out) => out.int(tasks)], ['restarts', (out) => out.int(restarts)]);
-  }
-  if (manifest !== null) {
-    const { version, doc, defaults, exposes } = manifest;
-    entries.push(['version', (out) => out.str(version)]);
-    if (doc !== null) entries.push(['doc', (out) => out.str(doc)]);
-    if (hasDefaults(defaults)) entries.push(['defaults', (out) => writeDefaults(rt, out, defaults)]);
-    if (exposes.size > 0) entries.push(['exposes', (out) => writeExposes(rt, out, exposes)]);
-  }
-  return new MpData(mapOf(entries));
-}
-
-function mapOf(entries: readonly (readonly [string, (out: MsgpackWriter) => void])[]): Uint8Array {
-  const out = new MsgpackWriter();
-  out.beginMap(entries.length);
-  for (const [key, write] of entries) {
-    out.key(key);
-    write(out);
-  }
-  return out.out.take();
-}
-
-function textOrNil(out: MsgpackWriter, text: string | null): void {
-  if (text === null) out.nil();
-  else out.str(text);
+  const isOnNode = rt.scope.kind === 'node';
+  const conf = module.conf.length === 0 ? null : new MpData(module.conf);
+  return packInfo({
+    name: module.name,
+    created_at: module.createdAt,
+    status,
+    scope: scopeText(rt, module),
+    file: file ?? undefined,
+    conf: rt.access.has(Privilege.CHANGE, 'thingsdb') ? conf : undefined,
+    tasks: isOnNode ? tasks : undefined,
+    restarts: isOnNode ? restarts : undefined,
+    version: manifest?.version,
+    doc: manifest?.doc ?? undefined,
+    defaults: manifest === null ? undefined : defaultsInfo(rt, manifest.defaults),
+    exposes: manifest === null ? undefined : exposesInfo(rt, manifest.exposes),
+  });
 }
 
 function scopeText({ root }: Runtime, { scope }: ModuleInfo): string | null {
@@ -312,59 +293,35 @@ function scopeText({ root }: Runtime, { scope }: ModuleInfo): string | null {
   return `@collection:${root.collections.get(scope)?.name ?? '<unknown>'}`;
 }
 
-function hasDefaults({ deep, load, keys }: ModuleDefaults): boolean {
-  return deep !== null || load !== null || keys.size > 0;
+function defaultsInfo(rt: Runtime, { deep, load, keys }: ModuleDefaults): Info | undefined {
+  if (deep === null && load === null && keys.size === 0) return undefined;
+  const options = {
+    deep: 1,
+    ids: false,
+    store: null,
+    sizeMax: rt.limits.resultBytes,
+    nestingMax: MSGPACK_NESTING_MAX,
+    charge: (units: number) => rt.charge(units),
+  };
+  const values = [...keys].map(([key, value]): [string, Info] => [key, (sink) => pack(value, sink, options)]);
+  const own: [string, Info | null][] = [
+    ['deep', deep],
+    ['load', load],
+  ];
+  return new Map([...own.filter(([, value]) => value !== null), ...values]);
 }
 
-function writeDefaults(rt: Runtime, out: MsgpackWriter, { deep, load, keys }: ModuleDefaults): void {
-  out.beginMap((deep === null ? 0 : 1) + (load === null ? 0 : 1) + keys.size);
-  if (deep !== null) {
-    out.key('deep');
-    out.int(deep);
-  }
-  if (load !== null) {
-    out.key('load');
-    out.bool(load);
-  }
-  for (const [key, value] of keys) {
-    out.key(key);
-    pack(value, out, {
-      deep: 1,
-      ids: false,
-      store: null,
-      sizeMax: rt.limits.resultBytes,
-      nestingMax: MSGPACK_NESTING_MAX,
-      charge: (units) => rt.charge(units),
-    });
-  }
+function exposesInfo(rt: Runtime, exposes: ReadonlyMap<string, ModuleFunction>): Info | undefined {
+  if (exposes.size === 0) return undefined;
+  const sorted = [...exposes].sort(([a], [b]) => compareText(a, b));
+  return new Map(sorted.map(([name, exposed]) => [name, exposedInfo(rt, exposed)]));
 }
 
-function writeExposes(rt: Runtime, out: MsgpackWriter, exposes: ReadonlyMap<string, ModuleFunction>): void {
-  out.beginMap(exposes.size);
-  for (const [name, exposed] of [...exposes].sort(([a], [b]) => compareText(a, b))) {
-    out.key(name);
-    out.packed(mapOf(entriesOf(rt, exposed)));
-  }
-}
-
-function entriesOf(rt: Runtime, exposed: ModuleFunction): [string, (out: MsgpackWriter) => void][] {
+function exposedInfo(rt: Runtime, exposed: ModuleFunction): Info {
   if (exposed.kind === 'closure') {
     const { closure } = exposed;
-    return [
-      ['definition', (out) => out.str(closure.pretty())],
-      ['with_side_effects', (out) => out.bool(rt.needsChange(closure))],
-    ];
+    return { definition: closure.pretty(), with_side_effects: rt.needsChange(closure) };
   }
   const { doc, defaults, argmap } = exposed;
-  const entries: [string, (out: MsgpackWriter) => void][] = [];
-  if (doc !== '') entries.push(['doc', (out) => out.str(doc)]);
-  if (hasDefaults(defaults)) entries.push(['defaults', (out) => writeDefaults(rt, out, defaults)]);
-  entries.push([
-    'argmap',
-    (out) => {
-      out.beginArray(argmap.length);
-      for (const key of argmap) out.str(key);
-    },
-  ]);
-  return entries;
+  return { doc: doc === '' ? undefined : doc, defaults: defaultsInfo(rt, defaults), argmap };
 }

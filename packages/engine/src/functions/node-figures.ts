@@ -1,10 +1,10 @@
 import type { HistorySeries, MetricsHistory } from '../node-view.js';
-import { MsgpackWriter } from '../pack/msgpack-writer.js';
+import { type Info, type InfoFields, packInfo } from '../pack/info.js';
 import { type Entry, func, INSPECT, In } from '../run/builtin.js';
 import * as p from '../run/params.js';
 import type { Durations, RunFigures } from '../run/run-figures.js';
 import { List } from '../value/containers.js';
-import { Float, MpData } from '../value/scalars.js';
+import { Float, type MpData } from '../value/scalars.js';
 
 /** Figures of the node that runs the query: where its time goes. */
 export const NODE_FIGURES: readonly Entry[] = [
@@ -30,44 +30,33 @@ export const NODE_FIGURES: readonly Entry[] = [
 ];
 
 function historyEntry({ stepSeconds, times, series, marks }: MetricsHistory): MpData {
-  const out = new MsgpackWriter();
-  const names = [...new Set(series.map(({ name }) => name))];
-  out.beginMap(3 + names.length);
-  out.key('step');
-  out.int(stepSeconds);
-  out.key('times');
-  out.beginArray(times.length);
-  for (const time of times) out.int(time);
-  for (const name of names) {
-    out.key(name);
-    const parts = series.filter((each) => each.name === name);
-    if (parts[0]?.part !== null) out.beginMap(parts.length);
-    for (const each of parts) {
-      if (each.part !== null) out.key(each.part);
-      writeSeries(out, each);
+  const named = new Map<string, Info>();
+  for (const each of series) {
+    if (each.part === null) named.set(each.name, valuesOf(each));
+    else if (!named.has(each.name)) {
+      const parts = series.filter(({ name }) => name === each.name);
+      named.set(each.name, new Map(parts.map((one) => [one.part ?? '', valuesOf(one)])));
     }
   }
-  out.key('marks');
-  out.beginArray(marks.length);
-  for (const { at, kind, text } of marks) {
-    out.beginMap(3);
-    out.key('at');
-    out.int(at);
-    out.key('kind');
-    out.str(kind);
-    out.key('text');
-    out.str(text);
-  }
-  return new MpData(out.out.take());
+  return packInfo({
+    step: stepSeconds,
+    times,
+    ...Object.fromEntries(named),
+    marks: marks.map(({ at, kind, text }) => ({ at, kind, text })),
+  });
 }
 
-function writeSeries(out: MsgpackWriter, { values, isFloat }: HistorySeries): void {
-  out.beginArray(values.length);
-  for (const value of values) {
-    if (value === null) out.nil();
-    else if (isFloat) out.float(value);
-    else out.int(value);
-  }
+/** There may be thousands of them. */
+function valuesOf({ values, isFloat }: HistorySeries): Info {
+  return (sink) => {
+    sink.beginArray(values.length);
+    for (const value of values) {
+      if (value === null) sink.nil();
+      else if (isFloat) sink.float(value);
+      else sink.int(value);
+    }
+    sink.endArray();
+  };
 }
 
 interface Told {
@@ -77,36 +66,26 @@ interface Told {
 }
 
 function figuresEntry(key: string, name: string, { scope, figures, last }: Told): MpData {
-  const out = new MsgpackWriter();
-  out.beginMap(15);
-  out.key(key);
-  out.str(name);
-  out.key('scope');
-  out.str(scope);
-  out.key('count');
-  out.int(figures.count);
-  out.key('failures');
-  out.int(figures.failures);
-  writeDurations(out, 'run', figures.run);
-  writeDurations(out, 'wait', figures.wait);
-  out.key('things_read');
-  out.int(figures.thingsRead);
-  out.key('cold_reads');
-  out.int(figures.coldReads);
-  out.key('last');
-  out.int(last);
-  return new MpData(out.out.take());
+  return packInfo({
+    [key]: name,
+    scope,
+    count: figures.count,
+    failures: figures.failures,
+    ...durationsOf('run', figures.run),
+    ...durationsOf('wait', figures.wait),
+    things_read: figures.thingsRead,
+    cold_reads: figures.coldReads,
+    last,
+  });
 }
 
-function writeDurations(out: MsgpackWriter, name: string, durations: Durations): void {
-  const told = {
-    total: durations.totalMs,
-    mean: durations.meanMs,
-    p99: durations.quantileMs(0.99),
-    max: durations.maxMs,
+/** Durations in seconds. */
+function durationsOf(name: string, durations: Durations): InfoFields {
+  const seconds = (ms: number): Float => new Float(ms / 1000);
+  return {
+    [`${name}_total`]: seconds(durations.totalMs),
+    [`${name}_mean`]: seconds(durations.meanMs),
+    [`${name}_p99`]: seconds(durations.quantileMs(0.99)),
+    [`${name}_max`]: seconds(durations.maxMs),
   };
-  for (const [key, ms] of Object.entries(told)) {
-    out.key(`${name}_${key}`);
-    out.float(ms / 1000);
-  }
 }

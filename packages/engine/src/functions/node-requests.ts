@@ -1,9 +1,9 @@
 import type { ConnectionEntry, RequestEntry } from '../node-view.js';
-import { MsgpackWriter } from '../pack/msgpack-writer.js';
+import { packInfo } from '../pack/info.js';
 import { type Entry, func, INSPECT, In, OPERATE } from '../run/builtin.js';
 import * as p from '../run/params.js';
 import { List } from '../value/containers.js';
-import { Float, MpData } from '../value/scalars.js';
+import { Float, type MpData } from '../value/scalars.js';
 
 /** Connections and requests of the node that runs the query. */
 export const NODE_REQUESTS: readonly Entry[] = [
@@ -36,7 +36,7 @@ export const NODE_REQUESTS: readonly Entry[] = [
 
 function connectionEntry(entry: ConnectionEntry): MpData {
   const { id, transport, address, user, since, requests, count } = entry;
-  return packed({ id, transport, address, user, since, requests, count });
+  return packInfo({ id, transport, address, user, since, requests, count });
 }
 
 /** @param now Unix seconds */
@@ -44,7 +44,7 @@ function requestEntry(entry: RequestEntry, now: number): MpData {
   const { id, request, isRunning, waitsFor, ageMs, ranMs, user, address, from, scope, kind, text } = entry;
   const state = isRunning ? 'running' : 'waiting';
   const times = { since: new Float(now - ageMs / 1000), run: new Float(ranMs / 1000) };
-  return packed({
+  return packInfo({
     id,
     request,
     state,
@@ -57,18 +57,4 @@ function requestEntry(entry: RequestEntry, now: number): MpData {
     kind,
     text,
   });
-}
-
-function packed(values: Readonly<Record<string, string | number | Float | null>>): MpData {
-  const out = new MsgpackWriter();
-  const entries = Object.entries(values);
-  out.beginMap(entries.length);
-  for (const [key, value] of entries) {
-    out.key(key);
-    if (value === null) out.nil();
-    else if (typeof value === 'string') out.str(value);
-    else if (typeof value === 'number') out.int(value);
-    else out.float(value.value);
-  }
-  return new MpData(out.out.take());
 }

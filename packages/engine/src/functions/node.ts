@@ -14,13 +14,13 @@ import {
   type NodeEntry,
   type NodeInfoKey,
 } from '../node-view.js';
-import { MsgpackWriter } from '../pack/msgpack-writer.js';
+import { type Info, packInfo } from '../pack/info.js';
 import { CHANGES_ROOT, type Entry, func, In, OPERATE } from '../run/builtin.js';
 import { PositionsNeeded } from '../run/execution.js';
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import { List } from '../value/containers.js';
-import { MpData } from '../value/scalars.js';
+import { Float, type MpData } from '../value/scalars.js';
 import { commitCount } from './history.js';
 
 /** The node that runs the query, and the nodes of the cluster. */
@@ -247,100 +247,33 @@ function packed<K extends string>(
   floats: ReadonlySet<string>,
   values: Readonly<Record<K, string | number>>,
 ): MpData {
-  const out = new MsgpackWriter();
-  out.beginMap(keys.length);
-  for (const key of keys) {
+  const field = (key: K): [string, Info] => {
     const value = values[key];
-    out.key(key);
-    if (typeof value === 'string') out.str(value);
-    else if (floats.has(key)) out.float(value);
-    else out.int(value);
-  }
-  return new MpData(out.out.take());
+    return [key, typeof value === 'number' && floats.has(key) ? new Float(value) : value];
+  };
+  return packInfo(new Map(keys.map(field)));
 }
 
 function nodeEntry(entry: NodeEntry): MpData {
-  const out = new MsgpackWriter();
-  out.beginMap(9);
-  out.key('node_id');
-  out.int(entry.number);
-  out.key('syntax_version');
-  out.str('v1');
-  out.key('status');
-  out.str(entry.status);
-  out.key('zone');
-  out.int(entry.zone);
-  out.key('committed_change_id');
-  out.int(entry.committed);
-  out.key('stored_change_id');
-  out.int(entry.stored);
-  out.key('node_name');
-  out.str(entry.name);
-  out.key('port');
-  out.int(entry.port);
-  out.key('stream');
-  if (entry.stream === null) out.nil();
-  else out.str(entry.stream);
-  return new MpData(out.out.take());
+  return packInfo({
+    node_id: entry.number,
+    syntax_version: 'v1',
+    status: entry.status,
+    zone: entry.zone,
+    committed_change_id: entry.committed,
+    stored_change_id: entry.stored,
+    node_name: entry.name,
+    port: entry.port,
+    stream: entry.stream,
+  });
 }
 
 function groupEntry(entry: GroupEntry): MpData {
-  const out = new MsgpackWriter();
-  out.beginMap(10);
-  out.key('scope');
-  out.str(entry.scope);
-  out.key('role');
-  out.str(entry.role);
-  out.key('leader');
-  if (entry.leader === null) out.nil();
-  else out.int(entry.leader);
-  out.key('applied');
-  out.int(entry.applied);
-  for (const key of ['voters', 'learners'] as const) {
-    out.key(key);
-    out.beginArray(entry[key].length);
-    for (const number of entry[key]) out.int(number);
-  }
-  for (const key of ['term', 'commit', 'last'] as const) {
-    const value = entry[key];
-    out.key(key);
-    if (value === null) out.nil();
-    else out.int(value);
-  }
-  writeMembers(out, entry.members);
-  return new MpData(out.out.take());
-}
-
-function writeMembers(out: MsgpackWriter, members: GroupEntry['members']): void {
-  out.key('members');
-  if (members === null) {
-    out.nil();
-    return;
-  }
-  out.beginArray(members.length);
-  for (const { node, match, state } of members) {
-    out.beginMap(3);
-    out.key('node');
-    out.int(node);
-    out.key('match');
-    out.int(match);
-    out.key('state');
-    out.str(state);
-  }
+  const { scope, role, leader, applied, voters, learners, term, commit, last, members } = entry;
+  const told = members?.map(({ node, match, state }) => ({ node, match, state })) ?? null;
+  return packInfo({ scope, role, leader, applied, voters, learners, term, commit, last, members: told });
 }
 
 function levelEntry({ level, known, waitsFor, warnings }: ClusterEntry): MpData {
-  const out = new MsgpackWriter();
-  out.beginMap(4);
-  out.key('level');
-  out.int(level);
-  out.key('known');
-  out.int(known);
-  out.key('waits_for');
-  out.beginArray(waitsFor.length);
-  for (const name of waitsFor) out.str(name);
-  out.key('warnings');
-  out.beginArray(warnings.length);
-  for (const warning of warnings) out.str(warning);
-  return new MpData(out.out.take());
+  return packInfo({ level, known, waits_for: waitsFor, warnings });
 }

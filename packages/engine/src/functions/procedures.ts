@@ -1,7 +1,7 @@
 import { closureDoc, parseClosure } from '@althing/language';
 import { Privilege } from '../admin/privileges.js';
 import { existsError, lookupError, quotaError, valueError } from '../error.js';
-import { MsgpackWriter } from '../pack/msgpack-writer.js';
+import { packInfo } from '../pack/info.js';
 import { CHANGES_DATA, type Entry, func, In, variadic } from '../run/builtin.js';
 import { callProcedure } from '../run/invoke.js';
 import * as p from '../run/params.js';
@@ -202,37 +202,15 @@ function procedureInfo(rt: Runtime, procedure: Procedure): MpData {
 /** @param full whether the text belongs to it */
 function describe(rt: Runtime, procedure: Procedure, full: boolean): Uint8Array {
   const { closure } = procedure;
-  const unit = rt.unitOf(closure);
-  const out = new MsgpackWriter();
-  const { params, rules } = unit;
-  const { durationMs } = procedure;
-  out.beginMap(5 + (full ? 1 : 0) + (rules === null ? 0 : 1) + (durationMs === null ? 0 : 1));
-  out.key('doc');
-  out.str(docOf(procedure));
-  out.key('name');
-  out.str(procedure.name);
-  out.key('created_at');
-  out.int(procedure.createdAt);
-  if (full) {
-    out.key('definition');
-    out.str(closure.pretty());
-  }
-  out.key('with_side_effects');
-  out.bool(rt.needsChange(closure));
-  out.key('arguments');
-  out.beginArray(params.length);
-  for (const { name } of params) out.str(name);
-  if (durationMs !== null) {
-    out.key('duration');
-    out.int(durationMs);
-  }
-  if (rules !== null) {
-    out.key('definitions');
-    out.beginArray(rules.length);
-    for (const rule of rules) {
-      if (rule === null) out.nil();
-      else out.str(rule.text);
-    }
-  }
-  return out.out.take();
+  const { params, rules } = rt.unitOf(closure);
+  return packInfo({
+    doc: docOf(procedure),
+    name: procedure.name,
+    created_at: procedure.createdAt,
+    definition: full ? closure.pretty() : undefined,
+    with_side_effects: rt.needsChange(closure),
+    arguments: params.map(({ name }) => name),
+    duration: procedure.durationMs ?? undefined,
+    definitions: rules?.map((rule) => rule?.text ?? null),
+  }).data;
 }

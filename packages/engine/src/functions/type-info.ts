@@ -1,6 +1,6 @@
 import { closureDoc, parseClosure } from '@althing/language';
 import { Privilege } from '../admin/privileges.js';
-import { MsgpackWriter } from '../pack/msgpack-writer.js';
+import { type Info, packInfo } from '../pack/info.js';
 import { packDefinition } from '../pack/structure.js';
 import { type Entry, func, In } from '../run/builtin.js';
 import { typeNamed } from '../run/instance.js';
@@ -10,7 +10,7 @@ import { definitionText } from '../schema/definition.js';
 import { type Type, TypeFlag } from '../schema/type.js';
 import type { Closure } from '../value/closure.js';
 import { List } from '../value/containers.js';
-import { MpData } from '../value/scalars.js';
+import type { MpData } from '../value/scalars.js';
 import { defOf } from './types.js';
 
 /** Information on types. */
@@ -36,85 +36,51 @@ export const TYPE_INFO: readonly Entry[] = [
 
 function typeInfo(rt: Runtime, type: Type): MpData {
   const def = defOf(type);
-  const out = new MsgpackWriter();
   rt.charge(64 * (20 + 4 * (def.fields.length + def.methods.size)));
-  out.beginMap(11);
-  out.key('type_id');
-  out.int(def.id);
-  out.key('name');
-  out.str(def.name);
-  out.key('wrap_only');
-  out.bool((def.flags & TypeFlag.WRAP_ONLY) !== 0);
-  out.key('hide_id');
-  out.bool((def.flags & TypeFlag.HIDE_ID) !== 0);
-  out.key('auto_index');
-  out.bool((def.flags & TypeFlag.INDEX) !== 0);
-  out.key('strict');
-  out.bool((def.flags & TypeFlag.STRICT) !== 0);
-  out.key('created_at');
-  out.int(def.createdAt);
-  out.key('modified_at');
-  if (def.modifiedAt === null) out.nil();
-  else out.int(def.modifiedAt);
-  out.key('fields');
-  out.beginArray(def.fields.length + (def.idName === null ? 0 : 1));
-  if (def.idName !== null) writePair(out, def.idName, () => out.str('#'));
-  for (const { name, definition } of def.fields)
-    writePair(out, name, () => packDefinition(out, definition, rt.schema));
-  out.key('methods');
-  writeMethodsInfo(rt, out, def.methods, rt.access.has(Privilege.CHANGE));
-  out.key('relations');
-  writeRelations(rt, out, type);
-  return new MpData(out.out.take());
+  const has = (flag: number): boolean => (def.flags & flag) !== 0;
+  const idField: readonly Info[] = def.idName === null ? [] : [[def.idName, '#']];
+  return packInfo({
+    type_id: def.id,
+    name: def.name,
+    wrap_only: has(TypeFlag.WRAP_ONLY),
+    hide_id: has(TypeFlag.HIDE_ID),
+    auto_index: has(TypeFlag.INDEX),
+    strict: has(TypeFlag.STRICT),
+    created_at: def.createdAt,
+    modified_at: def.modifiedAt,
+    fields: [
+      ...idField,
+      ...def.fields.map(
+        ({ name, definition }): Info => [name, (sink) => packDefinition(sink, definition, rt.schema)],
+      ),
+    ],
+    methods: methodsInfo(rt, def.methods),
+    relations: relationsInfo(rt, type),
+  });
 }
 
-function writePair(out: MsgpackWriter, name: string, value: () => void): void {
-  out.beginArray(2);
-  out.str(name);
-  value();
-}
-
-/** Methods of a type or enum. */
-export function writeMethodsInfo(
-  rt: Runtime,
-  out: MsgpackWriter,
-  methods: ReadonlyMap<string, Closure>,
-  withDefinition: boolean,
-): void {
-  out.beginMap(methods.size);
-  for (const [name, closure] of methods) {
-    out.key(name);
-    out.beginMap(withDefinition ? 4 : 3);
-    const { params } = rt.unitOf(closure);
-    out.key('arguments');
-    out.beginArray(params.length);
-    for (const param of params) out.str(param.name);
-    out.key('doc');
-    out.str(closureDoc(parseClosure(closure.source)));
-    out.key('with_side_effects');
-    out.bool(rt.needsChange(closure));
-    if (!withDefinition) continue;
-    out.key('definition');
-    out.str(closure.pretty());
-  }
+/** Methods of a type or enum; their definitions are for those who may change them. */
+export function methodsInfo(rt: Runtime, methods: ReadonlyMap<string, Closure>): Info {
+  const hasDefinition = rt.access.has(Privilege.CHANGE);
+  const infoOf = (closure: Closure): Info => ({
+    arguments: rt.unitOf(closure).params.map(({ name }) => name),
+    doc: closureDoc(parseClosure(closure.source)),
+    with_side_effects: rt.needsChange(closure),
+    definition: hasDefinition ? closure.pretty() : undefined,
+  });
+  return new Map([...methods].map(([name, closure]) => [name, infoOf(closure)]));
 }
 
 /** The other side of each relation. */
-function writeRelations(rt: Runtime, out: MsgpackWriter, type: Type): void {
-  const related = defOf(type).fields.filter(({ relation }) => relation !== null);
-  out.beginMap(related.length);
-  for (const { name, relation } of related) {
+function relationsInfo(rt: Runtime, type: Type): Info {
+  const relations = new Map<string, Info>();
+  for (const { name, relation } of defOf(type).fields) {
     if (relation === null) continue;
     const other = rt.schema.type(relation.type);
     const end = other.def?.fields.find(({ id }) => id === relation.field);
     if (end === undefined) throw new Error(`the relation of ${type.name}.${name} has no other side`);
-    out.key(name);
-    out.beginMap(3);
-    out.key('type');
-    out.str(other.name);
-    out.key('property');
-    out.str(end.name);
-    out.key('definition');
-    out.str(definitionText(end.definition, rt.schema));
+    const definition = definitionText(end.definition, rt.schema);
+    relations.set(name, { type: other.name, property: end.name, definition });
   }
+  return relations;
 }

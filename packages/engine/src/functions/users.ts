@@ -12,6 +12,7 @@ import {
   type Token,
   type User,
 } from '../admin/user.js';
+import type { UserLimit } from '../admin/user-limits.js';
 import { WHITELISTS } from '../admin/whitelist.js';
 import {
   existsError,
@@ -21,13 +22,13 @@ import {
   quotaError,
   valueError,
 } from '../error.js';
-import { MsgpackWriter } from '../pack/msgpack-writer.js';
+import { type Info, packInfo } from '../pack/info.js';
 import { CHANGES_ROOT, type Entry, func, GRANT, In } from '../run/builtin.js';
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import { List } from '../value/containers.js';
 import { DateTimeValue } from '../value/datetime-value.js';
-import { MpData } from '../value/scalars.js';
+import { Float, type MpData } from '../value/scalars.js';
 import { endExpiredSessions } from './session-requests.js';
 
 /** Latest time of expiry: the end of 32 bits. */
@@ -333,95 +334,57 @@ function findToken(root: RootGroup, key: string): { readonly user: User; readonl
 }
 
 function userInfo(rt: Runtime, user: User): MpData {
-  const out = new MsgpackWriter();
   const now = rt.environment.now();
   const sessions = rt.root.sessions.of(user.id).filter(({ expiresAt }) => expiresAt > now);
-  const { durationMs, share, rate } = rt.root.userLimits.of(user.id);
-  const limits = Object.entries({ duration: durationMs, share, rate });
-  const isLimited = limits.some(([, limit]) => limit !== null);
   // Without sessions and limits, the information is that of ThingsDB, field by field.
-  out.beginMap(7 + (sessions.length > 0 ? 1 : 0) + (isLimited ? 1 : 0));
-  out.key('user_id');
-  out.int(user.id);
-  out.key('name');
-  out.str(user.name);
-  out.key('created_at');
-  out.int(user.createdAt);
-  out.key('has_password');
-  out.bool(user.password !== null);
-  out.key('access');
-  const access = rt.root.accessOf(user.id);
-  out.beginArray(access.length);
-  for (const [target, mask] of access) {
-    out.beginMap(2);
-    out.key('scope');
-    out.str(rt.access.nameOf(target));
-    out.key('privileges');
-    out.str(privilegeText(mask));
-  }
-  out.key('tokens');
-  out.beginArray(user.tokens.length);
-  for (const token of user.tokens) writeToken(out, token, rt.seconds());
-  if (sessions.length > 0) {
-    out.key('sessions');
-    out.beginArray(sessions.length);
-    for (const session of sessions) writeSession(out, session);
-  }
-  if (isLimited) {
-    out.key('limits');
-    out.beginMap(limits.length);
-    for (const [name, limit] of limits) {
-      out.key(name);
-      if (limit === null) out.nil();
-      else if (name === 'duration') out.int(limit);
-      else out.float(limit);
-    }
-  }
-  out.key('whitelists');
-  writeWhitelists(out, rt.root, user.id);
-  return new MpData(out.out.take());
+  return packInfo({
+    user_id: user.id,
+    name: user.name,
+    created_at: user.createdAt,
+    has_password: user.password !== null,
+    access: rt.root.accessOf(user.id).map(([target, mask]) => ({
+      scope: rt.access.nameOf(target),
+      privileges: privilegeText(mask),
+    })),
+    tokens: user.tokens.map((token) => tokenInfo(token, rt.seconds())),
+    sessions: sessions.length === 0 ? undefined : sessions.map(sessionInfo),
+    limits: limitsInfo(rt.root.userLimits.of(user.id)),
+    whitelists: whitelistsInfo(rt.root, user.id),
+  });
+}
+
+function limitsInfo({ durationMs, share, rate }: UserLimit): Info | undefined {
+  if (durationMs === null && share === null && rate === null) return undefined;
+  const float = (limit: number | null): Float | null => (limit === null ? null : new Float(limit));
+  return { duration: durationMs, share: float(share), rate: float(rate) };
 }
 
 /** The lists that the user has, each with the text of its rules. */
-function writeWhitelists(out: MsgpackWriter, root: RootGroup, userId: number): void {
-  const lists = WHITELISTS.flatMap((list) => {
+function whitelistsInfo(root: RootGroup, userId: number): Info {
+  const lists = WHITELISTS.map((list) => {
     const rules = root.whitelistOf(userId, list);
-    return rules === undefined ? [] : [{ list, rules }];
+    return [list, rules?.map((rule) => (typeof rule === 'string' ? rule : rule.text))] as const;
   });
-  out.beginMap(lists.length);
-  for (const { list, rules } of lists) {
-    out.key(list);
-    out.beginArray(rules.length);
-    for (const rule of rules) out.str(typeof rule === 'string' ? rule : rule.text);
-  }
+  return Object.fromEntries(lists);
 }
 
-function writeSession(out: MsgpackWriter, session: UserSession): void {
+function sessionInfo(session: UserSession): Info {
   const { createdAt, expiresAt, readOnly } = session;
-  out.beginMap(4);
-  out.key('id');
-  out.str(sessionId(session));
-  out.key('created_on');
-  out.str(timeText(Math.floor(createdAt / 1000)));
-  out.key('expiration_time');
-  out.str(timeText(Math.floor(expiresAt / 1000)));
-  out.key('read_only');
-  out.bool(readOnly);
+  return {
+    id: sessionId(session),
+    created_on: timeText(Math.floor(createdAt / 1000)),
+    expiration_time: timeText(Math.floor(expiresAt / 1000)),
+    read_only: readOnly,
+  };
 }
 
-function writeToken(out: MsgpackWriter, token: Token, now: number): void {
+function tokenInfo(token: Token, now: number): Info {
   const { expiresAt, description } = token;
-  out.beginMap(description === '' ? 4 : 5);
-  out.key('key');
-  out.str(shortToken(token));
-  out.key('status');
-  out.str(expiresAt === null || expiresAt > now ? 'OK' : 'EXPIRED');
-  out.key('expiration_time');
-  out.str(expiresAt === null ? 'never' : timeText(expiresAt));
-  if (description !== '') {
-    out.key('description');
-    out.str(description);
-  }
-  out.key('created_on');
-  out.str(timeText(token.createdAt));
+  return {
+    key: shortToken(token),
+    status: expiresAt === null || expiresAt > now ? 'OK' : 'EXPIRED',
+    expiration_time: expiresAt === null ? 'never' : timeText(expiresAt),
+    description: description === '' ? undefined : description,
+    created_on: timeText(token.createdAt),
+  };
 }
