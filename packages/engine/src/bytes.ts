@@ -204,6 +204,13 @@ export class ByteWriter {
   }
 }
 
+/** The bytes that are written of a value. */
+export function encoded<Value>(write: (out: ByteWriter, value: Value) => void, value: Value): Uint8Array {
+  const out = new ByteWriter();
+  write(out, value);
+  return out.take();
+}
+
 export class ByteReader {
   private readonly buffer: Buffer;
   private position: number;

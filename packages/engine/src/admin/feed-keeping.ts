@@ -7,10 +7,9 @@
  *
  * Record: FEED (id of the collection) holds `keep`; there is none where nothing more is kept.
  */
-import { ByteReader, ByteWriter } from '../bytes.js';
+import type { ByteReader, ByteWriter } from '../bytes.js';
 import type { Dirty } from '../state/dirty.js';
-import { effect, effectsOn } from '../state/effect.js';
-import type { GroupPart } from '../state/parts/part.js';
+import { type Format, setEffect, ValuesById } from '../state/parts/values-by-id.js';
 import { RecordKind } from '../state/records.js';
 import { one } from '../state/tally.js';
 
@@ -22,63 +21,24 @@ export interface FeedKeep {
 
 export const KEEP_NOTHING: FeedKeep = { bytes: 0, seconds: 0 };
 
-export class FeedKeeping implements GroupPart {
-  readonly effects = effectsOn(this, FeedKeepEffect);
-  readonly kinds = [RecordKind.FEED];
-  private readonly byCollection = new Map<number, FeedKeep>();
-
-  constructor(private readonly dirty: Dirty) {}
-
-  /** The collections that have a setting, with these. */
-  get all(): ReadonlyMap<number, FeedKeep> {
-    return this.byCollection;
+export class FeedKeeping extends ValuesById<FeedKeep> {
+  constructor(dirty: Dirty) {
+    super(dirty, RecordKind.FEED, KEEP, FeedKeepEffect);
   }
 
   of(collection: number): FeedKeep {
-    return this.byCollection.get(collection) ?? KEEP_NOTHING;
+    return this.all.get(collection) ?? KEEP_NOTHING;
   }
 
-  set(collection: number, keep: FeedKeep): void {
-    if (keep.bytes === 0) {
-      if (this.byCollection.delete(collection)) this.dirty.put(RecordKind.FEED, collection, 0, null);
-      return;
-    }
-    this.byCollection.set(collection, keep);
-    const out = new ByteWriter();
-    writeKeep(out, keep);
-    this.dirty.put(RecordKind.FEED, collection, 0, out.take());
-  }
-
-  load(_kind: RecordKind, id: number, _part: number, value: Uint8Array): void {
-    this.byCollection.set(id, readKeep(new ByteReader(value)));
-  }
-
-  clear(): void {
-    this.byCollection.clear();
-  }
-
-  /** Settings are no data that would be in the way of a restore: they go with their collections. */
-  contents(): string | null {
-    return null;
+  override set(collection: number, keep: FeedKeep | undefined): void {
+    super.set(collection, keep?.bytes === 0 ? undefined : keep);
   }
 }
 
+const KEEP: Format<FeedKeep> = { write: writeKeep, read: readKeep };
+
 export const FeedKeepEffect = {
-  SET: effect<FeedKeeping, [collection: number, keep: FeedKeep]>({
-    code: 0x54,
-    write: (out, collection, keep) => {
-      out.varint(collection);
-      writeKeep(out, keep);
-    },
-    read: (input) => [input.varint(), readKeep(input)],
-    apply: (keeping, collection, keep) => keeping.set(collection, keep),
-    inverse: (keeping, collection) => {
-      const old = keeping.of(collection);
-      return () => keeping.set(collection, old);
-    },
-    cost: () => NS_PER_UNDO,
-    counts: one('settings'),
-  }),
+  SET: setEffect(KEEP, { code: 0x54, cost: () => NS_PER_UNDO, counts: one('settings') }),
 };
 
 /** How long it takes to take a setting back, in nanoseconds. */

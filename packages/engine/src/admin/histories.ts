@@ -10,10 +10,10 @@
  * `number` tells a history from an earlier one of the same scope; the ids are those of deleted entries. Record: HISTORY
  * (target) holds `history`.
  */
-import { ByteReader, ByteWriter } from '../bytes.js';
+import type { ByteReader, ByteWriter } from '../bytes.js';
 import type { Dirty } from '../state/dirty.js';
-import { effect, effectsOn } from '../state/effect.js';
-import type { GroupPart } from '../state/parts/part.js';
+import { effect } from '../state/effect.js';
+import { removeEffect, ValuesById, wayBack } from '../state/parts/values-by-id.js';
 import { RecordKind } from '../state/records.js';
 import { one } from '../state/tally.js';
 
@@ -30,75 +30,25 @@ export interface History {
 /** Number of @thingsdb among the targets of histories. */
 export const ROOT_HISTORY = 0;
 
-export class Histories implements GroupPart {
-  readonly effects = effectsOn(this, HistoryEffect);
-  readonly kinds = [RecordKind.HISTORY];
-  private readonly byTarget = new Map<number, History>();
-
-  constructor(private readonly dirty: Dirty) {}
-
-  /** The history of a scope; undefined when it has none. */
-  of(target: number): History | undefined {
-    return this.byTarget.get(target);
-  }
-
-  get all(): Iterable<History> {
-    return this.byTarget.values();
-  }
-
-  put(history: History): void {
-    this.byTarget.set(history.target, history);
-    const out = new ByteWriter();
-    writeHistory(out, history);
-    this.dirty.put(RecordKind.HISTORY, history.target, 0, out.take());
-  }
-
-  remove(target: number): void {
-    if (!this.byTarget.delete(target)) return;
-    this.dirty.put(RecordKind.HISTORY, target, 0, null);
-  }
-
-  load(_kind: RecordKind, _id: number, _part: number, value: Uint8Array): void {
-    const history = readHistory(new ByteReader(value));
-    this.byTarget.set(history.target, history);
-  }
-
-  clear(): void {
-    this.byTarget.clear();
-  }
-
-  /** A history is no data that would be in the way of a restore: it is replaced. */
-  contents(): string | null {
-    return null;
+/** The histories, by their targets. */
+export class Histories extends ValuesById<History> {
+  constructor(dirty: Dirty) {
+    super(dirty, RecordKind.HISTORY, { write: writeHistory, read: readHistory }, HistoryEffect);
   }
 }
 
 export const HistoryEffect = {
   /** A scope has this history from now on. */
-  SET: effect<Histories, [history: History]>({
+  SET: effect<ValuesById<History>, [history: History]>({
     code: 0x50,
     write: writeHistory,
     read: (input) => [readHistory(input)],
-    apply: (histories, history) => histories.put(history),
-    inverse: (histories, { target }) => {
-      const old = histories.of(target);
-      return () => (old === undefined ? histories.remove(target) : histories.put(old));
-    },
+    apply: (histories, history) => histories.set(history.target, history),
+    inverse: (histories, { target }) => wayBack(histories, target),
     cost: () => NS_PER_UNDO,
     counts: one('settings'),
   }),
-  REMOVE: effect<Histories, [target: number]>({
-    code: 0x51,
-    write: (out, target) => out.varint(target),
-    read: (input) => [input.varint()],
-    apply: (histories, target) => histories.remove(target),
-    inverse: (histories, target) => {
-      const old = histories.of(target);
-      return () => (old === undefined ? undefined : histories.put(old));
-    },
-    cost: () => NS_PER_UNDO,
-    counts: one('settings'),
-  }),
+  REMOVE: removeEffect<History>({ code: 0x51, cost: () => NS_PER_UNDO, counts: one('settings') }),
 };
 
 /** How long it takes to take a change of a history back, in nanoseconds. */

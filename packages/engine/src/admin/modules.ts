@@ -14,7 +14,7 @@
  *
  * Records: MODULE (id, part 0) holds `module`, the parts from 1 on slices of its code.
  */
-import { ByteReader, ByteWriter, FormatError } from '../bytes.js';
+import { ByteReader, type ByteWriter, encoded, FormatError } from '../bytes.js';
 import type { Dirty } from '../state/dirty.js';
 import { effect, effectsOn } from '../state/effect.js';
 import type { GroupPart } from '../state/parts/part.js';
@@ -98,9 +98,7 @@ export class Modules implements GroupPart {
 
   put(module: ModuleInfo): void {
     this.index(module);
-    const out = new ByteWriter();
-    writeModule(out, module);
-    this.dirty.put(RecordKind.MODULE, module.id, 0, out.take());
+    this.dirty.put(RecordKind.MODULE, module.id, 0, encoded(writeModule, module));
   }
 
   delete(id: number): void {

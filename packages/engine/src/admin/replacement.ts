@@ -3,7 +3,7 @@
  * names that nothing can reach, get their own names with it, and what was there is gone with it. So the cluster has all of
  * the one or all of the other.
  */
-import { ByteReader, ByteWriter } from '../bytes.js';
+import { ByteReader, ByteWriter, encoded } from '../bytes.js';
 import { lookupError, type QueryError } from '../error.js';
 import { writeEffect } from '../state/effect.js';
 import { GroupEffect } from '../state/group.js';
@@ -110,7 +110,7 @@ function writeRecord(
       if (takesTasks) writeEffect(out, GroupEffect.RESTORE, record);
       return;
     case RecordKind.HISTORY: {
-      const history = backup.state.histories.of(id);
+      const history = backup.state.histories.all.get(id);
       const target = numbers.get(id);
       if (history === undefined) return;
       if (id === 0) writeEffect(out, HistoryEffect.SET, history);
@@ -145,9 +145,7 @@ function missing(id: number): never {
 
 /** All that is known of a user, to be compared. */
 export function packUser(user: User): Uint8Array {
-  const out = new ByteWriter();
-  writeUser(out, user);
-  return out.take();
+  return encoded(writeUser, user);
 }
 
 /** The id of the user that a task belongs to, by its record. */

@@ -118,12 +118,12 @@ export const RootEffect = {
     apply: (root, id) => root.deleteCollection(id),
     inverse: (root, id) => {
       const collection = root.collections.get(id);
-      const history = root.histories.of(id);
+      const history = root.histories.all.get(id);
       const keep = root.feedKeeping.of(id);
       return (lost) => {
         if (collection !== undefined) root.putCollection(collection);
         root.feedKeeping.set(id, keep);
-        if (history !== undefined) root.histories.put(history);
+        root.histories.set(id, history);
         for (const [userId, mask] of lost) root.setAccess(id, userId, mask);
       };
     },

@@ -2,14 +2,14 @@
  * Records: USER (id) holds `user`, COLLECTION (id) `collection`, MEMBER (id) `member`, INVITATION (id) `invitation`, LEVEL
  * `level:varint` once it is above the first, WHITELIST (id of the user, part: the number of the list) `whitelist`; access lists and defaults lie in META.
  */
-import { ByteReader, ByteWriter } from '../bytes.js';
+import { ByteReader, ByteWriter, encoded } from '../bytes.js';
 import { Dirty } from '../state/dirty.js';
 import { effectsOn } from '../state/effect.js';
 import { Group, type GroupRecord } from '../state/group.js';
 import { RecordKind } from '../state/records.js';
 import { AccessLists, type Target } from './access-lists.js';
 import { type CollectionInfo, readCollection, writeCollection } from './collection-info.js';
-import { FeedKeeping, KEEP_NOTHING } from './feed-keeping.js';
+import { FeedKeeping } from './feed-keeping.js';
 import { Histories } from './histories.js';
 import { type Invitation, readInvitation, writeInvitation } from './invitation.js';
 import { LEVEL_FIRST, LEVEL_NEWEST, LevelError } from './level.js';
@@ -21,7 +21,7 @@ import { FIRST_DEFAULTS, type ScopeDefaults } from './scope-defaults.js';
 import { NODE_NUMBER_MAX } from './scope-name.js';
 import { Sessions } from './sessions.js';
 import { readUser, TOKEN_PREFIX_LENGTH, type Token, type User, writeUser } from './user.js';
-import { NO_LIMIT, UserLimits } from './user-limits.js';
+import { UserLimits } from './user-limits.js';
 import {
   isListed,
   readWhitelist,
@@ -141,9 +141,7 @@ export class RootGroup extends Group {
     const old = this.users.get(user.id);
     if (old !== undefined) this.forgetUser(old);
     this.indexUser(user);
-    const out = new ByteWriter();
-    writeUser(out, user);
-    this.dirty.put(RecordKind.USER, user.id, 0, out.take());
+    this.dirty.put(RecordKind.USER, user.id, 0, encoded(writeUser, user));
   }
 
   /** Deletes a user with its whitelists, its sessions, its limits and its access everywhere; returns that access, for taking it back. */
@@ -154,7 +152,7 @@ export class RootGroup extends Group {
     this.access.removeUser(id);
     for (const [list] of this.whitelistsOf(id)) this.setWhitelist(id, list, null);
     this.sessions.set(id, []);
-    this.userLimits.set(id, NO_LIMIT);
+    this.userLimits.set(id, undefined);
     this.forgetUser(user);
     this.users.delete(id);
     this.accessVersion += 1;
@@ -166,9 +164,7 @@ export class RootGroup extends Group {
     const old = this.collections.get(collection.id);
     if (old !== undefined) this.collectionsByName.delete(old.name);
     this.indexCollection(collection);
-    const out = new ByteWriter();
-    writeCollection(out, collection);
-    this.dirty.put(RecordKind.COLLECTION, collection.id, 0, out.take());
+    this.dirty.put(RecordKind.COLLECTION, collection.id, 0, encoded(writeCollection, collection));
     if (old === undefined) this.collectionEvents.push({ kind: 'created', id: collection.id });
   }
 
@@ -179,8 +175,8 @@ export class RootGroup extends Group {
     const lost = this.access.removeTarget(id);
     this.collections.delete(id);
     this.collectionsByName.delete(collection.name);
-    this.histories.remove(id);
-    this.feedKeeping.set(id, KEEP_NOTHING);
+    this.histories.set(id, undefined);
+    this.feedKeeping.set(id, undefined);
     this.accessVersion += 1;
     this.dirty.put(RecordKind.COLLECTION, id, 0, null);
     this.collectionEvents.push({ kind: 'deleted', id });
@@ -189,9 +185,7 @@ export class RootGroup extends Group {
 
   putMember(member: MemberInfo): void {
     this.indexMember(member);
-    const out = new ByteWriter();
-    writeMember(out, member);
-    this.dirty.put(RecordKind.MEMBER, member.nodeId, 0, out.take());
+    this.dirty.put(RecordKind.MEMBER, member.nodeId, 0, encoded(writeMember, member));
   }
 
   deleteMember(nodeId: number): void {
@@ -202,9 +196,7 @@ export class RootGroup extends Group {
 
   putInvitation(invitation: Invitation): void {
     this.indexInvitation(invitation);
-    const out = new ByteWriter();
-    writeInvitation(out, invitation);
-    this.dirty.put(RecordKind.INVITATION, invitation.number, 0, out.take());
+    this.dirty.put(RecordKind.INVITATION, invitation.number, 0, encoded(writeInvitation, invitation));
   }
 
   deleteInvitation(number: number): void {
@@ -241,9 +233,8 @@ export class RootGroup extends Group {
   /** Sets a whitelist of a user; null removes it. */
   setWhitelist(userId: number, list: WhitelistName, rules: readonly WhitelistRule[] | null): void {
     this.indexWhitelist(userId, list, rules);
-    const out = new ByteWriter();
-    if (rules !== null) writeWhitelist(out, rules);
-    this.dirty.put(RecordKind.WHITELIST, userId, whitelistNumber(list), rules === null ? null : out.take());
+    const record = rules === null ? null : encoded(writeWhitelist, rules);
+    this.dirty.put(RecordKind.WHITELIST, userId, whitelistNumber(list), record);
   }
 
   /** A whitelist of a user; undefined when it has none, and everything is allowed. */
@@ -336,7 +327,7 @@ export class RootGroup extends Group {
     for (const id of commits.strangers(null)) commits.delete(id);
     for (const { id } of [...tasks.all()]) tasks.delete(id);
     for (const id of [...modules.byId.keys()]) modules.delete(id);
-    for (const { target } of [...histories.all]) histories.remove(target);
+    for (const target of [...histories.all.keys()]) histories.set(target, undefined);
     this.replacements += 1;
   }
 

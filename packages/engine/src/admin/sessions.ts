@@ -9,7 +9,7 @@
  * Record: SESSIONS (id of the user) holds `sessions`. The leader's clock decides when one begins and ends; other nodes take its times.
  * One that has expired stays in the state until its user begins another one, or `del_expired` removes it.
  */
-import { ByteReader, ByteWriter } from '../bytes.js';
+import { ByteReader, type ByteWriter, encoded } from '../bytes.js';
 import type { Dirty } from '../state/dirty.js';
 import { effect, effectsOn } from '../state/effect.js';
 import type { GroupPart } from '../state/parts/part.js';
@@ -82,9 +82,7 @@ export class Sessions implements GroupPart {
       this.dirty.put(RecordKind.SESSIONS, userId, 0, null);
       return;
     }
-    const out = new ByteWriter();
-    writeSessions(out, sessions);
-    this.dirty.put(RecordKind.SESSIONS, userId, 0, out.take());
+    this.dirty.put(RecordKind.SESSIONS, userId, 0, encoded(writeSessions, sessions));
   }
 
   load(_kind: RecordKind, id: number, _part: number, value: Uint8Array): void {

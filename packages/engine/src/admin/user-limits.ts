@@ -7,10 +7,9 @@
  *
  * Record: USER_LIMITS (id of the user) holds `limits`; there is none where nothing is limited.
  */
-import { ByteReader, ByteWriter } from '../bytes.js';
+import type { ByteReader, ByteWriter } from '../bytes.js';
 import type { Dirty } from '../state/dirty.js';
-import { effect, effectsOn } from '../state/effect.js';
-import type { GroupPart } from '../state/parts/part.js';
+import { type Format, setEffect, ValuesById } from '../state/parts/values-by-id.js';
 import { RecordKind } from '../state/records.js';
 import { one } from '../state/tally.js';
 
@@ -32,64 +31,25 @@ const PARTS = 1000;
 /** The least share and rate that can be kept. */
 export const LEAST_PART = 1 / PARTS;
 
-export class UserLimits implements GroupPart {
-  readonly effects = effectsOn(this, UserLimitEffect);
-  readonly kinds = [RecordKind.USER_LIMITS];
-  private readonly byUser = new Map<number, UserLimit>();
-
-  constructor(private readonly dirty: Dirty) {}
-
-  /** The users that have limits, with these. */
-  get all(): ReadonlyMap<number, UserLimit> {
-    return this.byUser;
+export class UserLimits extends ValuesById<UserLimit> {
+  constructor(dirty: Dirty) {
+    super(dirty, RecordKind.USER_LIMITS, LIMIT, UserLimitEffect);
   }
 
   of(userId: number): UserLimit {
-    return this.byUser.get(userId) ?? NO_LIMIT;
+    return this.all.get(userId) ?? NO_LIMIT;
   }
 
-  set(userId: number, limit: UserLimit): void {
-    if (isNone(limit)) {
-      if (this.byUser.delete(userId)) this.dirty.put(RecordKind.USER_LIMITS, userId, 0, null);
-      return;
-    }
-    this.byUser.set(userId, limit);
-    const out = new ByteWriter();
-    writeLimit(out, limit);
-    this.dirty.put(RecordKind.USER_LIMITS, userId, 0, out.take());
-  }
-
-  load(_kind: RecordKind, id: number, _part: number, value: Uint8Array): void {
-    this.byUser.set(id, readLimit(new ByteReader(value)));
-  }
-
-  clear(): void {
-    this.byUser.clear();
-  }
-
-  /** Limits are no data that would be in the way of a restore: they go with their users. */
-  contents(): string | null {
-    return null;
+  override set(userId: number, limit: UserLimit | undefined): void {
+    super.set(userId, limit === undefined || isNone(limit) ? undefined : limit);
   }
 }
 
+const LIMIT: Format<UserLimit> = { write: writeLimit, read: readLimit };
+
 export const UserLimitEffect = {
   /** The limits of a user from now on. */
-  SET: effect<UserLimits, [userId: number, limit: UserLimit]>({
-    code: 0x53,
-    write: (out, userId, limit) => {
-      out.varint(userId);
-      writeLimit(out, limit);
-    },
-    read: (input) => [input.varint(), readLimit(input)],
-    apply: (limits, userId, limit) => limits.set(userId, limit),
-    inverse: (limits, userId) => {
-      const old = limits.of(userId);
-      return () => limits.set(userId, old);
-    },
-    cost: () => NS_PER_UNDO,
-    counts: one('users'),
-  }),
+  SET: setEffect(LIMIT, { code: 0x53, cost: () => NS_PER_UNDO, counts: one('users') }),
 };
 
 /** How long it takes to take a change of limits back, in nanoseconds. */

@@ -33,7 +33,7 @@ function histories(root: RootGroup): string[] {
     if (value !== null) loaded.loadRecord(kind, id, value, part);
   }
   const lines = (group: RootGroup): string[] =>
-    [...group.histories.all].flatMap((history) => [
+    [...group.histories.all.values()].flatMap((history) => [
       JSON.stringify(history),
       ...group.commits.of(history.number).map((commit) => JSON.stringify(commit)),
     ]);
@@ -91,7 +91,7 @@ describe('a history', () => {
     expect(messages('last: 9')).toEqual(['one', 'four']);
     expect(db.collection.commits.strangers(null)).toHaveLength(2);
     change("del_history({contains: 'four'})");
-    const [history] = db.engine.root.histories.all;
+    const [history] = db.engine.root.histories.all.values();
     // The earlier ones are gone from the collection, and need no mention any more.
     expect(history?.deleted).toHaveLength(1);
   });
@@ -145,7 +145,7 @@ describe('a collection with a history', () => {
     other.create();
     other.apply(db.effects("commit('one'); .a = 1;"));
     other.apply(db.effects("commit('two'); .a = 2;"));
-    const own = db.collection.commits.of([...db.engine.root.histories.all][0]?.number ?? 0);
+    const own = db.collection.commits.of([...db.engine.root.histories.all.values()][0]?.number ?? 0);
     expect(own.map(({ message }) => message)).toEqual(['one', 'two']);
     expect(other.commits.of(own[0]?.history ?? 0)).toEqual(own);
     const loaded = new CollectionGroup(db.collection.id, new ShapeTree(), EMPTY_SOURCE);

@@ -2,7 +2,7 @@ import type { Target } from '../admin/access-lists.js';
 import { type History, ROOT_HISTORY } from '../admin/histories.js';
 import { Privilege } from '../admin/privileges.js';
 import { lookupError, operationError, quotaError, typeError, valueError } from '../error.js';
-import { MsgpackWriter } from '../pack/msgpack-writer.js';
+import { packInfo } from '../pack/info.js';
 import { CHANGES_ROOT, type Entry, func, In } from '../run/builtin.js';
 import { GroupNeeded } from '../run/execution.js';
 import * as p from '../run/params.js';
@@ -12,7 +12,7 @@ import { type Commit, CommitEffect, type Commits } from '../state/parts/commits.
 import { List } from '../value/containers.js';
 import { DateTimeValue } from '../value/datetime-value.js';
 import { RegexValue } from '../value/regex-value.js';
-import { MpData } from '../value/scalars.js';
+import type { MpData } from '../value/scalars.js';
 import type { Thing } from '../value/thing.js';
 import { typeName, type Value } from '../value/value.js';
 import { targetOf, timeText } from './users.js';
@@ -68,7 +68,7 @@ export const HISTORY: readonly Entry[] = [
       if (target === null) throw operationError('there is no commit history of nodes');
       const isOn = p.bool('on').accept(code(), { function: 'set_history', position: 2 });
       const { histories, commits } = rt.root;
-      if (isOn === (histories.of(target) !== undefined)) return null;
+      if (isOn === (histories.all.get(target) !== undefined)) return null;
       if (isOn) {
         rt.editor.setHistory({ target, number: rt.scope.changeId, deleted: [] });
         return null;
@@ -126,7 +126,7 @@ export function needCommit(rt: Runtime): void {
 /** How many commits a scope's history has; null when it has none. */
 export function commitCount(rt: Runtime, target: Target): number | null {
   const number = numberOf(target);
-  const history = number === null ? undefined : rt.root.histories.of(number);
+  const history = number === null ? undefined : rt.root.histories.all.get(number);
   if (history === undefined) return null;
   const commits = commitsOf(rt, history);
   return commits === undefined ? 0 : entriesOf(commits, history).length;
@@ -136,7 +136,7 @@ export function commitCount(rt: Runtime, target: Target): number | null {
 function historyOfScope({ scope, root }: Runtime): History | undefined {
   const { group } = scope;
   if (group === null) return undefined;
-  return root.histories.of(scope.collectionId ?? ROOT_HISTORY);
+  return root.histories.all.get(scope.collectionId ?? ROOT_HISTORY);
 }
 
 /** The number of a scope among histories; null for that of nodes, which have none. */
@@ -273,13 +273,13 @@ function selected(rt: Runtime, { scope }: Options): { readonly commits: Commits;
 
 function namedHistory(rt: Runtime, scope: string): History {
   const number = numberOf(targetOf(rt.root, scope));
-  const history = number === null ? undefined : rt.root.histories.of(number);
+  const history = number === null ? undefined : rt.root.histories.all.get(number);
   if (history === undefined) throw operationError(`there is no commit history of ${scope}`);
   return history;
 }
 
 function onlyHistory({ root }: Runtime): History {
-  const [history, ...others] = root.histories.all;
+  const [history, ...others] = root.histories.all.values();
   if (history === undefined) throw lookupError('no scope has a commit history');
   if (others.length > 0) {
     throw lookupError('several scopes have a commit history: name one by the option scope');
@@ -307,19 +307,11 @@ function select(rt: Runtime, commits: Commits, history: History, options: Option
 }
 
 function commitInfo({ id, createdAt, by, message, code }: Commit, isDetailed: boolean): MpData {
-  const out = new MsgpackWriter();
-  out.beginMap(isDetailed ? 5 : 4);
-  out.key('id');
-  out.int(id);
-  out.key('created_on');
-  out.str(timeText(createdAt));
-  out.key('by');
-  out.str(by);
-  out.key('message');
-  out.str(message);
-  if (isDetailed) {
-    out.key('code');
-    out.str(code);
-  }
-  return new MpData(out.out.take());
+  return packInfo({
+    id,
+    created_on: timeText(createdAt),
+    by,
+    message,
+    code: isDetailed ? code : undefined,
+  });
 }

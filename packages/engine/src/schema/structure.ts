@@ -8,7 +8,7 @@
  *
  * `id` is the id name, empty for none.
  */
-import { type ByteReader, ByteWriter, FormatError } from '../bytes.js';
+import { type ByteReader, type ByteWriter, encoded, FormatError } from '../bytes.js';
 import { valueError } from '../error.js';
 import { Closure } from '../value/closure.js';
 import { Anonymous } from '../value/wrap.js';
@@ -110,9 +110,7 @@ export function readMethods(input: ByteReader): Map<string, Closure> {
 
 /** The bytes of a structure, by which two are compared. */
 export function structureBytes(structure: Structure): Uint8Array {
-  const out = new ByteWriter();
-  writeStructure(out, structure);
-  return out.take();
+  return encoded(writeStructure, structure);
 }
 
 /** The anonymous type of a structure. */

@@ -8,12 +8,11 @@
  *
  * Record: LOAD (slot) holds `load`.
  */
-import { ByteReader, ByteWriter } from '../../bytes.js';
+import type { ByteReader, ByteWriter } from '../../bytes.js';
 import type { Dirty } from '../dirty.js';
-import { effect, effectsOn } from '../effect.js';
 import { RecordKind } from '../records.js';
 import { one } from '../tally.js';
-import type { GroupPart } from './part.js';
+import { type Format, removeEffect, setEffect, ValuesById } from './values-by-id.js';
 
 /** Loads that a collection knows of at most. */
 export const LOADS_MAX = 100;
@@ -31,87 +30,35 @@ export interface Load {
   readonly movedAt: number;
 }
 
-export class Loads implements GroupPart {
-  readonly effects = effectsOn(this, LoadEffect);
-  readonly kinds = [RecordKind.LOAD];
-  private readonly bySlot = new Map<number, Load>();
-
-  constructor(private readonly dirty: Dirty) {}
-
-  /** All of them, by their slots. */
-  get all(): ReadonlyMap<number, Load> {
-    return this.bySlot;
+/** All of them, by their slots. */
+export class Loads extends ValuesById<Load> {
+  constructor(dirty: Dirty) {
+    super(dirty, RecordKind.LOAD, LOAD, LoadEffect);
   }
 
   /** The slot of a name; undefined for one that is not known. */
   slotOf(name: string): number | undefined {
-    for (const [slot, load] of this.bySlot) if (load.name === name) return slot;
+    for (const [slot, load] of this.all) if (load.name === name) return slot;
     return undefined;
   }
 
   /** A slot that nobody has; undefined when all are taken. */
   freeSlot(): number | undefined {
-    for (let slot = 0; slot < LOADS_MAX; slot++) if (!this.bySlot.has(slot)) return slot;
+    for (let slot = 0; slot < LOADS_MAX; slot++) if (!this.all.has(slot)) return slot;
     return undefined;
-  }
-
-  put(slot: number, load: Load): void {
-    this.bySlot.set(slot, load);
-    const out = new ByteWriter();
-    writeLoad(out, load);
-    this.dirty.put(RecordKind.LOAD, slot, 0, out.take());
-  }
-
-  delete(slot: number): void {
-    if (this.bySlot.delete(slot)) this.dirty.put(RecordKind.LOAD, slot, 0, null);
-  }
-
-  load(_kind: RecordKind, slot: number, _part: number, value: Uint8Array): void {
-    this.bySlot.set(slot, readLoad(new ByteReader(value)));
-  }
-
-  clear(): void {
-    this.bySlot.clear();
-  }
-
-  /** Positions of loads are no data that would be in the way of an import. */
-  contents(): string | null {
-    return null;
   }
 }
 
+const LOAD: Format<Load> = { write: writeLoad, read: readLoad };
+
 export const LoadEffect = {
   /** How far a load is from now on. */
-  PUT: effect<Loads, [slot: number, load: Load]>({
-    code: 0x1a,
-    write: (out, slot, load) => {
-      out.varint(slot);
-      writeLoad(out, load);
-    },
-    read: (input) => [input.varint(), readLoad(input)],
-    apply: (loads, slot, load) => loads.put(slot, load),
-    inverse: slotBack,
-    cost: () => NS_PER_UNDO,
-    counts: one('loads'),
-  }),
-  DELETE: effect<Loads, [slot: number]>({
-    code: 0x1b,
-    write: (out, slot) => out.varint(slot),
-    read: (input) => [input.varint()],
-    apply: (loads, slot) => loads.delete(slot),
-    inverse: slotBack,
-    cost: () => NS_PER_UNDO,
-    counts: one('loads'),
-  }),
+  PUT: setEffect(LOAD, { code: 0x1a, cost: () => NS_PER_UNDO, counts: one('loads') }),
+  DELETE: removeEffect<Load>({ code: 0x1b, cost: () => NS_PER_UNDO, counts: one('loads') }),
 };
 
 /** How long it takes to take a change of a load back, in nanoseconds: its record is written again. */
 const NS_PER_UNDO = 10_000;
-
-function slotBack(loads: Loads, slot: number): () => void {
-  const before = loads.all.get(slot);
-  return () => (before === undefined ? loads.delete(slot) : loads.put(slot, before));
-}
 
 function writeLoad(out: ByteWriter, load: Load): void {
   out.text(load.name);

@@ -9,7 +9,7 @@
  *
  * Record: PROCEDURE (number) holds `procedure`. Each node gives the numbers by itself.
  */
-import { ByteReader, ByteWriter } from '../../bytes.js';
+import { ByteReader, type ByteWriter, encoded } from '../../bytes.js';
 import { Closure } from '../../value/closure.js';
 import type { Dirty } from '../dirty.js';
 import { effect, effectsOn } from '../effect.js';
@@ -49,9 +49,7 @@ export class Procedures implements GroupPart {
       record = this.nextRecord++;
       this.records.set(name, record);
     }
-    const out = new ByteWriter();
-    writeProcedure(out, procedure);
-    this.dirty.put(RecordKind.PROCEDURE, record, 0, out.take());
+    this.dirty.put(RecordKind.PROCEDURE, record, 0, encoded(writeProcedure, procedure));
   }
 
   delete(name: string): void {

@@ -10,7 +10,7 @@
  *
  * Record: TASK (id) holds `task`.
  */
-import { ByteReader, ByteWriter, FormatError } from '../../bytes.js';
+import { ByteReader, type ByteWriter, encoded, FormatError } from '../../bytes.js';
 import { Closure } from '../../value/closure.js';
 import { List } from '../../value/containers.js';
 import { ErrorValue } from '../../value/scalars.js';
@@ -284,9 +284,7 @@ export class TaskEditor {
 
 /** The record of a task. */
 export function taskRecord(state: TaskState): Uint8Array {
-  const out = new ByteWriter();
-  writeTask(out, state);
-  return out.take();
+  return encoded(writeTask, state);
 }
 
 /** Writes tasks for a dump: without their owners, who are not known where it is read. */
