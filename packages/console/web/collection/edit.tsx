@@ -55,6 +55,11 @@ export function EditDialog(props: Props): JSX.Element {
 
 const CHANGED = `'changed meanwhile: look again'`;
 
+/** Code that asks whether a value is what was seen, the variable `before`. No value equals `nan`. */
+function isAsSeen(code: string, seen: WireValue): string {
+  return Number.isNaN(seen) ? `is_float(${code}) && is_nan(${code})` : `${code} == before`;
+}
+
 function AddDialog({
   scope,
   edit: { kind, id, key, type },
@@ -118,11 +123,11 @@ function SetDialog({
     if (index === null) {
       return {
         scope,
-        code: `t = thing(id); assert(t.get(key) == before, ${CHANGED}); t.set(key, value); nil;`,
+        code: `t = thing(id); v = t.get(key); assert(${isAsSeen('v', before.value)}, ${CHANGED}); t.set(key, value); nil;`,
         vars,
       };
     }
-    const code = `wse(); l = thing(id).get(key); assert(l[index] == before, ${CHANGED}); l.splice(index, 1, value); nil;`;
+    const code = `wse(); l = thing(id).get(key); v = l[index]; assert(${isAsSeen('v', before.value)}, ${CHANGED}); l.splice(index, 1, value); nil;`;
     return { scope, code, vars: { ...vars, index: BigInt(index) } };
   };
   return (
@@ -168,7 +173,7 @@ function DeleteDialog({ scope, edit, done, close }: Props<Edit & { kind: 'delete
     same !== ''
       ? `${value}${same}`
       : isWhole
-        ? `${value} == before`
+        ? isAsSeen(value, entry.value)
         : entry.size > 0
           ? `${value}[:200] == before`
           : `str(${value})[:200] == str(before)`;

@@ -47,7 +47,9 @@ export function valueOfText(type: VariableType, text: string): WireValue {
 /** The type and text of a value, from which `valueOfText` makes an equal one. */
 export function textOfValue(value: WireValue): { type: VariableType; text: string } {
   const type = typeOf(value);
-  if (type === 'list' || type === 'thing') return { type: 'json', text: stringifyJson(value) };
+  // A field for text makes a line feed of each carriage return.
+  const isBent = typeof value === 'string' && value.includes('\r');
+  if (type === 'list' || type === 'thing' || isBent) return { type: 'json', text: stringifyJson(value) };
   if (isWireBytes(value)) {
     return { type, text: [...value].map((byte) => byte.toString(16).padStart(2, '0')).join(' ') };
   }

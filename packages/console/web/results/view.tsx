@@ -1,7 +1,7 @@
 /** A result as a tree, a table, or raw text; the worker has it, and gives what is shown. */
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { bytesText, durationText } from '../state/texts.js';
+import { bytesText, durationText, errorText } from '../state/texts.js';
 import { Pager } from '../ui/pager.js';
 import { Choice, Failure, Scroll, useAnswer } from '../ui/parts.js';
 import {
@@ -113,7 +113,9 @@ export function FailedView({ failed }: { readonly failed: Failed }): JSX.Element
 const FORMATS: readonly FileFormat[] = ['json', 'csv', 'msgpack'];
 
 function Download({ result }: { readonly result: string }): JSX.Element {
+  const [failure, setFailure] = useState<string | null>(null);
   const save = async (format: FileFormat): Promise<void> => {
+    setFailure(null);
     const blob = await askWorker({ kind: 'file', result, format });
     const link = document.createElement('a');
     link.href = URL.createObjectURL(blob);
@@ -122,20 +124,27 @@ function Download({ result }: { readonly result: string }): JSX.Element {
     setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
   };
   return (
-    <select
-      aria-label="Save the result as a file"
-      value=""
-      onChange={(event) => {
-        const format = FORMATS.find((each) => each === event.currentTarget.value);
-        event.currentTarget.value = '';
-        if (format !== undefined) void save(format);
-      }}
-    >
-      <option value="">Save as …</option>
-      <option value="json">JSON</option>
-      <option value="csv">CSV</option>
-      <option value="msgpack">MessagePack</option>
-    </select>
+    <>
+      <select
+        aria-label="Save the result as a file"
+        value=""
+        onChange={(event) => {
+          const format = FORMATS.find((each) => each === event.currentTarget.value);
+          event.currentTarget.value = '';
+          if (format !== undefined) save(format).catch((error: unknown) => setFailure(errorText(error)));
+        }}
+      >
+        <option value="">Save as …</option>
+        <option value="json">JSON</option>
+        <option value="csv">CSV</option>
+        <option value="msgpack">MessagePack</option>
+      </select>
+      {failure === null ? null : (
+        <p class="notice bad" role="alert">
+          Nothing was saved: {failure}. MessagePack holds every value.
+        </p>
+      )}
+    </>
   );
 }
 

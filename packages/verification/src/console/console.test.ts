@@ -1,3 +1,12 @@
+import { readFileSync } from 'node:fs';
+import {
+  decodeMessagePack,
+  encodeMessagePack,
+  parseJson,
+  showValue,
+  type WireValue,
+  wireMap,
+} from '@althing/client';
 import { RealNode } from '@althing/node/testing';
 import { testThatNeeds } from '@althing/node/testing/needs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
@@ -17,6 +26,10 @@ const HOSTILE = [
   '__proto__',
 ];
 
+const KINDS = `.kinds = {most: INT_MAX, none: nan, tiny: 5.0e-324, huge: 1.7976931348623157e+308, bent:, wide:, raw: bytes('\u00e9'),
+  date: datetime(2026, 2, 28, 12, 30, 1), items: [1, 2.0, '3', nil]};
+.before = .kinds.copy(); .kinds.id();`;
+
 let node: RealNode;
 let browser: Browser | null = null;
 let opened: OpenedConsole;
@@ -30,6 +43,11 @@ beforeAll(async () => {
       names: HOSTILE,
       long: '<b>'.repeat(300_000),
     },
+  );
+  await node.value(
+    '//stuff',
+    `new_procedure('hostile', |x| { "<img src=x onerror=alert(1)>"; x; });
+set_enum('Hostile', {A: '<img src=x onerror=alert(1)>'}); nil;`,
   );
   await node.value(
     '//stuff',
@@ -175,6 +193,39 @@ describe('in a browser', () => {
       await page.getByRole('button', { name: view }).click();
       await page.getByText('onerror=alert(1)').first().waitFor();
     }
+    const id = await node.value('//stuff', '.hostile.id();');
+    for (const place of [`data/${String(id)}`, 'procedures', 'procedures/hostile', 'types', 'export']) {
+      await opened.go(`#/c/stuff/${place}`);
+      await page.getByText('onerror=alert(1)').first().waitFor();
+      expect([place, await page.locator('main').locator('img, script, b, iframe').count()]).toEqual([
+        place,
+        0,
+      ]);
+    }
+  });
+
+  testInBrowser('a page that is not to be seen asks nothing', async () => {
+    const { page } = opened;
+    await page.clock.install();
+    await opened.visit();
+    await opened.logIn(ADMIN);
+    let asked = 0;
+    page.on('request', () => {
+      asked += 1;
+    });
+    const askedAt = async (place: string): Promise<number> => {
+      await opened.go(place);
+      await page.getByRole('main').getByRole('heading').first().waitFor({ state: 'attached' });
+      await page.clock.runFor(1000);
+      await opened.settled();
+      asked = 0;
+      await page.clock.runFor(60_000);
+      await opened.settled();
+      return asked;
+    };
+    expect(await askedAt('#/')).toBeGreaterThan(5);
+    await page.evaluate("Object.defineProperty(document, 'hidden', { value: true })");
+    for (const place of PLACES) expect([place, await askedAt(place)]).toEqual([place, 0]);
   });
 
   testInBrowser('text outlives a reload and a logout', async () => {
@@ -295,6 +346,58 @@ describe('what is stored', () => {
     await opened.close();
   });
 
+  testInBrowser('each kind of value is edited, and exported, as what it is', async () => {
+    if (browser === null) return;
+    const id = await node.value('//stuff', KINDS, { bent: 'a\r\nb\r', wide: 'x\u{1F600}\u202Ey' });
+    const place = `#/c/stuff/data/${String(id)}`;
+    const opened = await OpenedConsole.openAs(browser, node.url, node.authorization, place);
+    const { page } = opened;
+    const dialog = page.getByRole('dialog');
+    for (const name of ['most', 'none', 'tiny', 'huge', 'bent', 'wide', 'raw']) {
+      await page.getByRole('button', { name: `edit ${name}`, exact: true }).click();
+      await dialog.getByLabel('Value', { exact: true }).press('End');
+      await page.keyboard.type('7');
+      await page.keyboard.press('Backspace');
+      await dialog.getByRole('button', { name: 'Set the value' }).click();
+      await dialog.waitFor({ state: 'detached' });
+    }
+    const isSame =
+      '.before.keys().filter(|k| type(.before[k]) != type(.kinds[k]) || .before[k] != .kinds[k]);';
+    expect(await node.value('//stuff', isSame)).toEqual(['none']);
+    expect(await node.value('//stuff', 'is_nan(.kinds.none);')).toBe(true);
+
+    const saved = async (format: string): Promise<Uint8Array> => {
+      const coming = page.waitForEvent('download');
+      await page.getByLabel('Save the result as a file').selectOption(format);
+      return readFileSync(await (await coming).path());
+    };
+    const asked = async (code: string): Promise<WireValue> => {
+      const body = encodeMessagePack(wireMap({ type: 'query', code }));
+      return decodeMessagePack(
+        (await node.post('//stuff', body, { contentType: 'application/msgpack' })).body,
+      );
+    };
+    await opened.go('#/q');
+    await opened.run('.kinds;');
+    await page.getByLabel('Result as a tree').getByText('most').waitFor();
+    expect(showValue(decodeMessagePack(await saved('msgpack')))).toBe(showValue(await asked('.kinds;')));
+    await page.getByLabel('Save the result as a file').selectOption('json');
+    await page.getByText(/^Nothing was saved: .*JSON can't carry NaN/).waitFor();
+    const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
+    await opened.run("[.kinds.filter(|k, v| k != 'none')];");
+    await page.getByLabel('Result as a tree').getByText('1 item').waitFor();
+    expect(text(await saved('csv'))).toBe(
+      'most,tiny,huge,bent,wide,raw,date,items\r\n9223372036854775807,5e-324,1.7976931348623157e+308,"a\r\nb\r",x\u{1F600}\u202Ey,w6k=,2026-02-28T12:30:01Z,"[1,2.0,""3"",null]"\r\n',
+    );
+    const carried = ".kinds.filter(|k, v| !['none', 'raw'].has(k));";
+    await opened.run(carried);
+    await page.getByLabel('Result as a tree').getByText('raw').waitFor({ state: 'detached' });
+    await page.getByLabel('Result as a tree').getByText('most').waitFor();
+    expect(showValue(parseJson(text(await saved('json'))))).toBe(showValue(await asked(carried)));
+    expect(opened.problems).toEqual([]);
+    await opened.close();
+  });
+
   testInBrowser(
     'a node that is not there leaves the text alone, and the page goes on when it is back',
     async () => {
@@ -322,10 +425,16 @@ describe('what is stored', () => {
     if (browser === null) return;
     const privileges = ['QUERY', 'CHANGE', 'GRANT', 'JOIN', 'RUN'].map((each) => ['//stuff', each] as const);
     // Most of the time is waiting.
+    const others = [
+      ['/t', 'QUERY'],
+      ['/t', 'CHANGE'],
+      ['/t', 'GRANT'],
+      ['/t', 'RUN'],
+      ['/n', 'QUERY'],
+      ['/n', 'CHANGE'],
+    ] as const;
     const found = await Promise.all(
-      [...privileges, ['/t', 'QUERY'] as const, ['/n', 'QUERY'] as const].map(([scope, privilege]) =>
-        failuresWith(scope, privilege),
-      ),
+      [...privileges, ...others].map(([scope, privilege]) => failuresWith(scope, privilege)),
     );
     expect(found.flat()).toEqual([]);
   });

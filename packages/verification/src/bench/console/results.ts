@@ -1,4 +1,5 @@
 /** How long it takes until answers are to be seen, and what large ones do to the page. */
+import { encodeMessagePack, wireMap } from '@althing/client';
 import type { RealNode } from '@althing/node/testing';
 import type { Browser } from 'playwright-core';
 import { OpenedConsole } from '../../console/opened-console.js';
@@ -50,7 +51,8 @@ export async function largeAnswer(
   })()`);
   // The time of the node itself, and of the way, is not the page's.
   const begun = performance.now();
-  const answer = await node.query('//stuff', code, {}, { headers: { accept: 'application/msgpack' } });
+  const body = encodeMessagePack(wireMap({ type: 'query', code }));
+  const answer = await node.post('//stuff', body, { contentType: 'application/msgpack' });
   if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text.slice(0, 300)}`);
   const nodeMs = performance.now() - begun;
   await opened.write(code);
