@@ -100,7 +100,6 @@ export function levelLine(status: LevelStatus | null): string {
   return `level ${level}; level ${known} ${next}\n`;
 }
 
-/** The nodes as a table. */
 export function nodeTable({ nodes, groups }: ClusterStatus): string {
   const rows = nodes.map(({ number, name, port, status, leads, applied }) => [
     String(number),
@@ -113,7 +112,6 @@ export function nodeTable({ nodes, groups }: ClusterStatus): string {
   return table(['NODE', 'NAME', 'PORT', 'STATUS', 'LEADS', 'APPLIED'], rows);
 }
 
-/** The groups as a table. */
 export function groupTable({ groups }: ClusterStatus): string {
   const rows = groups.map(({ scope, leader, voters, learners }) => [
     scope,

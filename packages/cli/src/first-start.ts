@@ -40,7 +40,6 @@ const FLAGS: readonly (readonly [string, string])[] = [
   ['--log-colorized', 'accepted, and of no effect: the log has no colours; see --log-format'],
 ];
 
-/** Adds the options to the command. */
 export function addStartOptions(command: Command): void {
   for (const [flags, doc] of FLAGS) command.addOption(new Option(flags, doc).helpGroup(GROUP));
 }

@@ -94,7 +94,6 @@ export class Node implements RunningNode {
   private readonly rootAgeMax: number;
   /** Null until everything is ready for what it lets in. */
   private doors: Doors | null = null;
-  /** Stops the periodic timers. */
   private stopTimers = (): void => {};
 
   /** Starts everything; the node serves when this is fulfilled. */
@@ -419,7 +418,6 @@ export class Node implements RunningNode {
     if (this.localRead.attempt()) this.status.noteLocalRead();
   }
 
-  /** Does what is due. */
   private consider(): void {
     const { status, side } = this;
     status.beat();

@@ -42,7 +42,6 @@ export interface Definitions {
   readonly procedures: Map<string, string>;
   /** Indexes by `TYPE.NAME`, as the call that makes each. */
   readonly indexes: Map<string, string>;
-  /** The type of the root, if it has one. */
   rootType: string | null;
   /** Types that take any keys, as the text says: `mod_type('T', 'strict', false)`. */
   readonly loose: Set<string>;

@@ -8,7 +8,6 @@ export interface Word {
   readonly doc: string;
 }
 
-/** An option that takes a value. */
 export interface ValueOption {
   /** Its spellings, as `--url`. */
   readonly flags: readonly string[];

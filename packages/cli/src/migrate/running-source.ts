@@ -222,7 +222,6 @@ class Fields {
     return listOf(this.map.get(key));
   }
 
-  /** Null where there is no such key. */
   texts(key: string): readonly string[] | null {
     return this.map.has(key) ? this.list(key).map(textOf) : null;
   }

@@ -19,7 +19,6 @@ export type Place = 'property' | 'result' | 'argument';
 /** The package, as the file imports it. No name of a collection has a `$`. */
 export const PACKAGE = '$';
 
-/** The type for a definition. */
 export function typeOfDefinition(definition: string, names: Names, place: Place): string {
   const text = definition.trim();
   if (text.endsWith('?')) return nullable(typeOfDefinition(text.slice(0, -1), names, place));

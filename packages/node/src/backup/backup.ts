@@ -1,6 +1,6 @@
 import type { CollectionInfo, RootGroup } from '@althing/engine';
 import type { SnapshotSource } from '@althing/storage';
-import type { Clock } from '../base/clock.js';
+import { type Clock, pause } from '../base/clock.js';
 import type { GroupSession } from '../groups/group-session.js';
 import type { State } from '../groups/state.js';
 import type { Checkpointer } from '../state/checkpointer.js';
@@ -116,7 +116,7 @@ export class Backups {
       this.assertComplete();
       const sources = await this.tryOpen(collection);
       if (sources !== null) return sources;
-      await this.pause(ATTEMPT_PAUSE_MS);
+      await pause(this.options.clock, ATTEMPT_PAUSE_MS);
     }
     throw new BackupError('busy', 'the groups do not come to rest, or have no leader: try again later');
   }
@@ -152,12 +152,8 @@ export class Backups {
   /** Waits until sessions have everything that was acknowledged before; false if that can't be had now. */
   private async areFresh(sessions: readonly GroupSession[]): Promise<boolean> {
     const all = sessions.map((session) => new Promise<boolean>((resolve) => session.readIndex(resolve)));
-    const late = this.pause(FRESHEN_MS).then(() => [false]);
+    const late = pause(this.options.clock, FRESHEN_MS).then(() => [false]);
     return !(await Promise.race([Promise.all(all), late])).includes(false);
-  }
-
-  private pause(ms: number): Promise<void> {
-    return new Promise((resolve) => this.options.clock.after(ms, resolve));
   }
 }
 

@@ -64,7 +64,6 @@ export function importedWith(
   };
 }
 
-/** Limits of one collection. */
 export interface RunLimits {
   readonly procedures: number;
   readonly tasks: number;

@@ -8,6 +8,7 @@ import {
   type RootGroup,
   RootRestore,
 } from '@althing/engine';
+import { messageOf } from '../base/failures.js';
 import { type GroupId, type NodeId, ROOT_GROUP } from '../between/protocol.js';
 import type { GroupSession } from '../groups/group-session.js';
 import { type BackupSummary, backupContents } from './contents.js';
@@ -201,7 +202,7 @@ export class Imports {
       await staging.drop(run.staged);
       run.isComplete = run.group !== 0 && staging.isNamed(run);
     } catch (error) {
-      const why = failure instanceof Error ? failure.message : String(failure);
+      const why = messageOf(failure);
       const open = new BackupError(
         'busy',
         `${why}; it is not known yet whether the collection is there: what is not complete is deleted as soon as that can be done`,

@@ -45,7 +45,6 @@ export interface NodeBackupsOptions {
    * had.
    */
   readonly freshenRoot: () => Promise<boolean>;
-  /** Number of the last change. */
   readonly changes: () => number;
   readonly figures: Pick<EngineMetrics, 'backedUp' | 'backupIsThere'>;
   readonly audit: Pick<AuditLog, 'transferred'>;

@@ -13,11 +13,9 @@ import { type ChangeEntry, decodeEntry } from '../groups/entry.js';
 export interface Replace {
   readonly staged: readonly { readonly group: GroupId; readonly name: string }[];
   readonly others: readonly GroupId[];
-  /** Id of the user who asks. */
   readonly user: User['id'];
   /** The user as it was when the effects were made, packed; empty when all users are those of the backup. */
   readonly heir: Uint8Array;
-  /** Encoded. */
   readonly entry: Uint8Array;
 }
 

@@ -87,7 +87,7 @@ export class Replacements implements RestoresView {
         closeSync(fd);
       }
     } catch (error) {
-      throw new QueryError(ErrorCode.BAD_DATA, error instanceof Error ? error.message : String(error));
+      throw new QueryError(ErrorCode.BAD_DATA, messageOf(error));
     }
   }
 

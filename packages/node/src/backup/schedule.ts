@@ -11,7 +11,6 @@ import { join } from 'node:path';
 import type { BackupInfo, BackupOrder } from '@althing/engine';
 import { ExitCode } from '../config/index.js';
 
-/** A backup that this node takes. */
 export interface Backup extends Omit<BackupInfo, 'nextRun'> {
   /** Unix seconds; null when no further one is taken. */
   readonly nextRun: number | null;

@@ -13,7 +13,6 @@ export interface ScheduledOptions {
   readonly standing: StandingOrder | null;
   /** Where the files lie. */
   readonly folder: string;
-  /** Number of the last change. */
   readonly changes: () => number;
   /** Called with the outcome of each. */
   readonly report: (event: ScheduledEvent) => void;

@@ -6,7 +6,7 @@ import {
   type RootEditor,
   type RootGroup,
 } from '@althing/engine';
-import type { Clock } from '../base/clock.js';
+import { type Clock, pause } from '../base/clock.js';
 import { type GroupId, type NodeId, ROOT_GROUP } from '../between/protocol.js';
 import { CallError, CallKind, type Calls } from '../calls/calls.js';
 import type { GroupSession } from '../groups/group-session.js';
@@ -161,7 +161,6 @@ export class Staging {
     run.isComplete = true;
   }
 
-  /** Whether the collection of a run has its own name. */
   isNamed({ group, name }: ImportRun): boolean {
     return this.options.root.collections.get(group)?.name === name;
   }
@@ -196,7 +195,7 @@ export class Staging {
     while (!(await attempt())) {
       if (this.isStopped) throw new BackupError('busy', 'the node is shutting down');
       if (clock.now() > end) return false;
-      await this.pause();
+      await pause(clock, PAUSE_MS);
     }
     return true;
   }
@@ -208,10 +207,6 @@ export class Staging {
       const own = session(group);
       return own !== undefined && (await new Promise<boolean>((resolve) => own.readIndex(resolve)));
     });
-  }
-
-  private pause(): Promise<void> {
-    return new Promise((resolve) => this.options.clock.after(PAUSE_MS, resolve));
   }
 
   private ask(group: GroupId, order: Order): Promise<boolean> {

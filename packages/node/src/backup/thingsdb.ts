@@ -26,7 +26,6 @@ import { BackupError, BackupWriter } from './format.js';
 
 /** A collection of ThingsDB that is to become one of ours. */
 export interface ThingsdbExport {
-  /** The name that it gets. */
   readonly name: string;
   /** Of Althing. */
   readonly version: string;
@@ -34,7 +33,6 @@ export interface ThingsdbExport {
   readonly begunAt: number;
 }
 
-/** Whether a file begins as a dump of ThingsDB does. */
 export function isThingsdbDump(file: string): boolean {
   return withFile(file, ({ length, read }) => length > 0 && looksLikeThingsdbDump(read(0, 1)[0] ?? 0));
 }
@@ -63,14 +61,12 @@ export function readDump(source: Uint8Array | ByteSource): CollectionGroup {
   }
 }
 
-/** A collection in which there is nothing. */
 export function emptyCollection(): CollectionGroup {
   const group = new CollectionGroup(GROUP, new ShapeTree(), EMPTY_SOURCE);
   group.create();
   return group;
 }
 
-/** Writes a collection as an export. */
 export async function* exportOfCollection(
   group: CollectionGroup,
   { name, version, begunAt }: ThingsdbExport,

@@ -8,6 +8,7 @@ import {
   type User,
 } from '@althing/engine';
 import type { Clock } from '../base/clock.js';
+import { messageOf } from '../base/failures.js';
 import type { ClientNames } from '../groups/names.js';
 import { UnfinishedError } from '../groups/request.js';
 import type { Backups } from './backup.js';
@@ -181,7 +182,7 @@ export class Transfers {
       tell(null);
       return result;
     } catch (error) {
-      tell(error instanceof Error ? error.message : String(error));
+      tell(messageOf(error));
       if (error instanceof BackupError) {
         const Kind = error.isUnfinished ? UnfinishedError : QueryError;
         throw new Kind(CODES[error.reason], error.message);

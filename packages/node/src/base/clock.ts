@@ -34,3 +34,10 @@ export const backgroundClock: Clock = {
     return () => clearInterval(timer);
   },
 };
+
+/** Resolves after some milliseconds. */
+export function pause({ after }: Pick<Clock, 'after'>, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    after(ms, resolve);
+  });
+}

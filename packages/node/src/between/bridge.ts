@@ -42,7 +42,6 @@ export class Bridge implements Consensus {
   onEvent: (event: Event) => void = () => {};
   private readonly signals: Signals;
   private readonly packing = new Packing<Command>();
-  /** Calls and returns. */
   private readonly calls = new Packing<Command>();
   /** Payloads that are proposed in `packing`, and whether it holds something besides that must not wait. */
   private proposals = 0;

@@ -32,7 +32,6 @@ export class ClusterSecretError extends Error {
   readonly exitCode = ExitCode.DataDamaged;
 }
 
-/** Whether a text is fit to be the secret of a cluster. */
 export function isFitSecret(secret: string): boolean {
   return secret.length >= LENGTH_MIN && secret.length <= LENGTH_MAX && !/[\r\n]/.test(secret);
 }

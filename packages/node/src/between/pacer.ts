@@ -45,7 +45,6 @@ export class Pacer {
     return this.until > this.clock.now();
   }
 
-  /** Begins a pause. */
   pause(): void {
     this.end();
     this.until = this.clock.now() + this.ms;

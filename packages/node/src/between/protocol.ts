@@ -240,7 +240,6 @@ export interface CommittedEntry extends LogPosition {
   readonly payload: Uint8Array;
 }
 
-/** A part of the log of a group. */
 export interface LogPart {
   /** The entry behind which it was asked for; null where the log does not hold what lies behind it. */
   readonly before: LogPosition | null;
@@ -405,6 +404,5 @@ export interface Consensus {
   send(command: Command): void;
   /** Sends at once what need not wait for more: what this thread does next may take long. */
   sendReady(): void;
-  /** The receiver of the events. */
   onEvent: (event: Event) => void;
 }

@@ -6,6 +6,7 @@
  */
 
 import type { Clock } from '../base/clock.js';
+import { messageOf } from '../base/failures.js';
 import { NumberTable } from '../base/number-table.js';
 import { Slab } from '../base/slab.js';
 import type { Command, Event, NodeId, PreparedAnswer } from '../between/protocol.js';
@@ -61,7 +62,7 @@ export class OpenCall {
   }
 
   refuse(error: unknown): void {
-    this.return(REFUSED, Buffer.from(error instanceof Error ? error.message : String(error)));
+    this.return(REFUSED, Buffer.from(messageOf(error)));
   }
 
   /**

@@ -47,7 +47,6 @@ const CONSENSUS_PART = 0.2;
 const KEPT_PART = 0.6;
 const KEPT_PART_MAX = 0.75;
 
-/** The memory of this process. */
 export function processMemory(): ProcessMemory {
   return memoryOf({
     machine: totalmem(),

@@ -2,7 +2,6 @@
 import type { Kind } from './kinds.js';
 import type { ProcessMemory } from './memory.js';
 
-/** One setting. */
 export interface Setting<T> {
   readonly kind: Kind<T>;
   /** The default; `undefined`: none. */

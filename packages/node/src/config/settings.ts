@@ -11,7 +11,6 @@ import { http, listeners, queries, snapshots, sockets, users } from './client-se
 import { cluster, modules, node, storage } from './node-settings.js';
 import type { WithDefault, WithoutDefault } from './setting.js';
 
-/** All settings, by key. */
 export const settings = {
   ...listeners,
   ...node,
@@ -45,7 +44,6 @@ export type SettingKey = keyof Settings;
 /** The keys in the order of the table. */
 export const settingKeys: readonly SettingKey[] = sections.flatMap((section) => section.keys);
 
-/** Whether a text is the key of a setting. */
 export function isSettingKey(key: string): key is SettingKey {
   return Object.hasOwn(settings, key);
 }
@@ -53,7 +51,6 @@ export function isSettingKey(key: string): key is SettingKey {
 /** The effective configuration: a field for every setting, in camel case, checked. */
 export type Config = { readonly [K in SettingKey as CamelCase<K>]: SettingValue<K> };
 
-/** The value of a setting. */
 export type SettingValue<K extends SettingKey> =
   Settings[K] extends WithDefault<infer T>
     ? T
@@ -66,12 +63,10 @@ export type CamelCase<S extends string> = S extends `${infer Head}_${infer Tail}
   ? `${Head}${Capitalize<CamelCase<Tail>>}`
   : S;
 
-/** The environment variable of a key. */
 export function variableOf(key: string): string {
   return `SERVICE_${key.toUpperCase()}`;
 }
 
-/** The field of `Config` of a key. */
 export function fieldOf(key: string): string {
   return key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -31,7 +31,6 @@ export class Activity<Group extends SleepingGroup> {
     }
   }
 
-  /** The group is gone. */
   forget(group: Group): void {
     this.wake(group);
     this.awakeOnes.delete(group);

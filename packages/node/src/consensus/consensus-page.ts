@@ -38,7 +38,6 @@ export interface PageOptions {
   readonly isReady: () => boolean;
 }
 
-/** The text of the page. */
 export async function metricsPage(options: PageOptions): Promise<string> {
   const { metrics, figures, version, nodeName, startedAt } = options;
   const page = new Page();

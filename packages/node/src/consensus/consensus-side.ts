@@ -42,14 +42,12 @@ export interface ConsensusSettings {
   readonly balances?: boolean;
 }
 
-/** The disk of the log. */
 export interface LogDisk {
   readonly log: LogStore;
   /** Finds out how many bytes are free, and notes that. An error says that it can't be known. */
   readonly look: (note: (bytes: number) => void) => Promise<void>;
 }
 
-/** The line to the engine side. */
 export interface EngineLine {
   readonly emit: (event: Event) => void;
   /** For how long the engine side has done nothing though it serves, in milliseconds. */

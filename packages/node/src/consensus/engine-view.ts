@@ -216,7 +216,6 @@ class CommittedPart {
   /** How many proposals of this node's own, and the last one. */
   own = 0;
   lastOwn: LogPosition | null = null;
-  /** All others. */
   readonly entries: CommittedEntry[] = [];
   last: LogPosition | null = null;
 

@@ -14,7 +14,6 @@ export interface Observation extends Pick<RaftConfig, 'trace'> {
 /** The host that drives a group, as the group sees it. */
 export interface GroupContext {
   readonly nodeId: number;
-  /** The durable log of the group. */
   readonly view: (group: GroupId) => LogView;
   readonly writer: LogWriter;
   readonly options: Partial<RaftOptions>;

@@ -181,7 +181,6 @@ export class GroupHost {
     this.guarded(() => this.handover.balance(leading));
   }
 
-  /** The nodes that were removed from the cluster. */
   get removed(): readonly NodeId[] {
     return this.groups.get(ROOT_GROUP)?.members.removed ?? [];
   }
@@ -191,7 +190,6 @@ export class GroupHost {
     return this.slowDisk.isSlow || this.handover.isGivingAway ? FULL_LOAD : this.leading;
   }
 
-  /** Number of groups that this node leads. */
   get leading(): number {
     let count = 0;
     for (const group of this.groups.values()) if (group.role === 'leader') count += 1;

@@ -6,7 +6,6 @@ export interface LogWriterEvents {
   readonly full: () => void;
   /** There is room again, and everything that waited is on its way, in order. */
   readonly room: () => void;
-  /** A write begins. */
   readonly writing: () => void;
   /** A write is done, or had no room; whether there are more under way. */
   readonly written: (more: boolean) => void;

@@ -29,7 +29,6 @@ export interface Network extends Sender {
 
 /** The events of a network, from its making on. */
 export interface NetworkEvents {
-  /** A frame of another node. */
   readonly frame: (from: NodeId, kind: number, payload: Uint8Array) => void;
   /** Another node can be reached, or can't any more. The version of its software is empty while it is not known. */
   readonly peer: (node: NodeId, up: boolean, version: string) => void;

@@ -29,7 +29,6 @@ export interface ClusterOptions {
   readonly protocolVersions: VersionRange;
   /** The highest level of a cluster that the software knows. */
   readonly level: number;
-  /** The data folder. */
   readonly folder: string;
   /** The setting `cluster`. */
   readonly expected: readonly string[];

@@ -52,7 +52,6 @@ export interface EngineClock extends Clock {
   readonly encoding?: { readonly now: () => number; readonly thingsPerLook: number };
 }
 
-/** The disk of the state. */
 export interface StateDisk
   extends Pick<DiskKeeperOptions, 'reserve' | 'freeBytes' | 'bytesToReopen' | 'reserveBytes'> {
   readonly state: State;

@@ -8,7 +8,6 @@ export interface HubOptions {
   readonly incarnation: number;
   /** The present name of a collection; undefined for one that is gone. */
   readonly nameOf: (collection: GroupId) => string | undefined;
-  /** Whether a user may be in rooms of a collection. */
   readonly mayJoin: (collection: GroupId, userId: number) => boolean;
   /** Says whether anybody listens to a collection, so that what nobody hears need not be decoded. */
   readonly listening: (collection: GroupId, isHeard: boolean) => void;
@@ -56,19 +55,16 @@ export class Hub {
     return this.memberships;
   }
 
-  /** How many listen in a room. */
   listenersIn(collection: GroupId, room: number): number {
     return this.audiences.get(collection)?.rooms.get(room)?.size ?? 0;
   }
 
-  /** Rooms that a listener is in. */
   roomsOf(listener: Listener): number {
     let count = 0;
     for (const rooms of this.joined.get(listener)?.values() ?? []) count += rooms.size;
     return count;
   }
 
-  /** Whether a listener is in a room of a collection. */
   isIn(listener: Listener, collection: GroupId): boolean {
     return this.joined.get(listener)?.has(collection) === true;
   }
@@ -79,7 +75,6 @@ export class Hub {
       if (this.add(listener, collection, room)) this.tell(listener, collection, 'join', room);
   }
 
-  /** Takes a listener out of rooms, and tells it of those that it was in. */
   leave(listener: Listener, collection: GroupId, rooms: readonly number[]): void {
     for (const room of rooms) {
       if (this.joined.get(listener)?.get(collection)?.has(room) !== true) continue;
@@ -88,7 +83,6 @@ export class Hub {
     }
   }
 
-  /** The connection of a listener ended. */
   end(listener: Listener): void {
     for (const collection of [...(this.joined.get(listener)?.keys() ?? [])])
       this.removeAll(listener, collection);

@@ -191,7 +191,6 @@ export class Rooms {
     else this.hub.missed(group);
   }
 
-  /** A collection was deleted. */
   deleted(collection: GroupId): void {
     this.hub.collectionGone(collection);
   }

@@ -22,7 +22,6 @@ export interface CollectionFeedOptions {
   readonly reads: Pick<LogReads, 'read'>;
   readonly clock: Pick<Clock, 'after'>;
   readonly userName: (id: number) => string | undefined;
-  /** Whether a user may read the collection now. */
   readonly mayRead: (userId: number) => boolean;
   readonly onDefect: (error: unknown) => void;
 }

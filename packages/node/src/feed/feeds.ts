@@ -1,5 +1,5 @@
 import { type Engine, ErrorCode, missingPrivilege, Privilege, QueryError, type User } from '@althing/engine';
-import type { Clock } from '../base/clock.js';
+import { type Clock, pause } from '../base/clock.js';
 import { type FeedPosition, positionText } from '../between/feed-position.js';
 import type { GroupId } from '../between/protocol.js';
 import type { GroupSession } from '../groups/group-session.js';
@@ -29,7 +29,6 @@ export interface FeedsOptions {
 
 export interface FollowRequest {
   readonly user: User;
-  /** The name of a collection. */
   readonly collection: string;
   /** Null: from now on. */
   readonly since: FeedPosition | null;
@@ -95,7 +94,6 @@ export class Feeds {
     if (this.feeds.size > 0) this.feeds.get(session.id)?.consider();
   }
 
-  /** A collection was deleted. */
   deleted(collection: GroupId): void {
     this.feeds.get(collection)?.end({ kind: 'forbidden' });
   }
@@ -122,7 +120,7 @@ export class Feeds {
     for (let tries = 1; tries <= PRESENT_TRIES; tries++) {
       const position = await newPresentOf(session);
       if (position !== null) return position;
-      await new Promise<void>((resolve) => this.options.clock.after(PRESENT_EVERY_MS, resolve));
+      await pause(this.options.clock, PRESENT_EVERY_MS);
     }
     throw NOT_READY;
   }

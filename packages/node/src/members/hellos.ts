@@ -12,7 +12,6 @@ const LEFT_OUT_MAX = 2;
 
 export interface HellosOptions {
   readonly root: () => RootGroup;
-  /** The hello of this node. */
   readonly hello: () => Hello;
   readonly calls: Pick<Calls, 'call'>;
   readonly peers: PeerTable;

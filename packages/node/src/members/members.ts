@@ -42,7 +42,6 @@ export interface MembersOptions {
   readonly nextId: () => number;
   /** This node is to be removed: resolves when its clients had time to turn away. */
   readonly departs: () => Promise<void>;
-  /** How this node is. */
   readonly state: () => Pick<Hello, 'status' | 'committed' | 'stored' | 'zone'>;
   /**
    * How long a node must not have been reachable before another one of its name takes its place, or a learner its
@@ -72,7 +71,6 @@ const RETRY_MS = 1000;
 export class Members {
   private readonly peers: PeerTable;
   private readonly inviter: Inviter;
-  /** The overview of the members. */
   readonly overview: Overview;
   /** The rest of one of two that vote. */
   readonly resting: Resting;

@@ -7,7 +7,6 @@ export interface OverviewOptions {
   readonly self: NodeId;
   /** The state of the root scope; another object after a snapshot. */
   readonly root: () => RootGroup;
-  /** How this node is. */
   readonly state: () => Pick<Hello, 'status' | 'committed' | 'stored' | 'zone'>;
   readonly peers: Pick<PeerTable, 'isUp' | 'hello' | 'level'>;
   /** How long what a member said of its level counts, in milliseconds. */

@@ -8,7 +8,6 @@ interface PeerState {
   since: number;
   version: string;
   hello: Hello | null;
-  /** When that was heard, by the clock. */
   heardAt: number;
 }
 

@@ -1,6 +1,6 @@
 import type { RootGroup } from '@althing/engine';
 import { isJoint, type Membership } from 'raft-ts';
-import type { Clock } from '../base/clock.js';
+import { type Clock, pause } from '../base/clock.js';
 import { isResting } from '../between/membership.js';
 import type { MembershipStep, NodeId } from '../between/protocol.js';
 import { CallKind, type Calls } from '../calls/calls.js';
@@ -63,7 +63,7 @@ export class Resting {
     while (clock.now() < end && this.isNear) {
       // The leader may just have been elected, or be busy; or it did it, and the answer was lost.
       if (this.isDue) await this.ask(end - clock.now()).catch(() => undefined);
-      await new Promise<void>((resolve) => clock.after(LOOK_MS, resolve));
+      await pause(clock, LOOK_MS);
     }
   }
 

@@ -1,4 +1,3 @@
-/** Members for tests. */
 import { LEVEL_NEWEST, type MemberInfo, RootGroup } from '@althing/engine';
 
 /** A level that software to come will know, and the states of these tests do. */

@@ -9,7 +9,7 @@ import {
   type ModulesView,
   type RootGroup,
 } from '@althing/engine';
-import type { Clock } from '../base/clock.js';
+import { type Clock, pause } from '../base/clock.js';
 import type { Config } from '../config/index.js';
 import type { Logger } from '../telemetry/logger.js';
 import { removeLeftovers } from './deployed.js';
@@ -99,7 +99,7 @@ export class ModuleManager implements ModulesView {
     this.consider();
     const end = this.options.clock.now() + waitMs;
     while (this.options.clock.now() < end && !this.isSettled && !this.isOver)
-      await new Promise<void>((resolve) => this.options.clock.after(SETTLING_LOOK_MS, resolve));
+      await pause(this.options.clock, SETTLING_LOOK_MS);
   }
 
   /** Takes up definitions that changed, once they are committed. To be called often. */

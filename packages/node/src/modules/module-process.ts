@@ -4,6 +4,7 @@ import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { ErrorCode, List, type ModuleAnswer, MsgpackReader, QueryError, ShapeTree } from '@althing/engine';
 import type { Clock } from '../base/clock.js';
+import { messageOf } from '../base/failures.js';
 import { ErrorLines } from './error-lines.js';
 import { type Guardian, signalGroup } from './guardian.js';
 import { encodePackage, type Package, PackageReader, PackageType } from './package.js';
@@ -23,7 +24,6 @@ export interface ModuleProcessOptions {
   readonly guardian: Guardian;
   /** How long it has to end by itself, in milliseconds. */
   readonly termMs: number;
-  /** Called when it runs. */
   readonly started: () => void;
   /** Called when a configuration was taken, or not. */
   readonly configured: (ok: boolean) => void;
@@ -219,7 +219,7 @@ export class ModuleProcess {
         if (!this.isViolated) this.handle(message, bytes);
       });
     } catch (error) {
-      this.violate(error instanceof Error ? error.message : String(error), bytes);
+      this.violate(messageOf(error), bytes);
     }
   }
 

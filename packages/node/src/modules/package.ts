@@ -75,7 +75,6 @@ export class PackageReader {
   }
 }
 
-/** The length that a header announces. */
 function lengthIn(header: Buffer, bytesMax: number): number {
   if ((header.readUInt8(6) ^ 0xff) !== header.readUInt8(7)) throw new PackageError('the check byte is wrong');
   const length = header.readUInt32LE(0);

@@ -3,12 +3,11 @@ import { constants } from 'node:fs';
 import { access, lstat, open, readFile, realpath, stat } from 'node:fs/promises';
 import { join, posix, sep } from 'node:path';
 import { ManifestError, type ModuleInfo, type ModuleManifest, parseManifest } from '@althing/engine';
+import { messageOf } from '../base/failures.js';
 
-/** A program that can be started. */
 export interface Program {
   readonly command: string;
   readonly args: readonly string[];
-  /** Folder that it is started in. */
   readonly folder: string;
 }
 
@@ -109,5 +108,5 @@ export function reasonOf(error: unknown): string {
   if (code === 'ENOENT' || code === 'ENOTDIR') return 'no such file';
   if (code === 'EACCES' || code === 'EPERM') return 'permission denied';
   if (code === 'ENOEXEC') return 'the file can not be executed';
-  return `it could not be started: ${error instanceof Error ? error.message : String(error)}`;
+  return `it could not be started: ${messageOf(error)}`;
 }

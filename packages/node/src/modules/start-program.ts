@@ -22,7 +22,6 @@ export function startProgram(
   }
 }
 
-/** Descriptors of the files that a program would get. */
 function inheritedFiles(): number[] {
   try {
     return readdirSync('/proc/self/fd').map(Number).filter(isInherited);

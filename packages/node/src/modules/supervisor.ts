@@ -16,7 +16,6 @@ import { findProgram, NOT_INSTALLED, reasonOf } from './program.js';
 
 export interface SupervisorOptions {
   readonly mode: 'off' | 'local' | 'deploy';
-  /** Folder of all modules. */
   readonly modulesPath: string;
   readonly python: string;
   readonly answerBytesMax: number;

@@ -51,7 +51,6 @@ export class FrameError extends Error {
   override readonly name = 'FrameError';
 }
 
-/** A frame is not what was sent. */
 export class DamagedFrameError extends FrameError {}
 
 /**
@@ -92,7 +91,6 @@ export class FrameReader {
   onPart: ((parts: readonly Buffer[]) => void) | null = null;
   /** Longest frame that is taken. */
   bytesMax = GREETING_BYTES_MAX;
-  /** Whether frames have checks. */
   isChecked = false;
   private waiting: Buffer[] = [];
   private waitingBytes = 0;

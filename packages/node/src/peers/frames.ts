@@ -255,7 +255,6 @@ function hasEntries(message: Message): boolean {
   return message.kind === 'append' && message.entries.length > 0;
 }
 
-/** About the bytes of a message. */
 function sizeOf(message: Message): number {
   if (message.kind !== 'append') return MESSAGE_BYTES;
   let bytes = MESSAGE_BYTES;

@@ -33,7 +33,6 @@ export interface Sender {
 export interface LinksOptions {
   readonly sender: Sender;
   readonly emit: (event: Event) => void;
-  /** A message for a group of this node. */
   readonly receive: (group: GroupId, message: Message) => void;
   /** Entries of a group could not be sent to a node. */
   readonly unsent: (group: GroupId, to: NodeId) => void;

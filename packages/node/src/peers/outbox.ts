@@ -51,7 +51,6 @@ export class Outbox {
     return this.urgentBytes === 0 && this.bulkBytes === 0 && this.socket.writableLength === 0;
   }
 
-  /** Bytes that wait. */
   get waitingBytes(): number {
     return this.urgentBytes + this.bulkBytes + this.socket.writableLength;
   }

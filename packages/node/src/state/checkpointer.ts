@@ -41,7 +41,6 @@ export interface CheckpointerOptions {
 }
 
 export interface CheckpointReport {
-  /** Things that were to be written. */
   readonly things: number;
   readonly durationMs: number;
   /** Bytes of the records that were written. */

@@ -1,7 +1,6 @@
 import { isDiskFull } from '@althing/storage';
 import type { DiskLevel } from '../between/protocol.js';
 
-/** The means of the keeper. */
 export interface DiskKeeperOptions {
   readonly reserve: Reserve;
   /** Free bytes on the disk of the state. */
@@ -46,7 +45,6 @@ export type DiskEvent =
  * and changes go on.
  */
 export class DiskKeeper {
-  /** The level of the log's disk. */
   private logLevel: DiskLevel = 'ok';
   /** The state had no room, and takes no writes until it is opened again. */
   private stateFull = false;

@@ -13,7 +13,7 @@ import {
   type SnapshotSource,
   type StateStore,
 } from '@althing/storage';
-import type { Clock } from '../base/clock.js';
+import { type Clock, pause } from '../base/clock.js';
 import { isDamage } from '../base/failures.js';
 import type { Applied, Consensus, GroupId, NodeId } from '../between/protocol.js';
 import { CallKind, type Calls } from '../calls/calls.js';
@@ -171,7 +171,6 @@ export class Snapshots implements SnapshotEvents {
     this.giveUp(session.id).catch(() => {});
   }
 
-  /** Gives up what is coming in of a group. */
   async giveUp(group: GroupId): Promise<void> {
     const receiving = this.receiving.get(group);
     if (receiving === undefined) return;
@@ -242,7 +241,7 @@ export class Snapshots implements SnapshotEvents {
         return;
       } catch (error) {
         if (attempt === ATTEMPTS_MAX || outgoing.isReplaced || isDamage(error)) throw error;
-        await new Promise<void>((resolve) => this.options.clock.after(ATTEMPT_PAUSE_MS * attempt, resolve));
+        await pause(this.options.clock, ATTEMPT_PAUSE_MS * attempt);
       }
     }
   }

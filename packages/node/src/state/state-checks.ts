@@ -13,7 +13,7 @@
  */
 
 import { ByteReader, ByteWriter } from '@althing/engine';
-import type { Clock } from '../base/clock.js';
+import { type Clock, pause } from '../base/clock.js';
 import { isDamage } from '../base/failures.js';
 import type { GroupId, NodeId } from '../between/protocol.js';
 import { CallKind, type Calls } from '../calls/calls.js';
@@ -232,7 +232,7 @@ export class StateChecks {
     return async () => {
       const spent = clock.now() - begun;
       if (spent < SLICE_MS) return;
-      await new Promise<void>((resolve) => clock.after(spent * (SHARE - 1), resolve));
+      await pause(clock, spent * (SHARE - 1));
       begun = clock.now();
     };
   }

@@ -257,7 +257,6 @@ export type Transport = SeriesOf<'nativeConnections'>['transport'];
 /** All names, in the order of the table. `Object.keys` does not tell the type of its keys. */
 export const FAMILY_NAMES = Object.keys(FAMILIES) as FamilyName[];
 
-/** Number of series of a family. */
 export function seriesCount({ labels }: Family): number {
   return Object.values(labels).reduce((count, values) => count * values.length, 1);
 }

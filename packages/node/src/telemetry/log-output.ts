@@ -13,13 +13,11 @@ export interface OutputStream {
   on(event: 'drain' | 'error', listener: () => void): unknown;
 }
 
-/** Takes lines of the log. */
 export interface LogOutput {
   write(line: string): void;
 }
 
 export interface LogOutputEvents {
-  /** A line was dropped. */
   readonly dropped: () => void;
   /** There is room again, after so many lines were dropped. */
   readonly recovered: (lines: number) => void;
@@ -30,7 +28,6 @@ const WAITING_BYTES_MAX = 1024 * 1024;
 
 const STANDARD_OUTPUT = 1;
 
-/** Opens standard output for a log. */
 export function openLogOutput(events: LogOutputEvents): LogOutput {
   return isFile(STANDARD_OUTPUT) ? fileOutput(events) : new StreamOutput(process.stdout, events);
 }

@@ -45,7 +45,6 @@ export function createLogger({ level, format, nodeName, onLine, onDrop }: Logger
   return logger;
 }
 
-/** The form of all lines. */
 export function lineOptions(nodeName: string) {
   return {
     base: { node: nodeName },

@@ -71,7 +71,6 @@ export class Page {
   }
 }
 
-/** A label with its value. */
 export function label(name: string, value: string): string {
   return `${name}="${value.replace(/[\\"\n]/g, (c) => (c === '\n' ? '\\n' : `\\${c}`))}"`;
 }

@@ -40,7 +40,6 @@ export interface ErrorBody {
   readonly code: number;
   readonly name: string;
   readonly message: string;
-  /** The outcome of the changes. */
   readonly outcome: ChangeOutcome;
 }
 

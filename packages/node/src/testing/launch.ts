@@ -29,7 +29,6 @@ export interface LaunchOptions {
   readonly isDetached?: boolean;
 }
 
-/** How a process ended. */
 export interface End {
   /** Null when a signal ended it, or when it could not be started. */
   readonly code: number | null;

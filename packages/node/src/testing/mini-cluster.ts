@@ -32,7 +32,6 @@ export interface MiniOptions {
 
 export class MiniCluster {
   readonly nodes: readonly MiniNode[];
-  /** Decides about each message. */
   fate: (message: Message) => Fate = () => 'deliver';
   /** Whether proposals are committed as soon as everything else is done. */
   commits = true;
@@ -135,7 +134,6 @@ export class MiniCluster {
     this.later(() => this.node(to).tell({ kind: 'called', from, id: 1_000_000, payload }));
   }
 
-  /** The last call of one node to another one. */
   lastCall(from: NodeId, to: NodeId): Uint8Array | undefined {
     return this.lastCalls.get(`${from} ${to}`)?.payload;
   }

@@ -2,7 +2,6 @@ import type { Command, CommittedEntry, GroupId, NodeEvent, NodeId } from '../bet
 import { PreparedAnswers } from '../consensus/prepared-answers.js';
 import type { MiniCluster } from './mini-cluster.js';
 
-/** A proposal that is not committed. */
 interface Proposal {
   readonly node: NodeId;
   readonly payload: Uint8Array;

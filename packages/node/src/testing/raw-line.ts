@@ -41,7 +41,6 @@ export class RawLine {
     this.sendBytes(Buffer.from(hex.replaceAll(' ', ''), 'hex'));
   }
 
-  /** Sends a package. */
   send(type: number, id: number, data: Uint8Array): void {
     const head = Buffer.alloc(8);
     head.writeUInt32LE(data.length, 0);

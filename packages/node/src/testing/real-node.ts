@@ -180,7 +180,6 @@ export class RealNode {
     return RawConnection.open(this.port, '127.0.0.1', localAddress);
   }
 
-  /** Opens a connection to the status port. */
   openStatus(): Promise<RawConnection> {
     return RawConnection.open(this.statusPort);
   }

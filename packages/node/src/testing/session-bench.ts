@@ -32,7 +32,6 @@ const TURNS = 200;
 /** Time stands still: nothing that waits for it comes about. */
 const STILL: Clock = { now: () => 0, after: () => () => {}, every: () => () => {} };
 
-/** There are no other nodes. */
 const NOBODY: Network = {
   send: () => false,
   waiting: () => 0,

@@ -3,7 +3,6 @@ import type { DiskLevel } from '../../between/protocol.js';
 export interface DiskWatchOptions {
   /** Less free space than this is `low`; 0 to look at nothing but failed writes. */
   readonly lowBytes: number;
-  /** Called at each change of the level. */
   readonly changed: (level: DiskLevel, freeBytes: number) => void;
 }
 

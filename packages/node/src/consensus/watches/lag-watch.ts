@@ -1,6 +1,5 @@
 import { type GroupId, type NodeId, ROOT_GROUP } from '../../between/protocol.js';
 
-/** A group, as the watch sees it. */
 export interface GroupSight {
   readonly isLeader: boolean;
   /** 0 while none is known. */

@@ -29,7 +29,6 @@ export interface SlowDiskOptions {
   readonly slowTicks: number;
   /** Ticks without a slow write until it is well again. */
   readonly wellTicks: number;
-  /** Called at each change. */
   readonly changed: (isSlow: boolean) => void;
 }
 

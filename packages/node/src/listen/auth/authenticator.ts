@@ -20,7 +20,6 @@ export interface Principal {
   readonly readOnly: boolean;
 }
 
-/** The outcome of a login. */
 export type Login =
   | ({ readonly kind: 'user' } & Principal)
   | { readonly kind: 'refused' }

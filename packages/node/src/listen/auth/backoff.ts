@@ -2,13 +2,11 @@
 export interface BackoffLimits {
   /** Delay of the answer to the first failure. */
   readonly delayMs: number;
-  /** Longest delay. */
   readonly delayMaxMs: number;
   /** Failures of one key that may wait for their answer at once; more logins are put off without a check. */
   readonly waitingMax: number;
   /** Logins of one key that may be checked at once; more are put off. */
   readonly checkingMax: number;
-  /** Keys that are remembered. */
   readonly keysMax: number;
 }
 

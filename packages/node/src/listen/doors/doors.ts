@@ -43,7 +43,6 @@ export interface DoorsOptions
   readonly log: Logger;
   /** Certificates of the node; null without TLS. */
   readonly certificates: Certificates | null;
-  /** The number of this node. */
   readonly nodeNumber: () => number;
 }
 
@@ -146,12 +145,10 @@ export class Doors {
     this.nativeDoors = new NativeDoors(config, this.native, { log, figures });
   }
 
-  /** Connections that are open. */
   get connections(): number {
     return this.gate.connections;
   }
 
-  /** Connections. */
   connectionEntries(): readonly ConnectionEntry[] {
     const { native, http } = this;
     return connectionEntries(native.connectionEntries(), http.connections, http.connectionsByNetwork());
@@ -162,7 +159,6 @@ export class Doors {
     return this.gate.pending;
   }
 
-  /** Figures of the native protocol. */
   get nativeFigures(): NativeFigures {
     return this.native.counts;
   }
@@ -212,7 +208,6 @@ export class Doors {
     this.http.close();
   }
 
-  /** Closes everything. */
   close(): void {
     this.nativeDoors.close();
     this.http.close();

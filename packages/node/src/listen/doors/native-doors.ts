@@ -1,5 +1,6 @@
 import type { Server } from 'node:net';
 import { Server as TlsServer } from 'node:tls';
+import { messageOf } from '../../base/failures.js';
 import { type Config, ConfigurationError, PortError, portInUse } from '../../config/index.js';
 import type { EngineMetrics } from '../../telemetry/engine-metrics.js';
 import type { Logger } from '../../telemetry/logger.js';
@@ -33,7 +34,6 @@ export class NativeDoors {
   private tlsServer: TlsServer | null = null;
   /** The server of WebSockets that speaks TLS with its own. */
   private wssServer: TlsServer | null = null;
-  /** The files of its certificate. */
   private readonly wssFiles: WatchedFiles;
   private readonly log: Logger;
   private readonly figures: Pick<EngineMetrics, 'webSocketCertificate'>;
@@ -62,7 +62,7 @@ export class NativeDoors {
       const server = packageServer(this.listener, null, loginTimeoutMs);
       this.listener.serve(server);
       const isFree = await listeningAt(server, pipeClientName).catch((error: unknown) => {
-        throw pathProblem(pipeClientName, error instanceof Error ? error.message : String(error));
+        throw pathProblem(pipeClientName, messageOf(error));
       });
       if (!isFree) throw pathProblem(pipeClientName, 'another process listens there');
     }
@@ -134,7 +134,7 @@ export class NativeDoors {
     try {
       isFree = await listening(server, { host: address, port, ipv6Only, backlog: BACKLOG });
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       throw new PortError([{ key, message: `${key} = ${port}: can't listen on ${address}: ${why}` }]);
     }
     if (!isFree) throw portInUse(key, address, port);

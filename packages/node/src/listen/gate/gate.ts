@@ -1,5 +1,5 @@
 import type { QueryError } from '@althing/engine';
-import type { Clock } from '../../base/clock.js';
+import { type Clock, pause } from '../../base/clock.js';
 import { keptFor } from '../../base/descriptors.js';
 import type { EngineMetrics } from '../../telemetry/engine-metrics.js';
 import { ByteBudget } from '../limits/byte-budget.js';
@@ -131,9 +131,7 @@ export class Gate {
         });
       }
       if (this.openConnections > 0) {
-        await new Promise<void>((resolve) => {
-          this.options.clock.after(LAST_WORDS_MS, resolve);
-        });
+        await pause(this.options.clock, LAST_WORDS_MS);
       }
     } while (this.openRequests > 0 || isBusy());
   }

@@ -107,7 +107,6 @@ export class Apps {
     this.socket = null;
   }
 
-  /** Closes everything. */
   close(): void {
     this.stopListening();
     if (this.timer !== null) clearInterval(this.timer);

@@ -10,7 +10,6 @@ import type { TemplatedApp } from 'uWebSockets.js';
 const ENDING_PART = 0.2;
 
 export class Batch {
-  /** Connections that are open. */
   connections = 0;
   /** How many of its connections may end now; a part of one is kept for later. */
   private ends = 0;

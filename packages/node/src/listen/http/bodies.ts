@@ -40,7 +40,6 @@ export interface BodiesOptions {
   readonly handle: (request: ProgramRequest, respond: Respond) => boolean;
   /** Puts off that a large body of a user is read, where others have to be served before: then `read` is called later. */
   readonly readsLater: (userId: number, bytes: number, read: () => void) => boolean;
-  /** Takes a request about a session. */
   readonly sessions: Pick<SessionDoor, 'carryOut'>;
   /** Called for a request whose answer comes of this thread's waiting. */
   readonly waits: (exchange: Exchange) => void;

@@ -403,7 +403,6 @@ export function write(
   res.end(body, close);
 }
 
-/** Writes the head of a response. */
 export function writeHead(res: HttpResponse, status: string, head: string, headers: Headers): void {
   if (status !== '200 OK') res.writeStatus(status);
   res.writeHeader('Content-Type', head);

@@ -93,7 +93,6 @@ export class FeedDoor {
     }
   }
 
-  /** The exchange is over. */
   finished(exchange: Exchange): void {
     if (this.counted.delete(exchange)) this.options.gate.done();
   }

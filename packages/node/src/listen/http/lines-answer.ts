@@ -25,7 +25,6 @@ export class LinesAnswer implements LineAnswer {
     return this.pieces === null ? Promise.reject(new ClientGoneError()) : this.pieces.write(bytes);
   }
 
-  /** Ends the answer. */
   finish(reply: Reply): void {
     if (!reply.ok) {
       if (this.pieces === null) this.exchange.reply(reply);

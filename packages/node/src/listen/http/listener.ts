@@ -179,7 +179,6 @@ export class HttpListener {
     this.apps.stopListening();
   }
 
-  /** Closes everything. */
   close(): void {
     this.apps.close();
     this.bodies.close();

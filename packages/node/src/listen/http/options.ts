@@ -24,7 +24,6 @@ export interface HttpOptions {
   readonly handle: (request: ProgramRequest, respond: Respond) => boolean;
   /** Puts off that a large body of a user is read, where others have to be served before: then `read` is called later. */
   readonly readsLater: (userId: number, bytes: number, read: () => void) => boolean;
-  /** Takes a request about a session. */
   readonly handleSession: (request: Request<SessionBody>, respond: Respond) => void;
   /** Takes backups, and the restores of them. */
   readonly transfers: Transfers;

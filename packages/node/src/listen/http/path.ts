@@ -53,7 +53,6 @@ const REMEMBERED_LENGTH_MAX = 256;
 /** Reads paths, and remembers those of scopes: clients ask the same few again and again. */
 export class Paths {
   private readonly known = new Map<string, Path>();
-  /** The one that came last. */
   private lastText = '';
   private last: Path = { kind: 'malformed' };
 

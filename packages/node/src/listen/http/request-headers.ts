@@ -52,7 +52,6 @@ export type RequestHeaders = Readonly<
 
 /** Reads the headers of requests, one request at a time. */
 export class HeaderReader {
-  /** The headers of the request that is being read. */
   private into = new HeadersRead('');
 
   constructor(private readonly ids: RequestIds) {}

@@ -37,7 +37,6 @@ import {
   UNAUTHORIZED,
 } from './refusals.js';
 
-/** A request about a session. */
 export interface SessionCall {
   readonly method: SessionMethod;
   /** The credentials that its user was found by. */

@@ -4,11 +4,9 @@
  */
 import type { Headers } from './reply-headers.js';
 
-/** A file as it is sent. */
 export interface StaticFile {
   /** Below the base of its site; empty for the page itself. */
   readonly path: string;
-  /** The `Content-Type`. */
   readonly type: string;
   /** With its quotes. */
   readonly etag: string;

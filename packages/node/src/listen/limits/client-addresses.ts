@@ -19,7 +19,6 @@ export class ClientAddresses {
     this.trusted = proxies.length === 0 ? null : blockListOf(proxies);
   }
 
-  /** Whether an address is one of the proxies. */
   isTrusted(address: string): boolean {
     return this.trusted?.check(address, isIPv4(address) ? 'ipv4' : 'ipv6') === true;
   }

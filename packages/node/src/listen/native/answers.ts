@@ -33,7 +33,6 @@ export function statusData(id: number, status: string): Uint8Array {
   return writer.out.take();
 }
 
-/** The data of the event WARN. */
 export function warnData(code: number, message: string): Uint8Array {
   const writer = new MsgpackWriter();
   writer.beginMap(2);

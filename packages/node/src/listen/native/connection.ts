@@ -164,7 +164,6 @@ export class Connection implements PackageSink, Client, Listener {
     this.advance();
   }
 
-  /** The connection is no more. */
   close(): void {
     if (this.closed) return;
     this.closed = true;

@@ -21,7 +21,6 @@ import { UNSENT_MAX } from './socket-wire.js';
 /** Feeds of one connection at most. */
 export const FEEDS_MAX = 16;
 
-/** The connection. */
 export interface FeedWire {
   readonly unsent: () => number;
   /** Sends an event; false where nobody is logged in any more. */

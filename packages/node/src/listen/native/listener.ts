@@ -4,7 +4,7 @@
  */
 import type { Server, Socket } from 'node:net';
 import type { ConnectionEntry } from '@althing/engine';
-import { backgroundClock, type Clock } from '../../base/clock.js';
+import { backgroundClock, type Clock, pause } from '../../base/clock.js';
 import { networkOf } from '../../base/network-of.js';
 import { isLoopback } from '../../config/index.js';
 import { NetworkCounts } from '../gate/network-counts.js';
@@ -21,7 +21,6 @@ import type { Wire } from './wire.js';
 import { WritePacer } from './write-pacer.js';
 
 export interface NativeOptions extends Omit<ConnectionHost, 'counts' | 'clock'> {
-  /** The number of this node. */
   readonly nodeNumber: () => number;
   /** Connections at once from one address, or from one network of 64 bits in IPv6. */
   readonly connectionsPerAddressMax: number;
@@ -104,7 +103,6 @@ export class NativeListener {
     this.stopLooking = clock.every(LOOK_MS, () => this.look());
   }
 
-  /** Connections that are open. */
   get connections(): number {
     return this.lines.size;
   }
@@ -131,7 +129,6 @@ export class NativeListener {
     return false;
   }
 
-  /** Takes the connections of a server that listens. */
   serve(server: Server): void {
     this.servers.push(server);
   }
@@ -248,11 +245,10 @@ export class NativeListener {
     this.tell('OFFLINE');
     for (const { connection } of this.lines) connection.end();
     const end = this.clock.now() + LAST_WORDS_MS;
-    while (this.lines.size > 0 && this.clock.now() < end) await this.pause(5);
+    while (this.lines.size > 0 && this.clock.now() < end) await pause(this.clock, 5);
     this.close();
   }
 
-  /** Closes everything. */
   close(): void {
     this.stopListening();
     this.stopLooking();
@@ -319,12 +315,6 @@ export class NativeListener {
   private drop({ wire }: Line, why: Ending): void {
     this.counts.ended[why] += 1;
     wire.destroy();
-  }
-
-  private pause(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      this.clock.after(ms, resolve);
-    });
   }
 }
 

@@ -9,11 +9,8 @@ type Counts<Key extends string> = Record<Key, number>;
 
 /** Counts of the native protocol on this node, from the start on. */
 export class NativeCounts implements NativeFigures {
-  /** Connections that are open. */
   readonly open: Counts<Transport> = { tcp: 0, unix: 0, websocket: 0, api_websocket: 0 };
-  /** Open connections that are logged in. */
   readonly loggedIn: Counts<Transport> = { tcp: 0, unix: 0, websocket: 0, api_websocket: 0 };
-  /** Packages that came, by their type. */
   readonly packages: Counts<LabelOf<'nativePackages'>> = {
     ping: 0,
     auth: 0,
@@ -26,7 +23,6 @@ export class NativeCounts implements NativeFigures {
     changes: 0,
     other: 0,
   };
-  /** Events that were sent. */
   readonly events: Counts<LabelOf<'nativeEvents'>> = {
     node_status: 0,
     warn: 0,
@@ -36,7 +32,6 @@ export class NativeCounts implements NativeFigures {
     delete: 0,
     changes: 0,
   };
-  /** Connections that the node ended. */
   readonly ended: Counts<Ending> = {
     unread: 0,
     gap: 0,

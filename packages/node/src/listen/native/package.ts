@@ -16,7 +16,6 @@ export const LENGTH_MAX = 2 ** 30;
 /** The id of packages that answer nothing. */
 export const EVENT_ID = 0xffff;
 
-/** Types of packages. */
 export const PackageType = {
   NODE_STATUS: 0,
   WARN: 5,

@@ -11,7 +11,6 @@ export interface RoomPackage {
   readonly type: number;
   readonly data: Buffer;
   readonly user: User;
-  /** The connection that it came on. */
   readonly connection: Listener & Client;
   /** The name of the request in logs. */
   readonly id: string;

@@ -65,7 +65,6 @@ export class WaitingPackages {
     return next;
   }
 
-  /** Drops all of them. */
   clear(): void {
     while (this.shift() !== undefined);
   }

@@ -1,3 +1,4 @@
+import { messageOf } from '../../base/failures.js';
 import type { Logger } from '../../telemetry/logger.js';
 
 /** How often the files are looked at, in milliseconds. */
@@ -56,7 +57,7 @@ export class WatchedFiles {
       this.renew(renew);
       log.info({ event: 'certificates_renewed', setting }, 'the certificates were replaced, and are in use');
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       const text = 'the certificates were replaced by unfit ones: those of before stay in use';
       log.warn({ event: 'certificates_refused', setting, error: why }, text);
     }

@@ -186,7 +186,6 @@ export class ApiWire implements Wire {
     if (!this.isClosed) this.ws.close();
   }
 
-  /** The socket is no more. */
   close(): void {
     this.isClosed = true;
     this.waiting = [];

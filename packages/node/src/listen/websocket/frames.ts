@@ -192,7 +192,6 @@ export function controlFrame(opcode: number, payload: Uint8Array): Buffer {
   return frame;
 }
 
-/** The frame by which a connection is closed. */
 export function closeFrame(code: number): Buffer {
   const payload = Buffer.alloc(2);
   payload.writeUInt16BE(code);

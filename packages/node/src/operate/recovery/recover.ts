@@ -12,7 +12,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { copyData, holdFolder, openFolder, syncFolder } from '@althing/storage';
+import { copyData, openFolder, syncFolder } from '@althing/storage';
 import type { Config } from '../../config/index.js';
 import {
   FOLDER_NAMES,
@@ -22,7 +22,7 @@ import {
   RECOVERING_NAME,
   REMOVED_NAME,
 } from '../start/folder-names.js';
-import { withExitCode } from '../start/start-errors.js';
+import { withExitCode, withFolder } from '../start/start-errors.js';
 import { type CollectionCheck, checksOf } from './check.js';
 import { rewrite } from './rewrite.js';
 import { openData, refused, type Survey, surveyOf } from './survey.js';
@@ -81,13 +81,10 @@ export async function recoverFolder(config: Config): Promise<string> {
     if (!existsSync(ready)) await clear(storagePath);
     const { others } = existsSync(ready) ? { others: 1 } : await inspectFolder(config);
     if (others === 0) throw refused('its node is a cluster of its own: it can just be started');
-    const letGo = await holdFolder(storagePath);
-    try {
+    return await withFolder(storagePath, async () => {
       if (!existsSync(ready)) await prepare(storagePath, config, ready);
-      return await takePlace(storagePath);
-    } finally {
-      await letGo();
-    }
+      return takePlace(storagePath);
+    });
   } catch (error) {
     throw withExitCode(error);
   }

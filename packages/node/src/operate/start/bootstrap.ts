@@ -7,7 +7,6 @@ import type { PasswordHasher } from '../../requests/password.js';
 
 export interface BootstrapOptions {
   readonly root: RootGroup;
-  /** The session of the root group. */
   readonly session: GroupSession;
   readonly founders: ClusterRecord['founders'];
   /** Makes the hash of the first user's password, if it is needed. */

@@ -5,13 +5,12 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { holdFolder } from '@althing/storage';
 import { decodeClusterFile } from '../../between/cluster-record.js';
 import { SECRET_FILE_NAMES, storedSecret, storeSecret } from '../../between/cluster-secret.js';
 import { type Config, ConfigurationError, isLoopback } from '../../config/index.js';
 import { REJOINS_NAME } from './folder-names.js';
 import { setAside } from './set-aside.js';
-import { withExitCode } from './start-errors.js';
+import { withFolder } from './start-errors.js';
 
 /**
  * The first start of a node whose data folder is empty: `init` makes a cluster, and a secret for it where the settings
@@ -64,19 +63,11 @@ export function withStoredSecret(config: Config): Config {
 export async function emptyFolder(config: Config): Promise<string> {
   const { storagePath } = config;
   demandPassword(config);
-  try {
-    const letGo = await holdFolder(storagePath);
-    try {
-      const kept = await setAside(storagePath, 'forced', Date.now());
-      for (const name of [...SECRET_FILE_NAMES, REJOINS_NAME])
-        rmSync(join(storagePath, name), { force: true });
-      return kept;
-    } finally {
-      await letGo();
-    }
-  } catch (error) {
-    throw withExitCode(error);
-  }
+  return withFolder(storagePath, async () => {
+    const kept = await setAside(storagePath, 'forced', Date.now());
+    for (const name of [...SECRET_FILE_NAMES, REJOINS_NAME]) rmSync(join(storagePath, name), { force: true });
+    return kept;
+  });
 }
 
 /**

@@ -18,7 +18,6 @@ export function hiddenProcedures(
   return found;
 }
 
-/** Names that a warning tells. */
 const NAMES_MAX = 20;
 
 /** Warns of procedures that have the names of functions, which came with a newer version perhaps, and says the way out. */

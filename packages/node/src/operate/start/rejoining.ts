@@ -5,12 +5,11 @@
  */
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { holdFolder } from '@althing/storage';
 import type { Config } from '../../config/index.js';
 import { demandPassword, holdsData } from './first-start.js';
 import { REJOINS_NAME } from './folder-names.js';
 import { setAside } from './set-aside.js';
-import { withExitCode } from './start-errors.js';
+import { withFolder } from './start-errors.js';
 
 /** The configuration of a node, with the members by which it is to join again, as long as it has not. */
 export function withMembers(config: Config): Config {
@@ -34,21 +33,14 @@ export function withMembers(config: Config): Config {
 export async function giveUpData(config: Config, members: readonly string[]): Promise<string> {
   const { storagePath } = config;
   demandPassword(config);
-  try {
-    const letGo = await holdFolder(storagePath);
+  return withFolder(storagePath, () => {
+    const file = openSync(join(storagePath, REJOINS_NAME), 'w', 0o600);
     try {
-      const file = openSync(join(storagePath, REJOINS_NAME), 'w', 0o600);
-      try {
-        writeSync(file, `${members.join('\n')}\n`);
-        fsyncSync(file);
-      } finally {
-        closeSync(file);
-      }
-      return await setAside(storagePath, 'given-up', Date.now());
+      writeSync(file, `${members.join('\n')}\n`);
+      fsyncSync(file);
     } finally {
-      await letGo();
+      closeSync(file);
     }
-  } catch (error) {
-    throw withExitCode(error);
-  }
+    return setAside(storagePath, 'given-up', Date.now());
+  });
 }

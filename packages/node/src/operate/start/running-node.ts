@@ -4,7 +4,6 @@ import { type Config, ExitCode } from '../../config/index.js';
 /** How to stop: finish what runs and checkpoint, or only what is needed to be safe. */
 export type StopReason = 'drain' | 'now';
 
-/** A node that was started. */
 export interface RunningNode {
   /** Settles when the node has ended, for whatever reason, with the exit code of the process. */
   readonly closed: Promise<number>;

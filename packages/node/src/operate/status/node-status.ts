@@ -229,7 +229,6 @@ export class NodeStatus implements StatusView {
     return 'what the node knows of users is older than it may be (auth_max_stale_ms)';
   }
 
-  /** Why this node does not lead. */
   private leaderText(leader: NodeId): string {
     const name = this.nameOf(leader);
     return name === null ? this.noLeaderText() : `${name} leads`;

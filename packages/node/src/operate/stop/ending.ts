@@ -58,7 +58,6 @@ export class Ending {
     this.close(exitCode);
   }
 
-  /** Gives a start up. */
   giveUp(): void {
     this.controller.abort();
   }

@@ -34,7 +34,6 @@ export interface ShutdownParts {
   readonly leaving: Leaving;
   /** Null until they are open. */
   readonly doors: () => Doors | null;
-  /** Stops the periodic timers. */
   readonly stopTimers: () => void;
 }
 

@@ -28,7 +28,6 @@ export interface NodeConsensusOptions {
   /** Of `SharedStatus`. */
   readonly status: SharedArrayBuffer;
   readonly log: Logger;
-  /** The cluster has removed this node. */
   readonly onRemoved: () => void;
   /** The node can't go on. Without an exit code the error tells it. */
   readonly onFailure: (message: string, error: unknown, exitCode?: number) => void;
