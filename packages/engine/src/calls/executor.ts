@@ -18,6 +18,7 @@ import { MSGPACK_NESTING_MAX, type PackOptions, pack, type Sink } from '../pack/
 import { type Format, type WireOptions, wireOptions } from '../pack/wire-values.js';
 import { computeIn } from '../run/computed.js';
 import { type Freshness, GroupNeeded, HashNeeded, NO_IDS, PositionsNeeded } from '../run/execution.js';
+import { storeTouched } from '../run/late.js';
 import type { QueryLimits } from '../run/limits.js';
 import { SliceOver } from '../run/meter.js';
 import type { Runtime } from '../run/runtime.js';
@@ -160,7 +161,12 @@ export class Executor {
 
   /** Ends a change of a group's state; null when nothing changed. */
   changeOf(group: Group | null, transaction: Transaction): Change | null {
-    if (group instanceof CollectionGroup) new JobEditor(group.jobs, transaction).noteRewritten();
+    if (group instanceof CollectionGroup) {
+      if (group.store === this.runtime.store) storeTouched(this.runtime);
+      const editor = new JobEditor(group.jobs, transaction);
+      editor.noteRewritten();
+      editor.noteGiven();
+    }
     listen(group, false);
     const effects = transaction.finish();
     if (effects === null || group === null) return null;
@@ -299,8 +305,11 @@ export function secretOf(secrets: readonly string[]): string | null {
 
 /** Begins to note which instances a change rewrites, where a job wants to know it; or ends that. */
 function listen(group: Group | null, writes: boolean): void {
-  if (group instanceof CollectionGroup)
-    group.store.rewritten = writes && group.jobs.successions.length > 0 ? new Set() : null;
+  if (!(group instanceof CollectionGroup)) return;
+  const { jobs, store } = group;
+  const isFilling = writes && jobs.fills.length > 0;
+  store.rewritten = isFilling || (writes && jobs.successions.length > 0) ? new Set() : null;
+  store.given = isFilling ? new Map() : null;
 }
 
 /** Effects of running a closure. */

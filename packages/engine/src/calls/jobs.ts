@@ -2,10 +2,12 @@
 import { Privilege } from '../admin/privileges.js';
 import { operationError } from '../error.js';
 import { invoke } from '../run/invoke.js';
+import { whileMade } from '../run/late.js';
 import type { Runtime } from '../run/runtime.js';
 import type { Field, Type } from '../schema/type.js';
 import type { CollectionGroup } from '../state/collection-group.js';
-import { type Job, JobEditor } from '../state/parts/jobs.js';
+import type { Job } from '../state/parts/job.js';
+import { JobEditor } from '../state/parts/jobs.js';
 import type { Removal } from '../state/removal.js';
 import { type Transaction, toProperty } from '../state/transaction.js';
 import { equals, isTruthy } from '../value/kinds.js';
@@ -76,15 +78,14 @@ export class JobRuns {
 
   /** Calls the closure, in a change that also says how far the job is. */
   private call(group: CollectionGroup, job: Job, isOver: () => boolean): Change | null {
-    const { def, progress } = job;
+    const { def, progress, waiting } = job;
     const outcome = this.inTurn(group, job, true, ({ turns, transaction }) => {
       const turn = def.kind === 'fill' ? this.filling(group, job) : called;
       const { chosen, cursor } = turns(turn, isOver);
-      new JobEditor(group.jobs, transaction).move(job, {
-        state: cursor >= def.upTo ? 'done' : 'open',
-        cursor,
-        chosen: progress.chosen + chosen.length,
-      });
+      const taken = [...waiting].filter((id) => id <= cursor);
+      const state = cursor >= def.upTo ? 'done' : 'open';
+      const moved = { state, cursor, chosen: progress.chosen + chosen.length } as const;
+      new JobEditor(group.jobs, transaction).move(job, moved, [], taken);
       return { change: this.executor.changeOf(group, transaction) };
     });
     if (outcome === null) return null;
@@ -123,14 +124,15 @@ export class JobRuns {
   }
 
   /** Gives the property of an instance what the closure says, unless it has something else than its default meanwhile. */
-  private filling(group: CollectionGroup, { def }: Job): Turn {
+  private filling(group: CollectionGroup, job: Job): Turn {
+    const { def, waiting } = job;
     const { runtime: rt } = this.executor;
     const field = group.store.schema.type(def.type).shape?.fields.find(({ id }) => id === def.field);
     if (field === undefined) throw operationError('the property is gone');
     return (thing, give) => {
       rt.load(thing);
-      if (!equals(thing.get(field.name) ?? null, field.initial)) return false;
-      const value = give(thing);
+      if (waiting.has(thing.id) || !equals(thing.get(field.name) ?? null, field.initial)) return false;
+      const value = whileMade(rt, { job, thing }, () => give(thing));
       // The closure may have changed the type.
       const present = thing.shape.fields.find(({ id }) => id === def.field);
       if (value === null || present === undefined) return false;
@@ -174,6 +176,7 @@ export class JobRuns {
         // An earlier turn of this slice may have let go of it, or a change since it began to wait.
         const thing = type.instances.has(id) ? group.store.thingOfId(id) : null;
         if (thing !== null && !group.store.orphans.has(thing) && turn(thing, give)) chosen.push(id);
+        job.turn = id;
         if (rt.futures.length > 0) throw operationError('the closure of a job can make no futures');
         if (isEnough(chosen.length) && id !== ids.at(-1))
           return { chosen, cursor: id, turned: ids.slice(0, i + 1), isAll: false };
@@ -189,6 +192,7 @@ export class JobRuns {
       const { message } = outcome.kind === 'error' ? outcome.error : NOT_IN_JOBS;
       return { why: at === 0 ? message : `#${at}: ${message}` };
     } finally {
+      job.turn = 0;
       rt.end();
     }
   }

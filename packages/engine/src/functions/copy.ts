@@ -128,7 +128,9 @@ export class Copier {
   }
 
   /** A duplicate starts without partners in relations: it would be one more where one is allowed. */
-  private slotsOf({ shape, slots }: Thing): Value[] {
+  private slotsOf(thing: Thing): Value[] {
+    const { shape } = thing;
+    const slots = thing.readAll();
     const copied = shape.successor === null ? slots.slice() : slots.slice(0, shape.fields.length);
     if (!this.keepsRestriction) return copied;
     for (const { slot, relation } of shape.fields) {

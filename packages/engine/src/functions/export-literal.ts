@@ -77,7 +77,9 @@ export class LiteralWriter {
     this.rt.load(thing);
     this.open.add(thing);
     const { type } = thing;
-    const lines = thing.entries().map(([name, value]) => this.property(thing, type, name, value, level + 1));
+    const lines = [...thing.shape.index].map(([name, slot]) =>
+      this.property(thing, type, name, thing.readAt(slot), level + 1),
+    );
     this.open.delete(thing);
     return `${type === null ? '' : type.name}{\n${lines.join('')}${'\t'.repeat(level)}}`;
   }

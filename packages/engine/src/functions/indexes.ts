@@ -30,7 +30,7 @@ import type { MpData } from '../value/scalars.js';
 import { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import { needCommit } from './history.js';
-import { assertNotSucceeded } from './mod-type-call.js';
+import { assertNotLate, assertNotSucceeded } from './mod-type-call.js';
 import { defOf } from './types.js';
 
 /** Making and deleting indexes, and what is known of them. */
@@ -194,6 +194,7 @@ function indexableField(type: Type, property: Value): FieldDef {
   const field = defOf(type).fields.find(({ name }) => name === property);
   if (field === undefined) throw lookupError(`type \`${type.name}\` has no property \`${property}\``);
   assertNotSucceeded(type, field);
+  assertNotLate(type, field);
   if (sortKindOf(field.definition) === null) {
     throw typeError(
       `type \`${type.name}\`, property \`${property}\`: values of this definition have no order in an index; keep what is looked for in a property of its own`,

@@ -6,15 +6,8 @@ import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import { inWords } from '../schema/rule.js';
 import { CollectionGroup } from '../state/collection-group.js';
-import {
-  isOpen,
-  JOBS_MAX,
-  type Job,
-  type JobDef,
-  JobEditor,
-  type JobKind,
-  type Jobs,
-} from '../state/parts/jobs.js';
+import { isOpen, type Job, type JobDef, type JobKind } from '../state/parts/job.js';
+import { JOBS_MAX, JobEditor, type Jobs } from '../state/parts/jobs.js';
 import type { Closure } from '../value/closure.js';
 import { listOf } from '../value/containers.js';
 import { Thing } from '../value/thing.js';
@@ -88,6 +81,8 @@ export function beginJob(
   const closure = copy(given);
   const args = argsOf(rt, closure, values, 'the instance');
   const def = { ...what, owner: rt.user.id, begunAt: rt.seconds(), closure, args };
+  // The rest of the query may give instances the property, too.
+  if (what.kind === 'fill') jobs.store.given ??= new Map();
   return new JobEditor(jobs, rt.transaction).make(def).def.id;
 }
 
@@ -109,6 +104,7 @@ function jobsOf({ group }: Runtime): Jobs {
 function infoOf(rt: Runtime, job: Job, isCurrent: boolean): Thing {
   const { def, progress, waiting } = job;
   const { state } = progress;
+  const pending = def.kind === 'fill' ? 0 : waiting.size;
   rt.charge(256);
   const info = new Thing(0, rt.shapes.empty(), []);
   const fields: readonly (readonly [string, Value])[] = [
@@ -118,8 +114,8 @@ function infoOf(rt: Runtime, job: Job, isCurrent: boolean): Thing {
     ['state', state === 'open' ? (isCurrent ? 'running' : 'waiting') : state],
     ['percent', percentOf(job)],
     ['why', progress.why === '' ? null : progress.why],
-    ['count', progress.chosen - progress.kept - waiting.size],
-    ['pending', waiting.size],
+    ['count', progress.chosen - progress.kept - pending],
+    ['pending', pending],
     ['kept', progress.kept],
     ['begun_at', def.begunAt],
     ['owner', rt.root.users.get(def.owner)?.name ?? null],

@@ -68,3 +68,13 @@ export function assertNotSucceeded(type: Type, { id, name }: FieldDef): void {
       `type \`${type.name}\`, property \`${name}\`: a job gives it another definition: cancel_job() ends that`,
     );
 }
+
+/** Throws operation_err for a property that a job gives to instances, whose values are not all there. */
+export function assertNotLate(type: Type, { id, name }: FieldDef): void {
+  const { shape } = type;
+  const slot = shape?.fields.find((field) => field.id === id)?.slot;
+  if (slot !== undefined && shape?.late?.has(slot) === true)
+    throw operationError(
+      `type \`${type.name}\`, property \`${name}\`: a job gives instances its values: cancel_job() ends that`,
+    );
+}

@@ -8,7 +8,7 @@ import { type Callback, withCallback } from '../run/invoke.js';
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import { methodFrom } from '../run/structure.js';
-import type { Definition } from '../schema/definition.js';
+import { type Definition, isScalarDefinition } from '../schema/definition.js';
 import { isExpiring, isMoment, sortKindOf } from '../schema/index-def.js';
 import { parseDefinition } from '../schema/parse-definition.js';
 import { refusal } from '../schema/rule.js';
@@ -21,6 +21,7 @@ import { assertCount } from './action-call.js';
 import { beginJob, isInBackground } from './jobs.js';
 import {
   assertNotIndexed,
+  assertNotLate,
   assertNotSucceeded,
   assertUnrelated,
   type Call,
@@ -29,7 +30,7 @@ import {
   noPart,
   put,
 } from './mod-type-call.js';
-import { adopt, isScalar, restore, snapshot } from './mod-type-values.js';
+import { adopt, restore, snapshot } from './mod-type-values.js';
 import { copy } from './tasks.js';
 import { fieldDefinition, isClosure, nextFieldId, provisionalField } from './type-fields.js';
 import { defOf } from './types.js';
@@ -44,6 +45,7 @@ export function modPart(call: Call, name: string): number | null {
   if (field === undefined && !isMethod && def.idName !== name) throw noPart(type, name);
   if (field !== undefined) assertUnrelated(type, field);
   if (field !== undefined) assertNotSucceeded(type, field);
+  if (field !== undefined) assertNotLate(type, field);
   const given = definitionArgument(call, name);
   if (isClosure(given)) {
     if (!isMethod) throw typeError(`type \`${type.name}\`: \`${name}\` is a property, not a method`);
@@ -97,7 +99,7 @@ function modLater(
   const { rt, type } = call;
   const { name } = field;
   const where = `type \`${type.name}\`, property \`${name}\``;
-  if (!isScalar(field.definition) || !isScalar(definition)) throw notInBackground(where);
+  if (!isScalarDefinition(field.definition) || !isScalarDefinition(definition)) throw notInBackground(where);
   assertNotIndexed(rt, type, field);
   if (def.successor !== null)
     throw operationError(

@@ -1,7 +1,7 @@
 import { eachInstance, looseInstances } from '../run/instances.js';
 import type { Runtime } from '../run/runtime.js';
 import { methodFrom } from '../run/structure.js';
-import type { Definition } from '../schema/definition.js';
+import { type Definition, isScalarDefinition } from '../schema/definition.js';
 import type { Field, Type } from '../schema/type.js';
 import { Closure } from '../value/closure.js';
 import { copyList, List, ThingSet } from '../value/containers.js';
@@ -33,7 +33,7 @@ export function fieldOf(rt: Runtime, thing: Thing, name: string): Field {
 /** Takes a value that refers to things, or lies in pages, out of all instances: what is left can be forgotten at any time. */
 export function releaseValues(rt: Runtime, type: Type, name: string): void {
   const field = type.shape?.fields.find((other) => other.name === name);
-  if (field === undefined || isScalar(field.definition)) return;
+  if (field === undefined || isScalarDefinition(field.definition)) return;
   const things = isStoredNowhere(rt, field.definition) ? looseInstances(rt, type) : eachInstance(rt, type);
   for (const thing of things) {
     // Memory is left to what is in use: most have nothing here.
@@ -112,29 +112,6 @@ function isPlainScalar(value: Value): boolean {
     value instanceof Room ||
     value instanceof Wrap
   );
-}
-
-/** Whether values of a definition refer to no thing or member, and lie in one piece. */
-export function isScalar({ base }: Definition): boolean {
-  switch (base.kind) {
-    case 'plain':
-      return (
-        base.name !== 'any' &&
-        base.name !== 'thing' &&
-        base.name !== 'enum' &&
-        base.name !== 'room' &&
-        base.name !== 'task'
-      );
-    case 'int':
-    case 'float':
-    case 'str':
-    case 'bool':
-    case 'form':
-    case 'pattern':
-      return true;
-    default:
-      return false;
-  }
 }
 
 /** A list or set of one's own; other values are shared. */

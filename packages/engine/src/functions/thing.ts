@@ -60,7 +60,7 @@ export const THINGS: readonly Entry[] = [
       thing.shape.size === 0
         ? null
         : withCallback(rt, closure, (callback) => {
-            const { slots } = thing;
+            const slots = thing.readAll();
             for (const [key, slot] of thing.shape.index) callback.call(key, slots[slot] as Value);
             return null;
           }),
@@ -78,7 +78,7 @@ export const THINGS: readonly Entry[] = [
       const result = new Thing(0, rt.shapes.empty(), []);
       if (thing.shape.size === 0) return result;
       return withCallback(rt, closure, (callback) => {
-        const { slots } = thing;
+        const slots = thing.readAll();
         for (const [key, slot] of thing.shape.index) {
           const value = slots[slot] as Value;
           if (isTruthy(callback.call(key, value))) putOwn(result, key, value);
@@ -91,7 +91,7 @@ export const THINGS: readonly Entry[] = [
     doc: 'The value of a property; without it the alternative, or nil.',
     params: [p.str('name'), p.optional(p.lazy('alternative'))],
     run: (_rt, thing, name, alternative) => {
-      const value = thing.get(name);
+      const value = thing.read(name);
       if (value !== undefined) return value;
       const closure = thing.type?.def?.methods.get(name);
       if (closure !== undefined) return closure;
@@ -125,7 +125,7 @@ export const THINGS: readonly Entry[] = [
     run: (rt, thing, closure) => {
       if (thing.shape.size === 0) return new List([]);
       const values = withCallback(rt, closure, (callback) => {
-        const { slots } = thing;
+        const slots = thing.readAll();
         const collected: Value[] = [];
         for (const [key, slot] of thing.shape.index) {
           const value = callback.call(key, slots[slot] as Value);
@@ -175,10 +175,11 @@ export const THINGS: readonly Entry[] = [
     doc: 'A list of the values.',
     run: (rt, thing) => {
       const values: Value[] = [];
-      thing.forEach((_, value) => {
+      for (const slot of thing.shape.index.values()) {
+        const value = thing.readAt(slot);
         rt.chargeFill(value);
         values.push(value);
-      });
+      }
       const list = listOf(values);
       rt.charge(list.length + list.inner);
       return list;
@@ -192,7 +193,7 @@ export const THINGS: readonly Entry[] = [
       const result = new Thing(0, rt.shapes.empty(), []);
       if (thing.shape.size === 0) return result;
       return withCallback(rt, closure, (callback) => {
-        const { slots } = thing;
+        const slots = thing.readAll();
         for (const [key, slot] of thing.shape.index) {
           const value = callback.call(slots[slot] as Value);
           rt.chargeFill(value);
@@ -235,8 +236,8 @@ function equalThings(rt: Runtime, a: Thing, b: Thing, deep: number): boolean {
   if (a.shape.size !== b.shape.size) return false;
   rt.charge(UNITS_PER_THING * (1 + (a.shape.size >> 3)));
   for (const [key, slot] of a.shape.index) {
-    const left = a.slots[slot] as Value;
-    const right = b.get(key);
+    const left = a.readAt(slot);
+    const right = b.read(key);
     if (right === undefined) return false;
     if (left instanceof Thing) {
       if (!(right instanceof Thing) || !equalThings(rt, left, right, deep - 1)) return false;

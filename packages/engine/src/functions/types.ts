@@ -11,6 +11,7 @@ import {
   whileInUse,
 } from '../run/instance.js';
 import { allInstances, countInstances, looseInstances } from '../run/instances.js';
+import { storeLate } from '../run/late.js';
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import { inWords } from '../schema/rule.js';
@@ -58,6 +59,10 @@ export const TYPES: readonly Entry[] = [
       if (defOf(type).successor !== null)
         throw operationError(
           `a job gives a property of the type \`${name}\` another definition: cancel_job() ends it`,
+        );
+      if (type.shape?.late !== null)
+        throw operationError(
+          `a job gives instances of the type \`${name}\` a property: cancel_job() ends it`,
         );
       const loose = looseInstances(rt, type);
       rt.schemaEditor.dropType(type, name);
@@ -161,6 +166,7 @@ export const TYPES: readonly Entry[] = [
       const [user] = users;
       if (user !== undefined)
         throw operationError(`the type \`${type.name}\` is used by the type \`${user.name}\``);
+      storeLate(rt, thing);
       rt.transaction.convert(thing, null);
       return null;
     },

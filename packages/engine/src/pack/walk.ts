@@ -225,7 +225,8 @@ class Packer implements Packing {
     else if (thing.shape.stale !== null) thing.shape.stale.load(thing);
     this.enter();
     this.open.push(thing);
-    const { shape, slots } = thing;
+    const { shape } = thing;
+    const slots = thing.readAll();
     // Where the id alone is shown, hiding it would leave nothing.
     const addsId = showsId && shape.type?.hidesId !== true;
     sink.beginMap(shape.size + (addsId ? 1 : 0));

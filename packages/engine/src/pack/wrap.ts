@@ -93,7 +93,7 @@ export function packShown(
     }));
     for (const { name, definition } of shown.fields) {
       if (shown.methods.has(name)) continue;
-      const value = thing.get(name);
+      const value = thing.read(name);
       if (value === undefined) continue;
       const from = type === null ? undefined : thing.field(name)?.definition;
       const maps =

@@ -152,12 +152,21 @@ export function readProperty(rt: Runtime, name: string, place: Place): Step {
     const { shape } = value;
     const slot = shape.index.get(name);
     if (slot === undefined) return ownMethod(value);
+    if (shape.late?.has(slot) === true) return guardedRead(value, slot, place);
     if (remembers && !shape.owned) {
       knownShape = shape;
       knownSlot = slot;
     }
     return value.slots[slot] as Value;
   };
+}
+
+function guardedRead(thing: Thing, slot: number, place: Place): Value {
+  try {
+    return thing.readAt(slot);
+  } catch (error) {
+    throw placed(error, place);
+  }
 }
 
 /** `variable.name`: the most frequent chain, with one call less. */
@@ -177,7 +186,7 @@ function readVariableProperty(rt: Runtime, variable: string, head: Code, name: s
       rt.load(value);
       const { shape } = value;
       const slot = shape.owned ? undefined : shape.index.get(name);
-      if (slot !== undefined) {
+      if (slot !== undefined && shape.late?.has(slot) !== true) {
         knownShape = shape;
         knownSlot = slot;
         return value.slots[slot] as Value;
@@ -266,7 +275,7 @@ function readIndex(rt: Runtime, index: Code): Step {
       const key = index();
       if (typeof key !== 'string') throw typeError(`a key must be a str, not ${typeName(key)}`);
       rt.load(value);
-      const property = value.get(key);
+      const property = value.read(key);
       return property === undefined ? methodOf(value, key) : property;
     }
     if (typeof value === 'string') return characterAt(value, position(index(), lengthOf(value)));
@@ -340,7 +349,7 @@ function assignProperty(rt: Runtime, name: string, op: AssignOp, value: Code): S
         }
         if (knownField !== null) {
           if (operate === null || op === '=') return rt.transaction.setField(target, knownField, right);
-          const left = target.slots[knownField.slot] as Value;
+          const left = target.readAt(knownField.slot);
           if (left instanceof ThingSet) return updateInPlace(rt, left, op, right);
           return rt.transaction.setField(target, knownField, operate(left, right));
         }
@@ -361,7 +370,7 @@ function updateProperty(
   operate: Operate,
   right: Value,
 ): Value {
-  const left = target.get(key);
+  const left = target.read(key);
   if (left === undefined) throw unknownProperty(key);
   if (left instanceof ThingSet) return updateInPlace(rt, left, op, right);
   return rt.transaction.setProperty(target, key, operate(left, right));

@@ -109,7 +109,7 @@ export function instanceFrom(rt: Runtime, type: Type, source: Thing): Thing {
   return makeInstance(
     rt,
     type,
-    shape.fields.map(({ name }) => source.get(name)),
+    shape.fields.map(({ name }) => source.read(name)),
   );
 }
 

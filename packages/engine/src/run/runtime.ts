@@ -9,6 +9,7 @@ import { forbiddenError, lookupError, operationError, quotaError, typeError, val
 import type { NodeView, RestoreOrder } from '../node-view.js';
 import { Catalog } from '../schema/catalog.js';
 import type { Definition } from '../schema/definition.js';
+import type { Field } from '../schema/type.js';
 import type { Group } from '../state/group.js';
 import type { Procedure } from '../state/parts/procedures.js';
 import { SchemaEditor } from '../state/parts/schema.js';
@@ -34,6 +35,7 @@ import {
   type TaskRun,
 } from './execution.js';
 import { Signal } from './jump.js';
+import { lateValue, type Making } from './late.js';
 import { FUTURES_DEPTH_MAX, FUTURES_MAX, FUTURES_OF_CLOSURE_MAX } from './later.js';
 import { DEEP_MAX, HOT_RUNS, INDEXED_AT_ONCE_MAX } from './limits.js';
 import { Meter } from './meter.js';
@@ -54,6 +56,10 @@ export class Runtime extends Meter {
   private readonly noSchema = new Catalog(this.shapes, { load: () => {} });
   /** The default of a property of an instance: a value of its own each time. */
   readonly makeDefault = (definition: Definition): Value => defaultOf(this, definition);
+  /** The value of a property that a job has still to give to an instance. */
+  readonly makeLate = (thing: Thing, field: Field): Value => lateValue(this, thing, field);
+  /** Instances whose values are being made, the innermost last. */
+  readonly making: Making[] = [];
   /** Compiled operators that came by. */
   readonly operators = new Map<string, FirstTier>();
   /** Rules of the functions for the analysis of a text. */
@@ -271,6 +277,7 @@ export class Runtime extends Meter {
     this.store = execution.scope.store;
     this.schema = this.store?.schema ?? this.noSchema;
     this.schema.makeDefault = this.makeDefault;
+    this.schema.makeLate = this.makeLate;
     this.procedures = execution.scope.group?.procedures.byName ?? NO_PROCEDURES;
     this.transaction = execution.transaction;
     this.access = execution.access;

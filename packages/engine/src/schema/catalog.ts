@@ -1,8 +1,8 @@
-import type { Loader, ShapeTree } from '../value/shape.js';
+import type { LateValues, Loader, Shape, ShapeTree } from '../value/shape.js';
 import type { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import type { Definition, Labels, Names } from './definition.js';
-import { referencesOf } from './definition.js';
+import { isScalarDefinition, referencesOf } from './definition.js';
 import { type EnumDef, EnumType } from './enum.js';
 import { ruleOf } from './rule.js';
 import { type Field, type FieldDef, type Rescue, Type, type TypeDef } from './type.js';
@@ -26,6 +26,8 @@ export class Catalog implements Names, Labels {
   nextEnum = 0;
   /** Makes the default of a definition in the running query; for loose instances that nobody could find when their type changed. */
   makeDefault: ((definition: Definition) => Value) | null = null;
+  /** Gives the value of a property that a job still gives to instances, in the running query. */
+  makeLate: ((thing: Thing, field: Field) => Value) | null = null;
   /** Changes whenever a name comes to mean something else. */
   version: CatalogVersion = {};
   private readonly types = new Map<number, Type>();
@@ -191,11 +193,42 @@ export class Catalog implements Names, Labels {
     if (before !== null && sameFields(old, now) && before.successor === state.successor) return null;
     const slotted = this.fieldsOf(type, now);
     const successor = state.successor === null ? null : (slotted.pop() ?? null);
-    type.shape = this.shapes.ofType(type, slotted, successor);
+    type.shape = this.shapeOf(type, slotted, successor);
     if (shape === null) return null;
     shape.stale = this.loader;
     const dropped = old.filter(({ mark }) => !now.some((field) => field.mark === mark));
     return dropped.length === 0 ? null : rescueOf(type, dropped);
+  }
+
+  /** Says which fields of a type open jobs give to its instances. What remembers where a value lies forgets it: there is a new shape. */
+  setFilling(id: number, fields: ReadonlySet<number>): void {
+    const type = this.type(id);
+    type.filling = fields;
+    const { shape } = type;
+    if (shape === null || (fields.size === 0 && shape.late === null)) return;
+    type.shape = this.shapeOf(type, shape.fields, shape.successor);
+    shape.stale = this.loader;
+  }
+
+  private shapeOf(type: Type, fields: readonly Field[], successor: Field | null): Shape {
+    const shape = this.shapes.ofType(type, fields, successor);
+    const late = fields.filter(
+      ({ id, definition }) => type.filling.has(id) && isScalarDefinition(definition),
+    );
+    if (late.length > 0) shape.late = this.lateValues(new Map(late.map((field) => [field.slot, field])));
+    return shape;
+  }
+
+  private lateValues(fields: ReadonlyMap<number, Field>): LateValues {
+    return {
+      has: (slot) => fields.has(slot),
+      valueOf: (thing, slot) => {
+        const field = fields.get(slot);
+        return field === undefined || this.makeLate === null
+          ? (thing.slots[slot] as Value)
+          : this.makeLate(thing, field);
+      },
+    };
   }
 
   setEnum(id: number, state: EnumState): void {

@@ -234,3 +234,26 @@ export const RESERVED_NAMES: ReadonlySet<string> = new Set(
     'timeval trait true try tuple type typed uint union url utf8'
   ).split(' '),
 );
+
+/** Whether values of a definition refer to no thing or member, and lie in one piece. */
+export function isScalarDefinition({ base }: Definition): boolean {
+  switch (base.kind) {
+    case 'plain':
+      return (
+        base.name !== 'any' &&
+        base.name !== 'thing' &&
+        base.name !== 'enum' &&
+        base.name !== 'room' &&
+        base.name !== 'task'
+      );
+    case 'int':
+    case 'float':
+    case 'str':
+    case 'bool':
+    case 'form':
+    case 'pattern':
+      return true;
+    default:
+      return false;
+  }
+}

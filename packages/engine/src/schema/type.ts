@@ -113,6 +113,8 @@ export interface Rescue {
   readonly values: Map<Thing, Map<object, Value>>;
 }
 
+const NO_IDS: ReadonlySet<number> = new Set();
+
 /** One type of a collection, through all its changes, and also when it is gone. */
 export class Type {
   /** Null when it was deleted. */
@@ -125,6 +127,8 @@ export class Type {
   shape: Shape | null = null;
   /** Ids of the stored instances. */
   readonly instances = new IdSet();
+  /** Ids of the fields that open jobs give to instances. */
+  filling: ReadonlySet<number> = NO_IDS;
   /** How often it is in use: while it must not change. */
   uses = 0;
   /** Whether it is being made: the arguments of the `set_type` that makes it are evaluated. */

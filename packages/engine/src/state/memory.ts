@@ -61,6 +61,8 @@ export class ThingMemory implements Loader {
   reading: ReadingMemory | null = null;
   /** Takes the stored instances of which a property changes; null where nobody asks. Others may be among them. */
   rewritten: Set<Thing> | null = null;
+  /** Takes the stored instances that are given a property, by its id, which a job gives to them, too; null where nobody asks. */
+  given: Map<number, Set<Thing>> | null = null;
   /** The tasks of the collection, which refer to things; null for none. */
   tasks: TaskBook | null = null;
   /** The shape of things that are not in memory. */
@@ -315,6 +317,13 @@ export class ThingMemory implements Loader {
     this.touch(thing);
     this.rewritten?.add(thing);
     if ((thing.bits & ThingBit.PAGED) !== 0) this.homeOf(thing)?.properties?.touchProperty(key);
+  }
+
+  /** Notes that an instance is given a property that a job gives to it, too. */
+  noteGiven(thing: Thing, field: number): void {
+    const things = this.given?.get(field);
+    if (things === undefined) this.given?.set(field, new Set([thing]));
+    else things.add(thing);
   }
 
   /** Must be called before all properties of a stored thing change. */

@@ -4,7 +4,8 @@
  */
 import type { Thing } from '../value/thing.js';
 import { letGoOfSome, Owners } from './letting-go.js';
-import { type Job, JobEditor, type JobProgress, type Jobs } from './parts/jobs.js';
+import type { Job, JobProgress } from './parts/job.js';
+import { JobEditor, type Jobs } from './parts/jobs.js';
 import { Portion } from './portion.js';
 import type { Transaction } from './transaction.js';
 

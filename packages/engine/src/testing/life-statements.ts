@@ -104,6 +104,8 @@ const ADDED = [
 const FILLED = [
   "'int', |t| t.n",
   "'str', |t| L + t.n",
+  "'str?', |t| t.n % 3 == 0 ? nil : 'of ' + str(t.n)",
+  "'int', |t| is_nil(t.o) ? t.n : t.o.n + 1",
   "'[any]', |t| [{}, t.n]",
   "'thing?', |t| {n: t.n}",
   "'T?', |t| t",
@@ -262,6 +264,9 @@ export const STATEMENTS: readonly ((pick: Pick) => string)[] = [
   (p) =>
     `mod_type('${of(p, ['T', 'U'])}', 'all', |t| { t.n ${of(p, ['+= 1', '= 5', '+= 1 / (t.n - 9)'])}; ${of(p, ['', '.small.l = [t]', 't.x = L', '.ts.pop()'])} }, {background: true})`,
   (p) => `mod_type('T', 'add', 'f${p(4)}', ${of(p, FILLED)}, {background: true})`,
+  // Read and written before their turn, and given the default.
+  (p) =>
+    `x = try(.ts.map(|t| t.f${p(4)})); .ts.each(|t| if (t.n % 4 == ${p(4)}) t.f${p(4)} ${of(p, ["= ''", '= 0', '= nil', "+= '.'", '+= 1'])})`,
   (p) =>
     `mod_type('T', 'mod', '${of(p, ['f0', 'f0', 'f1', 'f2', 'n'])}', ${of(p, SUCCEEDING)}, {background: true})`,
   (p) =>

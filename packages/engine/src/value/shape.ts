@@ -1,6 +1,7 @@
 import type { Restriction } from '../schema/restriction.js';
 import type { Field, Type } from '../schema/type.js';
 import type { Thing } from './thing.js';
+import type { Value } from './value.js';
 
 /** A thing with more properties than this gets a shape of its own. */
 const SHARED_KEYS_MAX = 32;
@@ -25,6 +26,8 @@ export class Shape {
    * changed. Null for every other shape.
    */
   stale: Loader | null = null;
+  /** Properties that a job still gives to instances; null where none does. */
+  late: LateValues | null = null;
   /** The keys of an owned shape at their slots, null for free ones; once it has many, or somebody asked for them. */
   private bySlot: (string | null)[] | null = null;
   private readonly next: Map<string, Shape> = new Map();
@@ -154,6 +157,14 @@ export class Shape {
 /** Brings the properties of a thing into memory, in their present form. */
 export interface Loader {
   load(thing: Thing): void;
+}
+
+/** Properties of a type that a job gives to its instances, one after the other: who reads one before that gets the value all the same. */
+export interface LateValues {
+  /** Whether the property in a slot is one of them. */
+  has(slot: number): boolean;
+  /** The value in such a slot, as a program sees it. */
+  valueOf(thing: Thing, slot: number): Value;
 }
 
 const NO_FIELDS: readonly Field[] = [];

@@ -82,6 +82,27 @@ export class Thing {
     return slot === undefined ? undefined : this.slots[slot];
   }
 
+  /** The value in a slot as a program sees it. The thing must be loaded. */
+  readAt(slot: number): Value {
+    const { late } = this.shape;
+    return late?.has(slot) === true ? late.valueOf(this, slot) : (this.slots[slot] as Value);
+  }
+
+  /** The value of a key as a program sees it; undefined when there is no such property. The thing must be loaded. */
+  read(key: string): Value | undefined {
+    const slot = this.shape.index.get(key);
+    return slot === undefined ? undefined : this.readAt(slot);
+  }
+
+  /** The values by slot as a program sees them: not to be changed. The thing must be loaded. */
+  readAll(): readonly Value[] {
+    const { slots } = this;
+    const { late } = this.shape;
+    return late === null
+      ? slots
+      : slots.map((value, slot) => (late.has(slot) ? late.valueOf(this, slot) : value));
+  }
+
   /** Sets a property; a new key comes last. Returns the value that was there before. */
   put(key: string, value: Value): Value | undefined {
     const slot = this.shape.index.get(key);

@@ -60,6 +60,30 @@ describe('snapshot reads of a node', () => {
     await Promise.all(writers);
   });
 
+  test('show the values of a property that a job has still to give to instances', async () => {
+    await node.value(
+      '//stuff',
+      `mod_type('Account', 'all', |a| { range(4000).each(|i| i); }, {background: true});
+       mod_type('Account', 'add', 'label', 'str', |a| 'account ' + str(a.id()), {background: true}); nil;`,
+    );
+    for (let round = 0; round < 3; round++) {
+      const answer = await read(
+        "[.accounts.every(|a| a.label == 'account ' + str(a.id())), .accounts[199]];",
+        {
+          'Althing-Max-Age': '0',
+        },
+      );
+      expect(answer.json).toEqual([
+        true,
+        expect.objectContaining({ label: expect.stringContaining('account ') }),
+      ]);
+    }
+    await node.value(
+      '//stuff',
+      "jobs_info().each(|job| try(cancel_job(job.id))); mod_type('Account', 'del', 'label');",
+    );
+  });
+
   test('hold all that was acknowledged where that is asked for', async () => {
     for (let round = 1; round <= 3; round++) {
       const change = await node.query('//stuff', `.round = ${round};`);

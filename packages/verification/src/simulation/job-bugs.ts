@@ -55,7 +55,32 @@ const COUNTED_BY = 'turns';
 
 /** Errors of jobs with an instance: it is there, and should not be, or had not one turn in each job that got to it. */
 export function brokenJobs(group: CollectionGroup): string[] {
-  return [...forgottenByJobs(group), ...miscountedByJobs(group), ...misconvertedByJobs(group)];
+  return [
+    ...forgottenByJobs(group),
+    ...miscountedByJobs(group),
+    ...misconvertedByJobs(group),
+    ...unfilledByJobs(group),
+  ];
+}
+
+/** Instances whose property, which a job gives them, does not begin with the text that the closure gives: programs only append to it. */
+function unfilledByJobs({ jobs, store }: CollectionGroup): string[] {
+  const type = [...store.schema.allTypes()].find(({ name }) => name === REMOVED_TYPE);
+  const fills = jobs.all.filter(
+    ({ def, progress }) => def.kind === 'fill' && (progress.state === 'open' || progress.state === 'done'),
+  );
+  return fills.flatMap(({ def, progress }) => {
+    const field = type?.shape?.fields.find(({ id }) => type.id === def.type && id === def.field);
+    if (type === undefined || field === undefined) return [];
+    const reached = progress.state === 'done' ? def.upTo : progress.cursor;
+    return [...type.instances].flatMap((id) => {
+      const thing = store.thingOfId(id);
+      store.load(thing);
+      const value = String(thing.get(field.name));
+      const isRight = value.startsWith(`text${String(thing.get('n'))}`) || (value === '' && id > reached);
+      return isRight || id > def.upTo ? [] : [`thing ${id} has '${value}' for ${field.name}`];
+    });
+  });
 }
 
 /** The properties of the same type that always hold the same number, the second one as an int or as a str. */

@@ -311,6 +311,8 @@ const ATTEMPTS: readonly ((number: number) => string)[] = [
   (n) =>
     `f = 'f${n % 3}'; try(mod_type('J', 'del', f)); mod_type('J', 'add', f, 'str', |j| 'text' + str(j.n), {background: true}); nil;`,
   (n) =>
+    `try(.jobs.each(|j| if (j.n % 4 == ${n % 4} && j.f${n % 3} != nil) j.f${n % 3} += '.')); ${n % 9 === 0 ? '1 / 0;' : 'nil;'}`,
+  (n) =>
     `del_instances('J', |j| j.gone); ${n % 2 === 0 ? '.jobs.clear();' : ''} ${n % 6 === 0 ? '1 / 0;' : 'nil;'}`,
   (n) =>
     `${n % 3 === 0 ? 'cancel_job(jobs_info()[-1].id)' : "del_instances('J', |j| 1 / (j.n - 3) == 5 && j.gone)"}; nil;`,

@@ -93,7 +93,7 @@ export function loopCode(compiler: Compiler, node: For, position: Position): Cod
       for (const [key, slot] of container.shape.index) {
         a.value = key;
         if (b !== undefined) {
-          const value = container.slots[slot] as Value;
+          const value = container.readAt(slot);
           share(value);
           b.value = value;
         }

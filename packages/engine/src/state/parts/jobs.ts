@@ -6,17 +6,13 @@
  *             | 1e id:varint                               it is forgotten
  *             | 1f id:varint progress added:ids taken:ids  how far it is, and what came to its waiting instances, or went
  *             | 28 count:varint (thing:varint value)*      instances have values of the successor of a field
- *   job      := id:varint kind:u8 type:varint field:varint owner:varint upTo:varint begun:varint source:text value progress waiting:ids
- *                                                          the value is the tuple of arguments, see `value-codec.ts`
- *   progress := state:u8 cursor:varint chosen:varint kept:varint searched:varint found:u8 why:text
- *   ids      := count:varint id:varint*
  *
- * Record: JOB (id) holds `job`.
+ * Where `job`, `progress` and `ids` are as in `job.ts`. Record: JOB (id) holds `job`.
  */
 import { ByteReader, ByteWriter, FormatError } from '../../bytes.js';
-import type { TypeDef } from '../../schema/type.js';
-import { Closure } from '../../value/closure.js';
-import { List } from '../../value/containers.js';
+import { quotaError } from '../../error.js';
+import type { Field, TypeDef } from '../../schema/type.js';
+import { equals } from '../../value/kinds.js';
 import type { Thing } from '../../value/thing.js';
 import type { Value } from '../../value/value.js';
 import { type BoundEffect, effect, effectsOn, perform } from '../effect.js';
@@ -26,6 +22,17 @@ import { one } from '../tally.js';
 import { NS_PER_PUT_BACK } from '../transaction/undo-costs.js';
 import type { Transaction } from '../transaction.js';
 import { readValue, writeValue } from '../value-codec.js';
+import {
+  BEGINNING,
+  isOpen,
+  type Job,
+  type JobDef,
+  type JobProgress,
+  readJob,
+  readProgress,
+  writeJob,
+  writeProgress,
+} from './job.js';
 import type { GroupPart } from './part.js';
 import { SchemaEditor } from './schema.js';
 
@@ -35,60 +42,11 @@ export const JOBS_MAX = 100;
 /** Instances that changed behind their turn and wait at most, before all have their turn anew: they lie in the record of the job. */
 const REWRITTEN_MAX = 10_000;
 
+/** Instances that got the default of a property before a job gives it to them, at most: they lie in the record of the job, too. */
+const GIVEN_MAX = 100_000;
+
 /** Jobs that have ended and are still known. */
 const ENDED_JOBS_MAX = 20;
-
-/**
- * The step for an instance: it goes if a closure says so; the closure is called; a property, or the successor of one, gets what the closure
- * gives.
- */
-export type JobKind = 'remove' | 'call' | 'fill' | 'succeed';
-
-export type JobState = 'open' | 'done' | 'cancelled' | 'failed';
-
-/** The work of a job: decided when it is made. */
-export interface JobDef {
-  readonly id: number;
-  readonly kind: JobKind;
-  /** The id of the type. */
-  readonly type: number;
-  /** The id of the property that is filled, or gets a successor; 0 for none. */
-  readonly field: number;
-  /** The user who made it, with whose rights the closure runs. */
-  readonly owner: number;
-  /** The highest id of an instance that has its turn: what comes later is none of the job's concern, unless a property gets a successor. */
-  readonly upTo: number;
-  /** Unix seconds. */
-  readonly begunAt: number;
-  readonly closure: Closure;
-  /** Arguments of the closure behind the instance: nothing that refers to something stored. */
-  readonly args: List;
-}
-
-/** How far a job is. */
-export interface JobProgress {
-  readonly state: JobState;
-  /** The id of the instance that had its turn last. */
-  readonly cursor: number;
-  /** Instances that were chosen to go, or that something was done with. */
-  readonly chosen: number;
-  /** Of these, those that something refers to which can't let go of them. */
-  readonly kept: number;
-  /** The id of the thing that was looked into last for references to what waits; 0 while none is looked for. */
-  readonly searched: number;
-  /** Whether the search found anything since it began with the first thing. */
-  readonly found: boolean;
-  /** The error that ended it; empty for none. */
-  readonly why: string;
-}
-
-/** A job; it changes by effects alone. */
-export interface Job {
-  readonly def: JobDef;
-  progress: JobProgress;
-  /** Ids of chosen instances that are still referred to; of instances that changed behind their turn, and have another one. */
-  readonly waiting: Set<number>;
-}
 
 export class Jobs implements GroupPart {
   readonly effects: readonly BoundEffect[] = effectsOn(this, JobEffect);
@@ -96,6 +54,9 @@ export class Jobs implements GroupPart {
   private readonly byId = new Map<number, Job>();
   /** Ids of jobs whose records differ from what was put last. */
   private readonly changed = new Set<number>();
+
+  /** Open jobs that give a property to instances. */
+  fills: readonly Job[] = NO_JOBS;
 
   constructor(readonly store: Store) {}
 
@@ -125,15 +86,22 @@ export class Jobs implements GroupPart {
     this.byId.set(id, job);
     if (id >= this.store.nextId) this.store.nextId = id + 1;
     this.changed.add(id);
+    this.noteFills(job);
   }
 
   delete(id: number): void {
-    if (this.byId.delete(id)) this.changed.add(id);
+    const job = this.byId.get(id);
+    if (job === undefined) return;
+    this.byId.delete(id);
+    this.changed.add(id);
+    this.noteFills(job);
   }
 
   move(id: number, progress: JobProgress, added: readonly number[], taken: readonly number[]): void {
     const job = this.known(id);
+    const wasOpen = isOpen(job);
     job.progress = progress;
+    if (isOpen(job) !== wasOpen) this.noteFills(job);
     for (const other of added) job.waiting.add(other);
     for (const other of taken) job.waiting.delete(other);
     this.changed.add(id);
@@ -146,7 +114,9 @@ export class Jobs implements GroupPart {
   }
 
   load(_kind: RecordKind, id: number, _part: number, value: Uint8Array): void {
-    this.byId.set(id, readJob(new ByteReader(value), this.store));
+    const job = readJob(new ByteReader(value), this.store);
+    this.byId.set(id, job);
+    this.noteFills(job);
   }
 
   flush(): void {
@@ -162,6 +132,27 @@ export class Jobs implements GroupPart {
   clear(): void {
     this.byId.clear();
     this.changed.clear();
+    this.fills = NO_JOBS;
+  }
+
+  /** The open job that has still to give an instance a property, which no program gave it before; undefined for none. */
+  fillOf(thing: Thing, { type, id, slot, initial }: Field): Job | undefined {
+    return this.fills.find(
+      ({ def, progress, waiting, turn }) =>
+        def.type === type.id &&
+        def.field === id &&
+        thing.id > Math.max(progress.cursor, turn) &&
+        thing.id <= def.upTo &&
+        !waiting.has(thing.id) &&
+        equals(thing.slots[slot] ?? null, initial),
+    );
+  }
+
+  private noteFills({ def: { kind, type } }: Job): void {
+    if (kind !== 'fill') return;
+    this.fills = this.all.filter((job) => isOpen(job) && job.def.kind === 'fill');
+    const fields = this.fills.filter(({ def }) => def.type === type).map(({ def }) => def.field);
+    this.store.schema.setFilling(type, new Set(fields));
   }
 
   /** Jobs are no data that would be in the way of an import. */
@@ -171,10 +162,6 @@ export class Jobs implements GroupPart {
 }
 
 const NO_JOBS: readonly Job[] = [];
-
-export function isOpen({ progress }: Job): boolean {
-  return progress.state === 'open';
-}
 
 /** How long it takes to take a change of a job back, in nanoseconds, and for each id in it. */
 const NS_PER_UNDO = 1000;
@@ -272,7 +259,7 @@ export class JobEditor {
     for (const job of ended.slice(0, Math.max(0, ended.length - ENDED_JOBS_MAX + 1)))
       perform(transaction, JobEffect.DELETE, jobs, job.def.id);
     const id = jobs.store.nextId;
-    const job: Job = { def: { ...def, id, upTo: id - 1 }, progress: BEGINNING, waiting: new Set() };
+    const job: Job = { def: { ...def, id, upTo: id - 1 }, progress: BEGINNING, waiting: new Set(), turn: 0 };
     perform(transaction, JobEffect.PUT, jobs, job);
     return job;
   }
@@ -335,65 +322,29 @@ export class JobEditor {
       else if (ids.length > 0) this.move(job, {}, ids);
     }
   }
-}
 
-const BEGINNING: JobProgress = {
-  state: 'open',
-  cursor: 0,
-  chosen: 0,
-  kept: 0,
-  searched: 0,
-  found: false,
-  why: '',
-};
-
-const KINDS: readonly JobKind[] = ['remove', 'call', 'fill', 'succeed'];
-const STATES: readonly JobState[] = ['open', 'done', 'cancelled', 'failed'];
-
-function writeJob(out: ByteWriter, { def, progress, waiting }: Job): void {
-  out.varint(def.id);
-  out.u8(KINDS.indexOf(def.kind));
-  out.varint(def.type);
-  out.varint(def.field);
-  out.varint(def.owner);
-  out.varint(def.upTo);
-  out.varint(def.begunAt);
-  out.text(def.closure.store());
-  writeValue(out, def.args);
-  writeProgress(out, progress);
-  out.varints([...waiting].sort((a, b) => a - b));
-}
-
-function readJob(input: ByteReader, store: Store): Job {
-  const id = input.varint();
-  const kind = KINDS[input.u8()];
-  if (kind === undefined) throw new FormatError('the kind of a job is not known');
-  const [type, field] = [input.varint(), input.varint()];
-  const [owner, upTo, begunAt] = [input.varint(), input.varint(), input.varint()];
-  const source = input.text();
-  const args = readValue(input, store);
-  if (!(args instanceof List)) throw new FormatError(`the arguments of job ${id} are no tuple`);
-  const closure = new Closure(source, null, source);
-  return {
-    def: { id, kind, type, field, owner, upTo, begunAt, closure, args },
-    progress: readProgress(input),
-    waiting: new Set(input.varints()),
-  };
-}
-
-function writeProgress(out: ByteWriter, progress: JobProgress): void {
-  out.u8(STATES.indexOf(progress.state));
-  out.varint(progress.cursor);
-  out.varint(progress.chosen);
-  out.varint(progress.kept);
-  out.varint(progress.searched);
-  out.u8(progress.found ? 1 : 0);
-  out.text(progress.why);
-}
-
-function readProgress(input: ByteReader): JobProgress {
-  const state = STATES[input.u8()];
-  if (state === undefined) throw new FormatError('the state of a job is not known');
-  const [cursor, chosen, kept, searched] = [input.varint(), input.varint(), input.varint(), input.varint()];
-  return { state, cursor, chosen, kept, searched, found: input.u8() !== 0, why: input.text() };
+  /**
+   * Lets instances keep the default of a property that the change gave them before their turn: another value tells by itself.
+   *
+   * @throws QueryError max_quota_err
+   */
+  noteGiven(): void {
+    const { jobs } = this;
+    const { given } = jobs.store;
+    if (given === null) return;
+    for (const job of jobs.fills) {
+      const { def, waiting } = job;
+      const ids: number[] = [];
+      for (const thing of given.get(def.field) ?? []) {
+        const field = thing.shape.fields.find(({ id }) => id === def.field);
+        if (field !== undefined && jobs.fillOf(thing, field) === job) ids.push(thing.id);
+      }
+      if (ids.length === 0) continue;
+      if (waiting.size + ids.length > GIVEN_MAX)
+        throw quotaError(
+          `${GIVEN_MAX} instances got the default of a property before job ${def.id} gives them a value, the most that there may be: try again when the job has got further`,
+        );
+      this.move(job, {}, ids);
+    }
+  }
 }

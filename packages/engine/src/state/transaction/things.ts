@@ -126,7 +126,7 @@ export class ThingChanges extends SetChanges {
    * @throws QueryError type_err when a restriction refuses one of the values
    */
   assign(thing: Thing, source: Thing): void {
-    const entries = source.entries();
+    const entries = source.entries().map(([key]): [string, Value] => [key, source.read(key) ?? null]);
     const { restriction } = thing;
     const { type } = thing.shape;
     if (type !== null) {
@@ -207,6 +207,7 @@ export class ThingChanges extends SetChanges {
     if (indexes.uniques > 0 && thing.shape.type !== null)
       this.checkUnique((check) => check.set(thing, slot, own));
     const store = this.recordSet(thing, key, own);
+    if (thing.shape.late?.has(slot) === true) store.noteGiven(thing, thing.shape.fields[slot]!.id);
     store.putAt(thing, slot, key, own);
     this.noteDetached(old);
     this.undoBy(undoOfPut(store, thing, key, old), NS_PER_PUT_BACK);
