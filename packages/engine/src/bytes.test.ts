@@ -54,3 +54,21 @@ function written(write: (out: ByteWriter) => void): ByteReader {
   out.u8(0);
   return new ByteReader(out.take());
 }
+
+describe('bytes that are needed for a moment', () => {
+  it('stay as they are while more is written, whatever its size, and behind what grew', () => {
+    const out = new ByteWriter(8);
+    const taken: [Uint8Array, number[]][] = [];
+    for (let i = 0; i < 120; i++) {
+      out.rewind();
+      const bytes = Array.from({ length: (i * 37) % 1500 }, (_, at) => (i + at) & 0xff);
+      for (const byte of bytes) out.u8(byte);
+      out.u8(0);
+      out.patch(out.length - 1, i & 0xff);
+      expect([...out.view()]).toEqual([...out.take()]);
+      taken.push([out.takeBriefly(), [...bytes, i & 0xff]]);
+      expect(out.length).toBe(0);
+    }
+    for (const [bytes, expected] of taken) expect([...bytes]).toEqual(expected);
+  });
+});

@@ -1,70 +1,77 @@
 import { NumberTable } from '../base/number-table.js';
 import type { GroupId } from '../between/protocol.js';
 import type { ClientRequest, RequestIdentity } from '../groups/entry.js';
-import type { ClientNames } from '../groups/names.js';
+import type { ClientNames, Names } from '../groups/names.js';
 
-/** A name of a request: its number among those of an owner, which is a client or a node in a group, or a key. */
-export interface RequestName {
-  readonly owner: string;
-  readonly number: number;
-}
+/** Requests that hold a name, by their numbers among those of an owner: of a client or a node in a group, or of a key, whose number is 0. */
+export type NameOwner<Holder> = NumberTable<Holder>;
 
-/** A name that a request holds. */
-export interface HeldName extends RequestName {
-  /** The names that its client gave it, put together once; null for one that a node gave. */
-  readonly names: ClientNames | null;
+/** The names that a client gave to a request, the name that it holds, and those that came after it under the same one. */
+export interface NameHolder<Pending> extends Names {
+  /** Of these none is given by a node: see `Repetitions.identityOf`. */
+  readonly request: null;
+  readonly pending: Pending;
+  /** Of the name that it holds; null while it holds none. */
+  owner: NameOwner<NameHolder<Pending>> | null;
+  number: number;
+  /** Null for none. */
+  followers: Pending[] | null;
 }
 
 /** A client in a group. */
-interface ClientOwner {
+interface KnownClient<Holder> {
   readonly group: GroupId;
   readonly user: number;
-  readonly owner: string;
+  readonly owner: NameOwner<Holder>;
 }
 
 /**
  * The names of requests that are carried out on this node. Owners stay for a while after their last request: a Map in which each request
- * comes and goes keeps its former tables for long (see `NumberTable`).
+ * comes and goes keeps its former tables for long (see `NumberTable`). An owner without a request is good until another one is asked for.
  */
 export class NamesUnderWay<Holder> {
-  private readonly owners = new Map<string, NumberTable<Holder>>();
+  private readonly owners = new Map<string, NameOwner<Holder>>();
   /** Owners with which those without a request are forgotten. */
   private ownersMax = OWNERS_MIN;
-  /** Owners that are clients, as they were named last, by the names that they gave themselves. */
-  private readonly clients = new Map<string, ClientOwner>();
+  /** Clients, as they were named last, by the names that they gave themselves. */
+  private readonly clients = new Map<string, KnownClient<Holder>>();
   /** Names that are held. */
   size = 0;
 
-  /** The name that a client gave to a request, unlike that of any other request of the node; null for none. */
-  clientNameOf(group: GroupId, { key, client }: ClientNames): RequestName | null {
-    if (key !== null) return { owner: `key ${group} ${key.user} ${key.key}`, number: 0 };
-    return client === null ? null : { owner: this.ownerOf(group, client), number: client.sequence };
+  /** The owner of the name that a client gave to a request; null where it gave none. */
+  clientOwner(group: GroupId, { key, client }: ClientNames): NameOwner<Holder> | null {
+    if (key !== null) return this.ownerOf(`key ${group} ${key.user} ${key.key}`);
+    return client === null ? null : this.ownerOfClient(group, client);
+  }
+
+  /** The owner of the name that a node gave to a request. */
+  nodeOwner(group: GroupId | null, { origin, incarnation }: RequestIdentity): NameOwner<Holder> {
+    return this.ownerOf(`node ${group} ${origin} ${incarnation}`);
   }
 
   /** A text that is put together, and looked up in it for the first time, takes three times as long as one that was looked up before. */
-  private ownerOf(group: GroupId, { user, client }: ClientRequest): string {
+  private ownerOfClient(group: GroupId, { user, client }: ClientRequest): NameOwner<Holder> {
     const known = this.clients.get(client);
     if (known !== undefined && known.group === group && known.user === user) return known.owner;
-    const owner = `client ${group} ${user} ${client}`;
+    const owner = this.ownerOf(`client ${group} ${user} ${client}`);
     if (this.clients.size >= OWNERS_MIN) this.clients.clear();
     this.clients.set(client, { group, user, owner });
     return owner;
   }
 
-  find({ owner, number }: RequestName): Holder | undefined {
-    return this.owners.get(owner)?.get(number);
+  private ownerOf(text: string): NameOwner<Holder> {
+    const known = this.owners.get(text);
+    if (known !== undefined) return known;
+    if (this.owners.size >= this.ownersMax) this.forgetIdle();
+    const owner = new NumberTable<Holder>();
+    this.owners.set(text, owner);
+    return owner;
   }
 
-  take({ owner, number }: RequestName, holder: Holder): void {
-    let table = this.owners.get(owner);
-    if (table === undefined) {
-      if (this.owners.size >= this.ownersMax) this.forgetIdle();
-      table = new NumberTable();
-      this.owners.set(owner, table);
-    }
-    const { size } = table;
-    table.set(number, holder);
-    this.size += table.size - size;
+  take(owner: NameOwner<Holder>, number: number, holder: Holder): void {
+    const { size } = owner;
+    owner.set(number, holder);
+    this.size += owner.size - size;
   }
 
   /**
@@ -72,24 +79,18 @@ export class NamesUnderWay<Holder> {
    *
    * @returns the request that held it
    */
-  release({ owner, number }: RequestName): Holder | undefined {
-    const holder = this.owners.get(owner)?.take(number);
+  release(owner: NameOwner<Holder>, number: number): Holder | undefined {
+    const holder = owner.take(number);
     if (holder !== undefined) this.size -= 1;
     return holder;
   }
 
   private forgetIdle(): void {
-    for (const [owner, table] of this.owners) if (table.size === 0) this.owners.delete(owner);
+    for (const [text, owner] of this.owners) if (owner.size === 0) this.owners.delete(text);
+    // A client must not go on with an owner that is not found by its name any more.
+    this.clients.clear();
     this.ownersMax = Math.max(OWNERS_MIN, 2 * this.owners.size);
   }
 }
 
 const OWNERS_MIN = 256;
-
-/** The name that a node gave to a request. */
-export function nodeNameOf(
-  { origin, incarnation, sequence }: RequestIdentity,
-  group: GroupId | null,
-): RequestName {
-  return { owner: `node ${group} ${origin} ${incarnation}`, number: sequence };
-}

@@ -5,7 +5,7 @@ import type { ClientRequest, IdempotencyKey, RequestIdentity } from '../groups/e
 import type { GroupSession } from '../groups/group-session.js';
 import type { ClientNames, Names } from '../groups/names.js';
 import type { KnownRequest } from '../groups/session-table.js';
-import { type HeldName, NamesUnderWay, nodeNameOf, type RequestName } from './names-under-way.js';
+import { type NameHolder, type NameOwner, NamesUnderWay } from './names-under-way.js';
 import { belowLow, conflictOf, LATE_UNKNOWN, repeatedReply } from './replies.js';
 import { FOLLOWING, type PendingRequest } from './request.js';
 import type { Sequences } from './sequences.js';
@@ -18,17 +18,11 @@ export interface RepetitionsOptions {
   readonly sequences: Sequences;
 }
 
-/** The request that holds a name, and those that came after it under the same one. */
-interface NameHolder extends HeldName {
-  readonly pending: PendingRequest;
-  readonly body: BodyHash;
-  /** Null for none. */
-  followers: PendingRequest[] | null;
-}
+type Holder = NameHolder<PendingRequest>;
 
 export class Repetitions {
   /** Names of requests that are carried out on this node, until what became of them is decided. */
-  private readonly underWay = new NamesUnderWay<NameHolder>();
+  private readonly underWay = new NamesUnderWay<Holder>();
   /** Repetitions that got the first one's answer. */
   count = 0;
 
@@ -39,7 +33,11 @@ export class Repetitions {
     const { forwarded, state } = pending;
     if (state.kind === 'ended') this.release(pending);
     else if (forwarded !== null && pending.heldName === null)
-      this.take(pending, nodeNameOf(forwarded, pending.group), null, ANY_BODY);
+      this.take(
+        holding(pending, null, null),
+        this.underWay.nodeOwner(pending.group, forwarded),
+        forwarded.sequence,
+      );
   }
 
   /** The change of a request that was answered before is decided. */
@@ -55,7 +53,8 @@ export class Repetitions {
    */
   isKnown(pending: PendingRequest, session: GroupSession): boolean {
     const request = this.identityOf(pending, session.id);
-    const names = clientNamesOf(pending);
+    const holder = holderOf(pending);
+    const names = holder ?? NO_NAMES;
     const { key, client } = names;
     if (session.hasToldEarly(request, names)) {
       pending.noteDoubt();
@@ -64,10 +63,10 @@ export class Repetitions {
     }
     const { forwarded } = pending;
     if (forwarded !== null && this.underWay.size > 0) {
-      if (this.follows(pending, nodeNameOf(forwarded, session.id), session)) return true;
+      const first = this.underWay.nodeOwner(session.id, forwarded).get(forwarded.sequence);
+      if (first !== undefined && this.follows(pending, first, session)) return true;
     }
-    const name = this.underWay.clientNameOf(session.id, names);
-    if (name !== null && this.isUnderWay(pending, name, names, session)) return true;
+    if (holder !== null && this.isUnderWay(holder, session)) return true;
     if (request !== null && this.endsAs(pending, session.table.find(request), session)) return true;
     if (key !== null) return this.endsAs(pending, session.table.findKey(key), session);
     if (client === null) return false;
@@ -77,54 +76,47 @@ export class Repetitions {
     return true;
   }
 
-  /** Takes a name that the client gave, or lets a request wait for the one that has it; ends it when that is another request. */
-  private isUnderWay(
-    pending: PendingRequest,
-    name: RequestName,
-    names: ClientNames,
-    session: GroupSession,
-  ): boolean {
-    const body = (names.key ?? names.client)?.body ?? ANY_BODY;
-    const holder = this.underWay.find(name);
-    if (holder === undefined) {
-      this.take(pending, name, names, body);
+  /** Takes the name that the client gave, or lets its request wait for the one that has it; ends it when that is another request. */
+  private isUnderWay(holder: Holder, session: GroupSession): boolean {
+    const { pending, client } = holder;
+    const owner = this.underWay.clientOwner(session.id, holder);
+    if (owner === null) return false;
+    const number = client === null ? 0 : client.sequence;
+    const first = owner.get(number);
+    if (first === undefined) {
+      this.take(holder, owner, number);
       return false;
     }
-    if (holder.pending === pending) return false;
-    if (fitsBody(holder.body, body)) return this.follows(pending, name, session);
+    if (first.pending === pending) return false;
+    if (fitsBody(bodyOf(first), bodyOf(holder))) return this.follows(pending, first, session);
     pending.end({ kind: 'reply', reply: conflictOf(pending) });
     return true;
   }
 
-  /** Lets a request wait for the one that has its name, if there is one. */
-  private follows(pending: PendingRequest, name: RequestName, session: GroupSession): boolean {
-    const holder = this.underWay.find(name);
-    if (holder === undefined || holder.pending === pending) return false;
+  /** Lets a request wait for the one that has its name, unless it is that one. */
+  private follows(pending: PendingRequest, first: Holder, session: GroupSession): boolean {
+    if (first.pending === pending) return false;
     // A change of the other one is made under the name of this one, too.
     pending.noteDoubt();
     pending.group ??= session.id;
     pending.become(FOLLOWING);
-    holder.followers ??= [];
-    holder.followers.push(pending);
+    first.followers ??= [];
+    first.followers.push(pending);
     return true;
   }
 
-  private take(
-    pending: PendingRequest,
-    { owner, number }: RequestName,
-    names: ClientNames | null,
-    body: BodyHash,
-  ): void {
-    const holder: NameHolder = { owner, number, names, pending, body, followers: null };
-    this.underWay.take(holder, holder);
-    pending.heldName = holder;
+  private take(holder: Holder, owner: NameOwner<Holder>, number: number): void {
+    holder.owner = owner;
+    holder.number = number;
+    this.underWay.take(owner, number, holder);
+    holder.pending.heldName = holder;
   }
 
   /** Gives back the name that a request held; those that waited for it go on. */
   private release(pending: PendingRequest): void {
     const { heldName } = pending;
-    if (heldName === null) return;
-    const holder = this.underWay.release(heldName);
+    if (heldName === null || heldName.owner === null) return;
+    const holder = this.underWay.release(heldName.owner, heldName.number);
     pending.heldName = null;
     for (const other of holder?.followers ?? []) queueMicrotask(() => other.owner.advance(other));
   }
@@ -167,21 +159,40 @@ export class Repetitions {
     mayHavePassword = pending.hashes !== null,
   ): Names | null {
     const request = this.identityOf(pending, session.id);
-    const { key, client } = clientNamesOf(pending);
-    if (request === null && key === null && client === null) return null;
+    const names = holderOf(pending);
+    if (request === null && (names === null || !mayHavePassword)) return names;
+    const { key, client } = names ?? NO_NAMES;
     return mayHavePassword ? { request, key: veiled(key), client: veiled(client) } : { request, key, client };
   }
 }
 
 /** The names that the client gave to the request of a pending request. */
-export function clientNamesOf({ request: { terms = null, user }, heldName }: PendingRequest): ClientNames {
-  if (terms === null) return NO_NAMES;
-  if (heldName !== null && heldName.names !== null) return heldName.names;
+export function clientNamesOf(pending: PendingRequest): ClientNames {
+  return holderOf(pending) ?? NO_NAMES;
+}
+
+/** The same, ready to hold one of them; null where there is none. */
+function holderOf(pending: PendingRequest): Holder | null {
+  const { request, heldName } = pending;
+  const { terms = null, user } = request;
+  if (terms === null) return null;
+  if (heldName !== null && (heldName.key !== null || heldName.client !== null)) return heldName;
   const { key, name } = terms;
-  return {
-    key: key === null ? null : { user: user.id, key: key.key, body: key.body },
-    client: name === null ? null : clientRequestOf(user.id, name),
-  };
+  if (key === null && name === null) return null;
+  return holding(
+    pending,
+    key === null ? null : { user: user.id, key: key.key, body: key.body },
+    name === null ? null : clientRequestOf(user.id, name),
+  );
+}
+
+function holding(pending: PendingRequest, key: IdempotencyKey | null, client: ClientRequest | null): Holder {
+  return { request: null, key, client, pending, owner: null, number: 0, followers: null };
+}
+
+/** The hash of the body that has a name; any, where a node gave it. */
+function bodyOf({ key, client }: Holder): BodyHash {
+  return (key ?? client)?.body ?? ANY_BODY;
 }
 
 /** Not spread: an object that is put together by a copy of another takes several times as long. */

@@ -22,7 +22,7 @@ import { assert } from '../base/assert.js';
 import type { GroupId, NodeId, PreparedAnswer } from '../between/protocol.js';
 import type { RequestIdentity } from '../groups/entry.js';
 import type { FailedReply, Reply, Request, Respond } from '../groups/request.js';
-import type { HeldName } from './names-under-way.js';
+import type { NameHolder } from './names-under-way.js';
 
 export type RequestStateKind =
   | 'deciding'
@@ -238,7 +238,7 @@ export class PendingRequest extends Prerequisites {
   /** Attempts that came to nothing. */
   failures = 0;
   /** The name that it holds among those under way: see `NamesUnderWay`; null for none. */
-  heldName: HeldName | null = null;
+  heldName: NameHolder<PendingRequest> | null = null;
   /** Its number among the pending requests of this node; 0 for none. */
   place = 0;
   /** The group that the attempt depends on, and the version of its roles when that began. */

@@ -18,7 +18,7 @@
  */
 import type { Format } from '@althing/engine';
 import { elementAt } from '../../base/element.js';
-import { bodyHashOf } from '../../groups/body-hash.js';
+import { ANY_BODY, type BodyHash, bodyHashOf } from '../../groups/body-hash.js';
 import type { Terms } from '../../groups/request.js';
 
 /** The headers as they came; null for none. */
@@ -36,11 +36,12 @@ export interface TermHeaders {
   hasEnd: boolean;
 }
 
-/** The content of Althing-Request. */
+/** The content of Althing-Request, and the hash of the body, once that is there. */
 export interface Numbered {
   readonly client: string;
   readonly sequence: number;
   readonly low: number;
+  body: BodyHash;
 }
 
 /** Headers of which none came, to be filled in. Not a copy of others: that takes several times as long. */
@@ -145,8 +146,9 @@ export function termsOf(
 }
 
 /** The hash needs no mark of the format: a map of MessagePack begins as no JSON does. */
-function named({ client, sequence, low }: Numbered, body: Uint8Array, level: number): Terms['name'] {
-  return { client, sequence, low, body: bodyHashOf(body, level) };
+function named(request: Numbered, body: Uint8Array, level: number): Numbered {
+  request.body = bodyHashOf(body, level);
+  return request;
 }
 
 /** The content of the header Althing-Request. */
@@ -157,7 +159,9 @@ export function numberedOf(text: string): Numbered | 'malformed' {
   const client = clientOf(text, first);
   const sequence = wholeNumber(text, first + 1, second);
   const low = wholeNumber(text, second + 1, text.length);
-  return client === null || sequence === 0 || low === 0 ? 'malformed' : { client, sequence, low };
+  return client === null || sequence === 0 || low === 0
+    ? 'malformed'
+    : { client, sequence, low, body: ANY_BODY };
 }
 
 /** Names of clients that came lately, at places that follow from their last characters; '' where there is none. */
@@ -179,15 +183,14 @@ function clientOf(text: string, end: number): string | null {
 
 /** The number from 1 on whose decimal digits lie between two places of a text; 0 for anything else. */
 function wholeNumber(text: string, from: number, to: number): number {
-  if (text.charCodeAt(from) === DIGIT_0) return 0;
+  if (to - from > DIGITS_MAX || text.charCodeAt(from) === DIGIT_0) return 0;
   let number = 0;
   for (let i = from; i < to; i++) {
     const digit = text.charCodeAt(i) - DIGIT_0;
-    if (digit < 0 || digit > 9) return 0;
+    if (digit >>> 0 > 9) return 0;
     number = 10 * number + digit;
-    if (number > Number.MAX_SAFE_INTEGER) return 0;
   }
-  return number;
+  return number <= Number.MAX_SAFE_INTEGER ? number : 0;
 }
 
 /** Whether a character is a letter of ASCII, a digit, - or _. */
@@ -198,6 +201,8 @@ function isNameCharacter(code: number): boolean {
 }
 
 const DIGIT_0 = 0x30;
+/** Digits of the largest safe integer. */
+const DIGITS_MAX = 16;
 const DASH = 0x2d;
 const UNDERSCORE = 0x5f;
 
