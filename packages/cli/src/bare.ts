@@ -10,7 +10,7 @@ import { tlsOf } from './tls.js';
 /** Time for a node to answer, in milliseconds. */
 const PROBE_MS = 1000;
 
-/** Whether `althing` alone is the shell. */
+/** True if `althing` alone is the shell. */
 export async function opensShell(io: Io): Promise<boolean> {
   if (io.stdin.isTTY !== true || Reflect.get(io.stdout, 'isTTY') !== true) return false;
   try {
@@ -34,7 +34,7 @@ export async function opensShell(io: Io): Promise<boolean> {
   }
 }
 
-/** Whether a node answers, if only that it wants to know who asks. */
+/** True if a node answers, if only that it wants to know who asks. */
 async function isThere(db: ReturnType<typeof connect>): Promise<boolean> {
   try {
     await db.$node().query('1;');

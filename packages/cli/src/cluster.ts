@@ -164,7 +164,7 @@ async function transfer(connection: Connection, command: Command, io: Io): Promi
   return left === 0 ? 0 : 1;
 }
 
-/** How many groups a node leads that another one could lead. */
+/** The number of groups that a node leads and another one could lead. */
 async function leads(connection: Connection, scope: string): Promise<number> {
   const code = "groups_info().map(|g| g.load()).filter(|g| g.role == 'leader' && g.voters.len() > 1).len();";
   return Number(await runQuery(connection, scope, code));

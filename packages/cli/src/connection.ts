@@ -37,7 +37,7 @@ export interface Connection {
   /** Name of the user; `token` for who logs in with one. */
   readonly who: string;
   readonly timeoutMs: number;
-  /** Whether the nodes are to refuse what would change something. */
+  /** True if the nodes are to refuse what would change something. */
   readonly readOnly: boolean;
   /** Where, when the command names no scope. */
   readonly scope: string;

@@ -160,7 +160,7 @@ export async function mend(
   return true;
 }
 
-/** Whether the settings say where an empty node belongs. */
+/** True if the settings say where an empty node belongs. */
 function isCalled({ cluster, waitForInvitation }: Config): boolean {
   return cluster.length > 0 || waitForInvitation;
 }

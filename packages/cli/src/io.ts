@@ -63,7 +63,7 @@ export function write(stream: Writable, content: string | Uint8Array): Promise<v
   });
 }
 
-/** How long a process that is about to end waits for who reads its output, in milliseconds. */
+/** Time that a process that is about to end waits for who reads its output, in milliseconds. */
 const LAST_WORDS_MS = 1000;
 
 /**

@@ -1,5 +1,5 @@
 /**
- * How far the reading or writing of a large file is, for people: on a terminal a line that changes, else a line now and
+ * The progress of reading or writing a large file, for people: on a terminal a line that changes, else a line now and
  * then.
  */
 import { type Io, tell, write } from './io.js';

@@ -50,7 +50,7 @@ export const queryCommand: CommandDefinition = {
   },
 };
 
-/** How long a snapshot read may wait and run, in milliseconds: longer than nodes let it by default. */
+/** Time that a snapshot read may wait and run, in milliseconds: longer than nodes let it by default. */
 const SNAPSHOT_MS = 15 * 60_000;
 
 const SNAPSHOT: CallOptions = {

@@ -40,7 +40,7 @@ Exit codes: 0 done; ${exitHelp}.`;
 interface Sending {
   /** The word for a file that was taken. */
   readonly done: string;
-  /** Whether the node is to go on where it was interrupted with this file. */
+  /** True if the node is to go on where it was interrupted with this file. */
   readonly isResumable?: boolean;
 }
 

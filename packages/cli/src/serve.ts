@@ -58,9 +58,9 @@ export function addOptions(command: Command, node: ServerPackage): void {
   command.addHelpText('after', () => helpAfter(node));
 }
 
-/** How a program runs nodes that stands for another one. */
+/** The way in which a program runs nodes that stands for another one. */
 export interface Manner extends ConfigurationManner {
-  /** Whether a node without data begins only when it is said how. */
+  /** True if a node without data begins only when it is said how. */
   readonly waitsForOrders: boolean;
 }
 

@@ -79,7 +79,7 @@ export class FakeIo implements Io {
     for (const callback of this.#reloads) callback();
   }
 
-  /** How many wait for a signal. */
+  /** The number of those that wait for a signal. */
   get listening(): number {
     return this.#listeners.size + this.#reloads.size;
   }

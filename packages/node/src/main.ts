@@ -33,7 +33,7 @@ import { Metrics } from './telemetry/metrics.js';
 
 const MiB = 1024 * 1024;
 
-/** How long a process that was killed may take to let the folder go, in milliseconds. */
+/** Time for a process that was killed to let the folder go, in milliseconds. */
 const FOLDER_WAIT_MS = 3000;
 
 /** The options of a start besides the configuration. */
@@ -49,7 +49,7 @@ export interface StartOptions {
    * software.
    */
   readonly level?: number;
-  /** How a node begins that holds nothing; default: as the settings say. */
+  /** The beginning of a node that holds nothing; default: as the settings say. */
   readonly first?: FirstStart;
   /** Gives the start up while it waits for other nodes. */
   readonly signal?: AbortSignal;

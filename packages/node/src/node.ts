@@ -56,10 +56,10 @@ const HOUSEKEEPING_MS = 100;
 const CALM_HOUSEKEEPING_MS = 300;
 const CALM_SHARE = 0.02;
 
-/** How long a start waits for modules that are being configured, in milliseconds. */
+/** Time that a start waits for modules that are being configured, in milliseconds. */
 const MODULES_WAIT_MS = 120_000;
 
-/** How long a listener that has nothing else to do waits in place for an answer, in milliseconds. */
+/** Time that a listener that has nothing else to do waits in place for an answer, in milliseconds. */
 const WAIT_IN_PLACE_MS = 20;
 
 export class Node implements RunningNode {
@@ -90,7 +90,7 @@ export class Node implements RunningNode {
   private readonly leaving: Leaving;
   private readonly opening: Opening;
   private readonly shutdown: Shutdown;
-  /** How old what is known of users may be, in milliseconds. */
+  /** Age that what is known of users may have, in milliseconds. */
   private readonly rootAgeMax: number;
   /** Null until everything is ready for what it lets in. */
   private doors: Doors | null = null;

@@ -169,7 +169,7 @@ function take(found: Definitions, call: string, args: readonly Node[], source: s
   }
 }
 
-/** Whether a type is strict, as its own line says. */
+/** True if a type is strict, as its own line says. */
 function takeStrict({ types, loose }: Definitions, name: string, isStrict: boolean): void {
   if (!isStrict) loose.add(name);
   const type = types.get(name);

@@ -51,7 +51,7 @@ Examples:
 
 Exit codes: 0 interrupted, or nobody reads the output any more; ${exitHelp}.`;
 
-/** How often the position is kept, in milliseconds. */
+/** Time between two times that the position is kept, in milliseconds. */
 const KEEP_MS = 1000;
 
 async function follow(scope: string, options: ChangesOptions, command: Command, io: Io): Promise<void> {

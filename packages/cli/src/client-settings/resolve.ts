@@ -134,7 +134,7 @@ export function timeoutOf(settings: ResolvedSettings): number {
   );
 }
 
-/** Whether requests are to change nothing. @throws {UsageError} */
+/** True if requests are to change nothing. @throws {UsageError} */
 export function isReadOnly(settings: ResolvedSettings): boolean {
   const { value = null, source = '' } = settings.get('read_only') ?? {};
   if (value === 'true' || value === 'false') return value === 'true';

@@ -29,7 +29,7 @@ export class CsvParser {
   /** The beginning of a record whose end has not come, and how much of it was looked at. */
   private rest = '';
   private scanned = 0;
-  /** Whether a value in quotes goes on there. */
+  /** True if a value in quotes goes on there. */
   private isOpen = false;
   private line = 1;
 

@@ -1,7 +1,7 @@
 /** The properties of a type, as far as values of files have to be made to fit them. */
 import { isWireList, isWireMap, parseJson, type WireValue } from '@althing/client';
 
-/** How a value of a file becomes one of a property. */
+/** Makes values of a file those of a property. */
 export type FieldKind = 'int' | 'float' | 'bool' | 'text' | 'date' | 'nested' | 'bytes' | 'any';
 
 export interface Field {

@@ -136,7 +136,7 @@ export class Loader {
     return { made, refused, skipped, before };
   }
 
-  /** How far the load is. */
+  /** The progress of the load. */
   private async begin(): Promise<{ readonly rows: number; readonly lastRefused: ReadonlySet<number> }> {
     const { connection, scope, name, source, isTrial } = this.options;
     const none = { rows: 0, lastRefused: new Set<number>() };

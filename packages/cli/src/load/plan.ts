@@ -1,4 +1,4 @@
-/** How rows become things: which column is which property, what is converted, and the code that does it. */
+/** The way from rows to things: which column is which property, what is converted, and the code that does it. */
 import { quoteStr } from '@althing/language';
 import { UsageError } from '../input.js';
 

@@ -25,7 +25,7 @@ export class Report {
     private readonly isDryRun: boolean,
   ) {}
 
-  /** Whether something of another content was in the way. */
+  /** True if something of another content was in the way. */
   get hasConflicts(): boolean {
     return this.lines.some(({ outcome }) => outcome === 'kept');
   }

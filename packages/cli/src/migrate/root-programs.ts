@@ -73,7 +73,7 @@ function isUsable({ name, source }: ThingsdbProcedure): boolean {
   return /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && isClosure(source);
 }
 
-/** Whether a text is one closure and nothing else, so that it can be a part of code. */
+/** True if a text is one closure and nothing else, so that it can be a part of code. */
 function isClosure(source: string): boolean {
   try {
     parseClosure(source);

@@ -6,9 +6,9 @@ import { AlthingError, isWireList, isWireMap, type WireValue } from '@althing/cl
 import { type Catalogue, functionInfoOf } from '@althing/language';
 import type { Session } from './session.js';
 
-/** How long names are taken for true, in milliseconds. */
+/** Time for which names are taken for true, in milliseconds. */
 const FRESH_MS = 10_000;
-/** How long completion waits for an answer. */
+/** Time that completion waits for an answer. */
 const WAIT_MS = 150;
 /** Names of one thing at most. */
 const NAMES_MAX = 200;

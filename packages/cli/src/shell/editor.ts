@@ -52,9 +52,9 @@ export interface EditorState {
   readonly revisions: readonly Revision[];
   /** The part of a paste that has come; null when none is under way. */
   readonly pasted: string | null;
-  /** Whether Ctrl-X was pressed last. */
+  /** True if Ctrl-X was pressed last. */
   readonly isPrefixed: boolean;
-  /** Whether Ctrl-C was pressed last, on an empty text. */
+  /** True if Ctrl-C was pressed last, on an empty text. */
   readonly isLeaving: boolean;
   /** Place in the history, which its length stands for the text that is being written. */
   readonly place: number;
@@ -91,7 +91,7 @@ export interface Step {
 export interface EditorContext {
   /** Earlier texts, the oldest first. */
   readonly history: readonly string[];
-  /** Whether Enter begins a new line in place of sending the text. */
+  /** True if Enter begins a new line in place of sending the text. */
   isIncomplete(text: string): boolean;
 }
 

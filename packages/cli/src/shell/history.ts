@@ -31,7 +31,7 @@ export function historyPath(environment: Readonly<Record<string, string | undefi
 }
 
 /**
- * Whether an entry may be kept: not one that begins with a blank, and none with a call that handles secrets. A text that is no query
+ * True if an entry may be kept: not one that begins with a blank, and none with a call that handles secrets. A text that is no query
  * is kept unless it names such a call.
  */
 export function mayBeKept(entry: string): boolean {

@@ -18,7 +18,7 @@ export interface RunnerOptions {
   readonly output: Output;
   readonly io: Io;
   readonly rooms: RoomWatch;
-  /** Whether a script goes on behind an error. */
+  /** True if a script goes on behind an error. */
   readonly keepGoing: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** How many cells of a terminal a text takes. */
+/** The number of cells of a terminal that a text takes. */
 import { eastAsianWidth } from 'get-east-asian-width';
 
 const GRAPHEMES = new Intl.Segmenter(undefined, { granularity: 'grapheme' });

@@ -103,7 +103,7 @@ async function watch(connection: Connection, command: Command, io: Io): Promise<
   }
 }
 
-/** Whether the first look is older than it need be to tell of the last seconds. */
+/** True if the first look is older than it need be to tell of the last seconds. */
 function isTooOld(looks: readonly Sample[]): boolean {
   const [, second] = looks;
   const last = looks.at(-1);

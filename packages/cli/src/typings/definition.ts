@@ -7,7 +7,7 @@
  * Their forms are in `docs/types.md`. What is not known becomes `unknown`: a type must not promise too much.
  */
 
-/** How the types of a collection are called in the file that is written. */
+/** Names of the types of a collection in the file that is written. */
 export interface Names {
   /** The name of a type or an enum in TypeScript, by its name in the collection; undefined for none. */
   typeOf(name: string): { readonly text: string; readonly isEnum: boolean } | undefined;

@@ -25,7 +25,7 @@ export interface BackupsOptions {
 const ATTEMPTS_MAX = 20;
 const ATTEMPT_PAUSE_MS = 250;
 
-/** How long an attempt waits until the groups are known to be up to date, in milliseconds. */
+/** Time that an attempt waits until the groups are known to be up to date, in milliseconds. */
 const FRESHEN_MS = 5000;
 
 /**

@@ -38,7 +38,7 @@ export class BackupError extends Error {
    * not now.
    */
   readonly reason: 'damaged' | 'refused' | 'busy';
-  /** Whether a part of a restore may have been done. */
+  /** True if a part of a restore may have been done. */
   isUnfinished = false;
 
   constructor(reason: BackupError['reason'], message: string) {

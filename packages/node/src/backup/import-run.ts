@@ -84,7 +84,7 @@ export class ImportRun {
   /** Changes that were there already when the run began: those of an earlier one that was interrupted. */
   present = 0;
   mayBeThere = false;
-  /** Whether the collection was asked to get its own name. */
+  /** True if the collection was asked to get its own name. */
   isNaming = false;
   isComplete = false;
   private records: BackupRecord[] = [];

@@ -60,7 +60,7 @@ const RESUMABLE = 'r';
  * again finds what is there, at any node, and the number of its changes is the place to go on from.
  */
 export class Imports {
-  /** Whether something is being deleted that an earlier import left. */
+  /** True if something is being deleted that an earlier import left. */
   private isClearing = false;
 
   constructor(private readonly options: ImportsOptions) {}

@@ -59,11 +59,11 @@ const MiB = 1024 * 1024;
  * The outcome of each is told in the log, the audit log and the figures.
  */
 export class NodeBackups {
-  /** Those over the API. */
+  /** Transfers over the API. */
   readonly transfers: Transfers;
-  /** Those that were ordered in the scope of the node. */
+  /** Backups that were ordered in the scope of the node. */
   readonly scheduled: ScheduledBackups;
-  /** Those that take the place of everything. */
+  /** Restores, which take the place of everything. */
   readonly replacements: Replacements;
   private readonly staging: Staging;
   private readonly schedule: Schedule;

@@ -137,7 +137,7 @@ async function placeBelow(folder: string, path: string): Promise<string> {
 }
 
 /**
- * Whether a file begins as backups do. Where they lie anywhere, as those of ThingsDB do, each run with a template without
+ * True if a file begins as backups do. Where they lie anywhere, as those of ThingsDB do, each run with a template without
  * variables takes the place of the one before, whoever made that.
  */
 async function isBackup(place: string): Promise<boolean> {

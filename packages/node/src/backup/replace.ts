@@ -49,7 +49,7 @@ export interface ReplacementsOptions {
 /** A restore: its user, and the parts of the backup that are taken. */
 export interface ReplacementRequest {
   readonly user: User;
-  /** Whether users and access stay behind, and who asks is the only user then. */
+  /** True if users and access stay behind, and who asks is the only user then. */
   readonly takesAccess: boolean;
   readonly takesTasks: boolean;
   /** The names by which it takes effect once. */
@@ -293,7 +293,7 @@ export class Replacements implements RestoresView {
     return replacementConflict(root)?.message ?? null;
   }
 
-  /** Whether everything was replaced, as this node knows it. */
+  /** True if everything was replaced, as this node knows it. */
   private isMade({ key }: Run): boolean {
     return this.options.session(ROOT_GROUP)?.table.findKey(key).kind === 'reply';
   }
@@ -332,7 +332,7 @@ class Run {
   readonly staged = new Map<GroupId, ImportRun>();
   head: BackupSummary['head'] | null = null;
   records = 0;
-  /** Whether the last change may have been made. */
+  /** True if the last change may have been made. */
   isAsked = false;
 
   constructor(readonly request: ReplacementRequest) {
@@ -345,7 +345,7 @@ class Run {
     return { head: this.head, records: this.records };
   }
 
-  /** Whether a collection is one that this run fills. */
+  /** True if a collection is one that this run fills. */
   isOwn(name: string): boolean {
     for (const { staged } of this.staged.values()) if (staged === name) return true;
     return false;

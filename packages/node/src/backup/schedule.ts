@@ -14,7 +14,7 @@ import { ExitCode } from '../config/index.js';
 export interface Backup extends Omit<BackupInfo, 'nextRun'> {
   /** Unix seconds; null when no further one is taken. */
   readonly nextRun: number | null;
-  /** Whether the settings order it. */
+  /** True if the settings order it. */
   readonly isStanding?: boolean;
 }
 

@@ -25,7 +25,7 @@ export interface ScheduledOptions {
 export interface ScheduledEvent {
   readonly id: number;
   readonly path: string;
-  /** Whether it came so far that it was counted as a backup. */
+  /** True if it came so far that it was counted as a backup. */
   readonly isBegun: boolean;
   /** Null when it went well. */
   readonly error: string | null;
@@ -33,10 +33,10 @@ export interface ScheduledEvent {
   readonly ms: number;
 }
 
-/** How long one that was due waits behind another backup that is being taken, in milliseconds. */
+/** Time that one that was due waits behind another backup that is being taken, in milliseconds. */
 const BUSY_PAUSE_MS = 1000;
 
-/** How long nothing is begun after something could not be remembered, in milliseconds. */
+/** Time for which nothing is begun after something could not be remembered, in milliseconds. */
 const FAILURE_PAUSE_MS = 60_000;
 
 /** Takes the backups that were ordered in the scope of the node, one at a time. */
@@ -45,7 +45,7 @@ export class ScheduledBackups implements BackupsView {
   private current: Promise<void> | null = null;
   private notBefore = 0;
   private stopped = false;
-  /** Whether the schedule is as the settings have it. */
+  /** True if the schedule is as the settings have it. */
   private isSettled = false;
 
   constructor(private readonly options: ScheduledOptions) {}

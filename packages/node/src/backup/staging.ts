@@ -29,11 +29,11 @@ export interface StagingOptions {
   readonly clock: Pick<Clock, 'now' | 'after'>;
 }
 
-/** How long one step may take, elections included, in milliseconds. */
+/** Time for one step, elections included, in milliseconds. */
 const WAIT_MS = 60_000;
 const PAUSE_MS = 50;
 
-/** How long a restore waits for the level of a new cluster, in milliseconds. */
+/** Time that a restore waits for the level of a new cluster, in milliseconds. */
 const LEVEL_WAIT_MS = 10_000;
 
 const CALL_TIMEOUT_MS = 10_000;
@@ -56,7 +56,7 @@ export class Staging {
     this.serve(CallKind.Import, (payload) => this.perform(readOrder(payload)));
   }
 
-  /** Whether collections are being filled through this node. */
+  /** True if collections are being filled through this node. */
   get isBusy(): boolean {
     return this.isTaken;
   }

@@ -21,7 +21,7 @@ import {
 import { BackupError } from './format.js';
 import { withFile } from './thingsdb.js';
 
-/** Whether there is the store of a ThingsDB at a path: a folder, or what gzip compressed. */
+/** True if there is the store of a ThingsDB at a path: a folder, or what gzip compressed. */
 export function isThingsdbStore(path: string): boolean {
   if (statSync(path).isDirectory()) return true;
   const head = readFileHead(path);
@@ -98,7 +98,7 @@ function filesIn(files: ReadonlyMap<string, Uint8Array>): StoreFileSet {
   return { paths: [...files.keys()], read: (name) => files.get(name) ?? null };
 }
 
-/** Whether a file is of any use. */
+/** True if a file is of any use. */
 function isWanted(name: string): boolean {
   return /^(?:store|_prev|archive)\/.*\.(?:mp|dat)$/.test(name);
 }
@@ -122,7 +122,7 @@ interface Entry {
   readonly name: string;
   readonly size: number;
   readonly isFile: boolean;
-  /** Whether it is about the next entry, and no part of what was saved. */
+  /** True if it is about the next entry, and no part of what was saved. */
   readonly isOfTar: boolean;
 }
 

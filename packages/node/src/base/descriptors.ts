@@ -20,27 +20,27 @@ const TABLES_MIN = 64;
 
 const PROBES_MAX = 256;
 
-/** How many tables of the state may be open: a quarter, if there are few. */
+/** The number of tables of the state that may be open: a quarter, if there are few. */
 export function fittingTables(descriptors: number | null): number {
   if (descriptors === null || descriptors >= FEW) return TABLES_MAX;
   return Math.max(TABLES_MIN, Math.floor(descriptors / 4));
 }
 
-/** How many connections the status port takes: a few, if there are few. */
+/** The number of connections that the status port takes: a few, if there are few. */
 export function fittingProbes(descriptors: number | null): number {
   if (descriptors === null || descriptors >= FEW) return PROBES_MAX;
   return Math.max(1, Math.floor(descriptors / 20));
 }
 
 /**
- * How many of the most connections that there may be are kept for clients on the machine itself: health
+ * The number of the most connections that there may be which are kept for clients on the machine itself: health
  * checks, and people.
  */
 export function keptFor(connectionsMax: number): number {
   return Math.min(16, Math.floor(connectionsMax / 16));
 }
 
-/** How many connections fit, of those that are wished for; warns when it is not all of them. */
+/** The number of connections that fit, of those that are wished for; warns when it is not all of them. */
 export function fittingConnections(wanted: number, descriptors: number | null, log: Logger): number {
   if (descriptors === null || wanted + KEPT <= descriptors) return wanted;
   // With very few, half of them.
@@ -54,7 +54,7 @@ export function fittingConnections(wanted: number, descriptors: number | null, l
 }
 
 /**
- * How many descriptors this process may have; null where the system does not tell (proc(5)), or sets no
+ * The number of descriptors that this process may have; null where the system does not tell (proc(5)), or sets no
  * limit.
  */
 export function descriptorLimit(): number | null {

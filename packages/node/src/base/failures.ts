@@ -6,7 +6,7 @@ import { FormatError, DamagedStateError as MissingRecordError } from '@althing/e
 import { StorageError } from '@althing/storage';
 import { ExitCode } from '../config/index.js';
 
-/** Whether what is on the disk is not what was written there, or can't be read by this version. */
+/** True if what is on the disk is not what was written there, or can't be read by this version. */
 export function isDamage(error: unknown): boolean {
   if (error instanceof MissingRecordError || error instanceof FormatError) return true;
   return error instanceof StorageError && (error.code.startsWith('damaged') || error.code === 'newer_format');

@@ -16,7 +16,7 @@ export interface Calm {
   readonly ms: number;
 }
 
-/** How early work may come, as a share of its time. */
+/** The part of its time by which work may come early. */
 const EARLY = 0.1;
 
 /**
@@ -48,7 +48,7 @@ class Beats {
   private timerDue = Number.POSITIVE_INFINITY;
   private callOff: () => void = () => {};
   private isRunning = false;
-  /** Whether the timer is due later than work is, since it is calm. */
+  /** True if the timer is due later than work is, since it is calm. */
   private isResting = false;
   /** When work was last done, or is as if it had been: what is new falls in with that. */
   private ranAt: number;

@@ -100,7 +100,7 @@ export class NumberTable<T> {
     let gap = place;
     for (let at = (gap + 1) & mask; keys[at] !== FREE; at = (at + 1) & mask) {
       const key = elementAt(keys, at);
-      // How far it is from where it would best be, and from the gap.
+      // Its distance from where it would best be, and from the gap.
       if (((at - this.home(key)) & mask) < ((at - gap) & mask)) continue;
       keys[gap] = key;
       values[gap] = values[at];

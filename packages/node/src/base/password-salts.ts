@@ -27,7 +27,7 @@ export function newSalt(key: Uint8Array | null): Uint8Array {
   return salt;
 }
 
-/** Whether a request with this key made the salt. */
+/** True if a request with this key made the salt. */
 export function isSaltOf(salt: Uint8Array, key: Uint8Array): boolean {
   return salt.length === SALT_BYTES && tagOf(salt, key).equals(salt.subarray(RANDOM_BYTES));
 }

@@ -31,7 +31,7 @@ export interface BridgeOptions {
 /** Time that proposals wait at most for clients that ask again, in milliseconds: enough for some hundred of them. */
 const EXPECT_MS = 4;
 
-/** How long it may not be told how far states are, in milliseconds, and how often that may change meanwhile. */
+/** Time for which the progress of states may not be told, in milliseconds, and the number of changes meanwhile. */
 const APPLIED_MS = 100;
 const APPLIED_MAX = 16;
 
@@ -46,10 +46,10 @@ export class Bridge implements Consensus {
   /** Payloads that are proposed in `packing`, and whether it holds something besides that must not wait. */
   private proposals = 0;
   private isUrgent = false;
-  /** How far states are, as far as it is not in `packing`, and how often that changed. */
+  /** Progress of states that is not in `packing`, and the number of its changes. */
   private applied = new Map<GroupId, number>();
   private appliedCount = 0;
-  /** Whether a look at what is to be sent comes at the end of this turn of the event loop. */
+  /** True if a look at what is to be sent comes at the end of this turn of the event loop. */
   private planned = false;
   private readonly pacer: Pacer;
   private readonly appliedPacer: Pacer;
@@ -142,7 +142,7 @@ export class Bridge implements Consensus {
     });
   }
 
-  /** Whether what is to be sent waits for more, or for the write under way. */
+  /** True if what is to be sent waits for more, or for the write under way. */
   private waits(): boolean {
     if (this.isUrgent || this.proposals === 0 || this.packing.bytes >= HELD_BYTES_MAX) return false;
     return this.pacer.holds(this.proposals) || this.signals.hold();

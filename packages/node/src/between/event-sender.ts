@@ -14,7 +14,7 @@ export interface EventSenderOptions {
 /** Entries that another node's clients made go to the engine thread at most this often, in milliseconds. */
 const ENTRIES_MS = 4;
 
-/** How long after it asked for something the engine thread may wait for entries, in milliseconds. */
+/** Time that the engine thread may wait for entries after it asked for something, in milliseconds. */
 const ASKED_MS = 100;
 
 /** Bytes of entries that wait at most. */
@@ -36,7 +36,7 @@ export class EventSender {
   private askedAt = Number.NEGATIVE_INFINITY;
   private hasEntries = false;
   private planned = false;
-  /** Whether the engine thread is there: events wait for it. */
+  /** True if the engine thread is there: events wait for it. */
   private isOpen = false;
   private beforeFlush = (): void => {};
 

@@ -52,7 +52,7 @@ export function firstVoters(nodes: readonly NodeId[]): NodeId[] {
 }
 
 /**
- * How many of the members of a cluster vote. An even number tolerates no more losses than one voter less, so the
+ * The number of members of a cluster that vote. An even number tolerates no more losses than one voter less, so the
  * others are learners, which take the place of a voter that is lost. Of two both vote: one that stops in good order
  * gives its vote back.
  */
@@ -62,7 +62,7 @@ export function votersWanted(members: number): number {
 }
 
 /**
- * Whether a node is a learner that is not to vote: a spare, where there are enough voters, or one that stopped in
+ * True if a node is a learner that is not to vote: a spare, where there are enough voters, or one that stopped in
  * good order where only two voted.
  */
 export function isResting({ learners, promote }: Membership, node: NodeId): boolean {
@@ -70,7 +70,7 @@ export function isResting({ learners, promote }: Membership, node: NodeId): bool
 }
 
 /**
- * Whether a majority of the voters that stay can be reached when a node is removed; then they can go on
+ * True if a majority of the voters that stay can be reached when a node is removed; then they can go on
  * without it.
  */
 export function canGoOnWithout(

@@ -23,7 +23,7 @@ export class Pacer {
   /** When the pause ends, and by how many it is ended before. */
   private until = Number.NEGATIVE_INFINITY;
   private wanted = Number.POSITIVE_INFINITY;
-  /** Those who were answered before this pause, and what was there then; 0 where nobody is expected. */
+  /** The number of those who were answered before this pause, and of what was there then; 0 where nobody is expected. */
   private answered = 0;
   private before = 0;
   /** The part of those who are answered that asks again in time. */
@@ -40,7 +40,7 @@ export class Pacer {
     private readonly release: () => void,
   ) {}
 
-  /** Whether what is ready may have to wait. */
+  /** True if what is ready may have to wait. */
   get isPaused(): boolean {
     return this.until > this.clock.now();
   }
@@ -74,7 +74,7 @@ export class Pacer {
     return true;
   }
 
-  /** Whether what is there, so many of it, waits. Then `release` is called when the pause is over. */
+  /** True if what is there, so many of it, waits. Then `release` is called when the pause is over. */
   holds(there = 0): boolean {
     if (there >= this.wanted) {
       this.share = Math.min(1, this.share + SHARE_GAINED);

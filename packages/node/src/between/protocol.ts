@@ -122,7 +122,7 @@ export type Command =
       readonly id: number;
       /** 0: to whom is furthest. */
       readonly to: NodeId;
-      /** Whether this node goes on to give away what it may come to lead. */
+      /** True if this node goes on to give away what it may come to lead. */
       readonly stay: boolean;
     }
   /** A snapshot that was to be sent has arrived there, or not. */
@@ -224,7 +224,7 @@ export type JoinAnswer =
   | { readonly kind: 'wait' | 'refused'; readonly reason: string }
   | { readonly kind: 'removed' };
 
-/** How far the log of a group is. */
+/** The position of a group in its log. */
 export interface GroupPosition {
   readonly group: GroupId;
   readonly term: number;
@@ -245,13 +245,13 @@ export interface LogPart {
   readonly before: LogPosition | null;
   /** The entry behind which the log can be read from its beginning. */
   readonly oldest: LogPosition;
-  /** Those that hold changes. */
+  /** The entries that hold changes. */
   readonly entries: readonly CommittedEntry[];
   /** The last one that was passed, whatever it holds. */
   readonly last: LogPosition;
 }
 
-/** How much room a node has on its disk. */
+/** The room that a node has on its disk, in three levels. */
 export type DiskLevel =
   /** Enough. */
   | 'ok'
@@ -376,7 +376,7 @@ export type Event =
       readonly event: string;
       readonly message: string;
     }
-  /** How far the logs of all groups are that are open. */
+  /** The positions of all groups that are open. */
   | { readonly kind: 'positions'; readonly groups: readonly GroupPosition[] }
   /** The room on the disk is another one than before. */
   | { readonly kind: 'disk'; readonly level: DiskLevel; readonly freeBytes: number }

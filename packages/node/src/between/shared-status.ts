@@ -8,7 +8,7 @@ const Slot = {
   /** `Phase` of the node. */
   PHASE: 1,
   CONNECTIONS: 2,
-  /** Whether the node has caught up with the others since it was started. */
+  /** True if the node has caught up with the others since it was started. */
   CAUGHT_UP: 3,
   /** As `ENGINE_BEAT`: when the engine thread last read from its state; 0 for never. */
   LOCAL_READ: 4,
@@ -41,7 +41,7 @@ export interface LongRun {
   readonly ms: number;
 }
 
-/** How far the node is in its life. A node that is `LEAVING` still serves, but asks for no more requests. */
+/** The phases of a node's life. A node that is `LEAVING` still serves, but asks for no more requests. */
 export const Phase = { STARTING: 0, READY: 1, LEAVING: 2, DRAINING: 3, STOPPED: 4 } as const;
 
 export type Phase = (typeof Phase)[keyof typeof Phase];
@@ -99,7 +99,7 @@ export class SharedStatus {
       Atomics.store(slots, Slot.ROOT_AT, (monotonic() - Math.floor(ageMs) + CLOCK_RANGE) % CLOCK_RANGE || 1);
   }
 
-  /** How old what this node knows of users may be, in milliseconds; also after the process was halted. */
+  /** Age that what this node knows of users may have, in milliseconds; also after the process was halted. */
   get rootAge(): number {
     const at = Atomics.load(this.slots, Slot.ROOT_AT);
     if (at === ROOT_ALONE) return 0;

@@ -17,7 +17,7 @@ export class Signals {
     Atomics.notify(this.cells, RINGS);
   }
 
-  /** How often was rung. To be read before one looks for a message. */
+  /** The number of rings. To be read before one looks for a message. */
   get rings(): number {
     return Atomics.load(this.cells, RINGS);
   }
@@ -74,7 +74,7 @@ export class Signals {
     Atomics.store(this.cells, HELD, 0);
   }
 
-  /** Whether the log is being written, or will be as soon as what is on its way is there. */
+  /** True if the log is being written, or will be as soon as what is on its way is there. */
   private get isBusy(): boolean {
     return Atomics.load(this.cells, WRITING) !== 0 || Atomics.load(this.cells, PROPOSED) !== 0;
   }

@@ -4,7 +4,7 @@
 import { BlockList, isIP } from 'node:net';
 
 /**
- * Whether an address reaches this machine only: all of 127.0.0.0/8, `::1`, their IPv4-mapped forms, and the
+ * True if an address reaches this machine only: all of 127.0.0.0/8, `::1`, their IPv4-mapped forms, and the
  * name `localhost`. Anything else, `0.0.0.0` and `::` included, is open to a network.
  */
 export function isLoopback(address: string): boolean {
@@ -17,7 +17,7 @@ export function isLoopback(address: string): boolean {
   return loopback.check(address, family === 6 ? 'ipv6' : 'ipv4');
 }
 
-/** Whether a text can be a host name: labels of letters, digits, `-` and `_`, 253 characters at most. */
+/** True if a text can be a host name: labels of letters, digits, `-` and `_`, 253 characters at most. */
 export function isHostName(text: string): boolean {
   return (
     text.length <= 253 &&

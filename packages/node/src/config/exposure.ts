@@ -5,7 +5,7 @@ import type { Config } from './settings.js';
 /** Password of a fresh installation that was given none. */
 export const DEFAULT_PASSWORD = 'pass';
 
-/** Whether clients beyond this machine can reach the node. */
+/** True if clients beyond this machine can reach the node. */
 export function isOpen({
   bindClientAddr,
   httpApiPort,

@@ -41,7 +41,7 @@ export interface ConfigurationInput {
   readonly manner?: ConfigurationManner;
 }
 
-/** How a program reads its settings that stands for another one, whose users know it so. */
+/** The way in which a program reads its settings that stands for another one, whose users know it so. */
 export interface ConfigurationManner {
   /**
    * Its defaults where they are not ours, as texts.
@@ -50,7 +50,7 @@ export interface ConfigurationManner {
    */
   readonly defaults: (isLocal: boolean) => ReadonlyMap<SettingKey, string>;
   /**
-   * Whether unknown keys of the file, and values of `sharedKeys` in the file and the environment that do not fit, are
+   * True if unknown keys of the file, and values of `sharedKeys` in the file and the environment that do not fit, are
    * passed over with a warning.
    */
   readonly isLenient: boolean;

@@ -17,7 +17,7 @@ export interface ProcessMemory {
    * machine.
    */
   readonly totalMb: number;
-  /** Whether a control group limits it. */
+  /** True if a control group limits it. */
   readonly isLimited: boolean;
   /** Memory that the JavaScript heap of the main thread may take, in MB. */
   readonly heapMb: number;
@@ -109,14 +109,14 @@ export function consensusHeapMb({ totalMb, isLimited }: ProcessMemory): number |
   return isLimited ? Math.max(HEAP_MB_MIN, Math.floor(totalMb * CONSENSUS_PART)) : null;
 }
 
-/** How the heap becomes smaller. */
+/** Words for the way to a smaller heap. */
 function smaller(totalMb: number): string {
   const size = Math.floor(totalMb * HEAP_PART);
   if (size + YOUNG_MB + REST_MB > totalMb) return `give it at least ${TOTAL_MB_MIN} MB`;
   return `set NODE_OPTIONS=--max-old-space-size=${size}, or give it more memory`;
 }
 
-/** How the heap gets a size. */
+/** Words for the way to a larger heap. */
 function larger(heapMb: number, totalMb: number): string {
   const option = `set NODE_OPTIONS=--max-old-space-size=${Math.ceil(heapMb)}`;
   if (heapMb <= totalMb * HEAP_PART) return option;

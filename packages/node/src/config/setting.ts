@@ -20,7 +20,7 @@ export type Default<T> =
 /** The values that a default may depend on. */
 export interface DefaultContext {
   readonly hostName: string;
-  /** Whether other nodes are named in `cluster`. */
+  /** True if other nodes are named in `cluster`. */
   readonly clustered: boolean;
   readonly memory: ProcessMemory;
   /** Processors that the process may use. */

@@ -87,7 +87,7 @@ function addPeers(page: Page, peers: readonly PeerFigures[]): void {
 }
 
 /**
- * How long a disk may take to tell its room, in milliseconds: the page is wanted most of all when it does not
+ * Time for a disk to tell its room, in milliseconds: the page is wanted most of all when it does not
  * answer.
  */
 const DISK_MS = 50;

@@ -38,7 +38,7 @@ export interface ConsensusSettings {
   /** See `GroupHostOptions`. */
   readonly slowDiskTicks?: number;
   readonly linkSizes?: LinkSizes;
-  /** Whether a node that leads many groups gives some away. Default: yes. */
+  /** True if a node that leads many groups gives some away. Default: yes. */
   readonly balances?: boolean;
 }
 
@@ -95,7 +95,7 @@ const CALM_DISK_LOOK_MS = 1000;
 /** Silence of the engine side that is nothing special, in milliseconds: it need not beat often while it is idle. */
 const CALM_SILENCE_MS = 700;
 
-/** How long the engine side may take to answer a node that wants to join, in milliseconds. */
+/** Time for the engine side to answer a node that wants to join, in milliseconds. */
 const JOIN_TIMEOUT_MS = 15_000;
 
 export class ConsensusSide<Net extends Network = Network> {
@@ -108,7 +108,7 @@ export class ConsensusSide<Net extends Network = Network> {
   private others: readonly NodeId[] = [];
   private readonly joins = new Map<number, (answer: JoinAnswer) => void>();
   private nextJoin = 1;
-  /** How many groups the others were told that this node leads, and when; null for what is to be told anew. */
+  /** The number of groups that the others were told this node leads, and the time of that; null for what is to be told anew. */
   private toldLoad: { readonly load: number; readonly at: number } | null = null;
   /** When the room on the disk was last looked at, and how many writes of the log there had been. */
   private diskSeen = { at: Number.NEGATIVE_INFINITY, writes: 0 };
@@ -143,7 +143,7 @@ export class ConsensusSide<Net extends Network = Network> {
   }
 
   /**
-   * Whether its clock may tick more slowly: all groups sleep, all other nodes give their signs of life in time, and
+   * True if its clock may tick more slowly: all groups sleep, all other nodes give their signs of life in time, and
    * the engine side does, too. As soon as one of that is not so, each tick counts; whatever comes from outside calls
    * `wake` first.
    */
@@ -183,7 +183,7 @@ export class ConsensusSide<Net extends Network = Network> {
         return;
       case 'operators':
       case 'sizes':
-        // Those are of the status port alone.
+        // These are of the status port alone.
         return;
       case 'renew_tls':
         this.network.renewTls(command);

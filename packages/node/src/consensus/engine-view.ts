@@ -50,7 +50,7 @@ export class EngineView {
     return this.currentEpoch;
   }
 
-  /** Whether it waits to lead again. */
+  /** True if it waits to lead again. */
   get isSuspended(): boolean {
     return this.resume !== null;
   }
@@ -213,7 +213,7 @@ export class EngineView {
 
 /** Committed entries in a row that are told together. */
 class CommittedPart {
-  /** How many proposals of this node's own, and the last one. */
+  /** The number of this node's own proposals, and the last one. */
   own = 0;
   lastOwn: LogPosition | null = null;
   readonly entries: CommittedEntry[] = [];

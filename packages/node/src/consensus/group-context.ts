@@ -30,7 +30,7 @@ export interface GroupContext {
   readonly answer: (answer: PreparedAnswer) => void;
   /** Sends messages to other nodes. */
   readonly transmit: (group: GroupId, messages: readonly Message[]) => void;
-  /** Whether entries may be sent to a node now. */
+  /** True if entries may be sent to a node now. */
   readonly hasRoom: (group: GroupId, to: NodeId) => boolean;
   /** See `GroupHostOptions`. */
   readonly clock: Pick<Clock, 'now' | 'after'> | undefined;
@@ -38,7 +38,7 @@ export interface GroupContext {
   readonly sendSnapshot: (group: GroupId, message: InstallSnapshot) => void;
   /** The log of a group was cut: its core must know, whichever that is by then. */
   readonly cut: (group: GroupId) => void;
-  /** Whether another node can be reached. */
+  /** True if another node can be reached. */
   readonly isUp: (node: NodeId) => boolean;
   /** Something happened in a group, so that it may not be asleep, or sleep for other reasons. */
   readonly wake: (group: GroupId) => void;

@@ -23,7 +23,7 @@ export interface GroupHostOptions
   readonly log: LogStore;
   readonly raft: Partial<RaftOptions>;
   /**
-   * Whether entries may be sent to a node now; if not, `roomFor` is called once they may. Default: always.
+   * True if entries may be sent to a node now; if not, `roomFor` is called once they may. Default: always.
    */
   readonly hasRoom?: (group: GroupId, to: NodeId) => boolean;
   /** Entries that stay in the log behind a checkpoint, for followers that are a little behind. */
@@ -42,7 +42,7 @@ export interface GroupHostOptions
   readonly clock?: Pick<Clock, 'now' | 'after'>;
   /** Counts the events of a group. */
   readonly watch?: (group: GroupId) => GroupWatch | undefined;
-  /** How a group's core is looked at, and whether it is another one; for the simulator. */
+  /** The observer of a group's core; for the simulator. */
   readonly observe?: (group: GroupId) => Observation;
 }
 
@@ -135,7 +135,7 @@ export class GroupHost {
   }
 
   /**
-   * Whether no tick would do anything: all groups sleep, and nothing waits to be opened, moved, or for room. A
+   * True if no tick would do anything: all groups sleep, and nothing waits to be opened, moved, or for room. A
    * command, a message or news of a peer may end that.
    */
   get isCalm(): boolean {
@@ -225,14 +225,14 @@ export class GroupHost {
     return leadsRoot ? { group: ROOT_GROUP, ms: 0 } : this.lagging.worst(now);
   }
 
-  /** Whether this node leads a group, and heard of a majority of its voters within an election timeout. */
+  /** True if this node leads a group, and heard of a majority of its voters within an election timeout. */
   isConfirmed(group: GroupId): boolean {
     const status = this.status(group);
     return status !== undefined && this.hearing.isConfirmed(status);
   }
 
   /**
-   * How old what this node knows of the root group may be, in milliseconds: 0 where it leads with a majority,
+   * Age of what this node knows of the root group, in milliseconds: 0 where it leads with a majority,
    * or hears a leader and has what that one has. `alone` for the only voter; null when it has no word of a
    * majority now.
    */

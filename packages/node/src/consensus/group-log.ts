@@ -17,7 +17,7 @@ import type { LogPart, LogPosition } from '../between/protocol.js';
 const KINDS: readonly (EntryKind | undefined)[] = [undefined, 'normal', 'noop', 'change'];
 const CODES: Readonly<Record<EntryKind, number>> = { normal: 1, noop: 2, change: 3 };
 
-/** How Raft computes the chain hashes, for the log store, which computes them again when it reads. */
+/** Raft's way to compute the chain hashes, for the log store, which computes them again when it reads. */
 export const logChainHash: ChainHash = (previous, index, term, type, payload) =>
   chainHash(previous, index, term, kindOf(index, type), payload, murmur3);
 

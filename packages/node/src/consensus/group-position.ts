@@ -1,7 +1,7 @@
 import type { GroupPosition } from '../between/protocol.js';
 import type { RaftGroup } from './raft-group.js';
 
-/** How far the log of a group is. */
+/** The position of a group in its log, as this node sees it. */
 export function positionOf(group: Pick<RaftGroup, 'id' | 'status'>): GroupPosition {
   const { role, term, commitIndex, lastIndex, peers } = group.status();
   return {

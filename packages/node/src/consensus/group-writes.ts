@@ -22,7 +22,7 @@ export class GroupWrites {
     private readonly done: (write: Write) => void,
   ) {}
 
-  /** Whether a snapshot is being installed; there is no log meanwhile. */
+  /** True if a snapshot is being installed; there is no log meanwhile. */
   get isInstalling(): boolean {
     return this.installing !== null;
   }

@@ -9,7 +9,7 @@ export type MovableGroup = Pick<RaftGroup, 'role' | 'members' | 'outrunTicks' | 
 
 export interface HandoverOptions {
   readonly groups: ReadonlyMap<GroupId, MovableGroup>;
-  /** Those of them that have something to do as time goes. */
+  /** The handovers that have something to do as time goes. */
   readonly awake: Iterable<MovableGroup>;
   readonly isUp: (node: NodeId) => boolean;
   /** Ticks for which the disk of a leader may lack what others have. */
@@ -54,12 +54,12 @@ export class Handover {
     if (on) this.work();
   }
 
-  /** Whether all leaderships go to others. */
+  /** True if all leaderships go to others. */
   get isGivingAway(): boolean {
     return this.leaving || this.givesAway;
   }
 
-  /** Whether there is nothing to move. */
+  /** True if there is nothing to move. */
   get isIdle(): boolean {
     return this.tasks.length === 0 && !this.isGivingAway;
   }

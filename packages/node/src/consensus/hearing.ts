@@ -3,7 +3,7 @@ import type { NodeId } from '../between/protocol.js';
 import type { GroupNow } from './group-figures.js';
 import type { RaftGroup } from './raft-group.js';
 
-/** How much word a node has of the others, by its groups. */
+/** Tells of which others a node hears, by its groups. */
 export class Hearing {
   constructor(
     private readonly nodeId: NodeId,
@@ -11,7 +11,7 @@ export class Hearing {
     private readonly isUp: (node: NodeId) => boolean,
   ) {}
 
-  /** Whether this node leads, and heard of a majority of the voters within an election timeout. */
+  /** True if this node leads, and heard of a majority of the voters within an election timeout. */
   isConfirmed(status: Status): boolean {
     if (status.role !== 'leader') return false;
     const heard = this.heardOf(status);

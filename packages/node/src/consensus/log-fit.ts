@@ -1,5 +1,5 @@
 /**
- * Whether the log of a group and its state belong together, and how a log begins that does not have the
+ * Checks that the log of a group and its state belong together, and tells how a log begins that does not have the
  * state's end.
  */
 import type { LogOperation, LogView } from '@althing/storage';
@@ -62,7 +62,7 @@ export function misfitOf(
     : `entry ${index} of the log is not the one that the state has`;
 }
 
-/** Whether the log, as far as can be told, has the entry that the state ends with. */
+/** True if the log, as far as can be told, has the entry that the state ends with. */
 export function hashFits(view: LogView, { index, term, hash }: LogPosition): boolean {
   if (index >= view.firstIndex && index <= view.lastIndex && view.term(index) !== term) return false;
   const found = view.hash(index);

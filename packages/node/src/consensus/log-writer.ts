@@ -55,7 +55,7 @@ export class LogWriter {
     private readonly events: LogWriterEvents,
   ) {}
 
-  /** Whether the disk has no room for what is to be written. */
+  /** True if the disk has no room for what is to be written. */
   get blocked(): boolean {
     return this.state !== 'open';
   }

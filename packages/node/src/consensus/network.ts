@@ -8,7 +8,7 @@ export type InvitedPlace = Pick<Extract<Command, { readonly kind: 'invite' }>, '
 /** Connections to the other nodes, as the consensus side uses them. */
 export interface Network extends Sender {
   isUp(node: NodeId): boolean;
-  /** Whether a node is up, and all signs of life that were due of it have come. */
+  /** True if a node is up, and all signs of life that were due of it have come. */
   isWell(node: NodeId): boolean;
   /**
    * Tells whom to be connected with.

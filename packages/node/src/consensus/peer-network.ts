@@ -32,7 +32,7 @@ export interface ClusterOptions {
   readonly folder: string;
   /** The setting `cluster`. */
   readonly expected: readonly string[];
-  /** Whether an empty node without others waits for a cluster to take it in. */
+  /** True if an empty node without others waits for a cluster to take it in. */
   readonly waitForInvitation: boolean;
   readonly secret: string | null;
   /**
@@ -49,7 +49,7 @@ export interface ClusterOptions {
   readonly electionTimeoutMs: number;
 }
 
-/** How long a node that just got the secret of the cluster may take to listen with it, in milliseconds. */
+/** Time for a node that just got the secret of the cluster to listen with it, in milliseconds. */
 const ADOPTED_MS = 2000;
 const AGAIN_MS = 50;
 

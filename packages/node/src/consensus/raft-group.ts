@@ -38,7 +38,7 @@ export class RaftGroup {
   private readonly outrun = new OutrunWatch();
   /** Null: followers are told at once what is committed. */
   private readonly notices: Pacer | null;
-  /** Whether the last proposal came within a pause behind a commit. */
+  /** True if the last proposal came within a pause behind a commit. */
   private streams = false;
 
   /** @param applied where the state of this node stands, which is durable there */
@@ -78,7 +78,7 @@ export class RaftGroup {
     return this.raft.role;
   }
 
-  /** Whether nothing is to be done here as time goes. */
+  /** True if nothing is to be done here as time goes. */
   get quiesced(): boolean {
     return this.raft.quiesced && !this.told.isSuspended;
   }
@@ -222,7 +222,7 @@ export class RaftGroup {
     this.process();
   }
 
-  /** Whether the state may lack something that was committed. */
+  /** True if the state may lack something that was committed. */
   get isLagging(): boolean {
     return this.lag.isLagging;
   }
@@ -367,7 +367,7 @@ export class RaftGroup {
   }
 
   /**
-   * Whether the followers are told a moment later that something is committed. A client that was answered and asks again
+   * True if the followers are told a moment later that something is committed. A client that was answered and asks again
    * at once is the rule where one follows the other; then a message of its own for each commit would cost both sides about
    * as much as the entries, which come a moment later and tell it, too.
    */
@@ -438,7 +438,7 @@ export class RaftGroup {
   }
 }
 
-/** How long followers may not be told that something is committed, in milliseconds. */
+/** Time for which followers may not be told that something is committed, in milliseconds. */
 const NOTICE_MS = 3;
 
 /** Ticks in which nothing happened before a group falls silent. */

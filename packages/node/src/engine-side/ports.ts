@@ -24,10 +24,10 @@ export interface EngineSettings {
   readonly host?: string;
   readonly port: number;
   readonly engine: Pick<EngineOptions, 'limits' | 'quotas' | 'programCacheBytes' | 'knownLevel'>;
-  /** How long a request may wait for a leader, for other nodes, or for its turn, in milliseconds. */
+  /** Time that a request may wait for a leader, for other nodes, or for its turn, in milliseconds. */
   readonly requestTimeoutMs: number;
   /**
-   * How long a node must not have been reachable before another one of its name takes its place, in
+   * Time that a node must not have been reachable before another one of its name takes its place, in
    * milliseconds.
    */
   readonly replaceAfterMs: number;

@@ -267,7 +267,7 @@ export class Rooms {
     this.ask(request, [], false, (reply) => respond(reply.ok ? { ok: false, error } : reply));
   }
 
-  /** Whether rooms are still what they were when they were found, and the user may still be there. */
+  /** True if rooms are still what they were when they were found, and the user may still be there. */
   private areThere(
     collection: GroupId,
     user: User,

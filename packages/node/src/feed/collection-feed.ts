@@ -63,7 +63,7 @@ export class CollectionFeed {
 
   constructor(private readonly options: CollectionFeedOptions) {}
 
-  /** How many follow, and how many of them stand before the end of the log. */
+  /** The number of followers, and of those that stand before the end of the log. */
   get counts(): { readonly all: number; readonly behind: number } {
     return { all: this.live.size + this.behind.size, behind: this.behind.size };
   }
@@ -194,7 +194,7 @@ export class CollectionFeed {
     for (const subscriber of this.live) subscriber.passTo(tail.position);
   }
 
-  /** Whether nothing is committed behind what was read. */
+  /** True if nothing is committed behind what was read. */
   private isAtEnd(tail: Tail): boolean {
     return tail.position.index >= this.options.session.appliedIndex;
   }
@@ -311,7 +311,7 @@ export class CollectionFeed {
     subscriber.end({ kind: 'lost', oldest: { index, hash } });
   }
 
-  /** Whether a subscriber may hear more. */
+  /** True if a subscriber may hear more. */
   private mayGoOn(subscriber: Subscriber): boolean {
     if (this.options.mayRead(subscriber.userId)) return true;
     subscriber.end({ kind: 'forbidden' });
@@ -367,7 +367,7 @@ export class CollectionFeed {
   }
 }
 
-/** Whether a part of the log goes on where a position stands. */
+/** True if a part of the log goes on where a position stands. */
 export function follows({ before }: LogPart, { hash }: FeedPosition): boolean {
   return before !== null && before.hash === hash;
 }

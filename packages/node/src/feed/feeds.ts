@@ -12,7 +12,7 @@ import { type FeedEnd, type FeedSink, Subscriber } from './subscriber.js';
 /** Followers of one node at most. */
 export const FOLLOWERS_MAX = 1000;
 
-/** How often followers are told where they stand, in milliseconds. */
+/** Time between two reports to followers of where they stand, in milliseconds. */
 export const BEAT_MS = 5000;
 
 /** A group that has no leader soon has one: how often that is looked for, and how many times, before a follower is refused. */
@@ -44,7 +44,7 @@ export class Feeds {
 
   constructor(private readonly options: FeedsOptions) {}
 
-  /** How many follow, and how many of them read the log by themselves. */
+  /** The number of followers, and of those that read the log by themselves. */
   get counts(): { readonly all: number; readonly behind: number } {
     const counts = { all: 0, behind: 0 };
     for (const feed of this.feeds.values()) {

@@ -18,7 +18,7 @@ export interface LogReadsOptions {
 }
 
 export class LogReads {
-  /** Those that the consensus side was asked for, by number. */
+  /** Reads that the consensus side was asked for, by number. */
   private readonly waiting = new Map<number, (part: LogPart | null) => void>();
   /** The node that had what this one lacks the last time. */
   private holder: NodeId = 0;
@@ -92,5 +92,5 @@ export class LogReads {
 /** Bytes that are read at once: they are made into lines in some milliseconds. */
 const PART_BYTES = 128 * 1024;
 
-/** How long another node may take. */
+/** Time for the answer of another node. */
 const WAIT_MS = 2000;

@@ -16,9 +16,9 @@ export interface FeedFilter {
   readonly types: ReadonlySet<string> | null;
   /** Ids of things; null for any. */
   readonly ids: ReadonlySet<number> | null;
-  /** Whether things are told whole, as they are now, in place of what was done to them. */
+  /** True if things are told whole, as they are now, in place of what was done to them. */
   readonly isOfThings: boolean;
-  /** Whether lines are MessagePack in place of JSON. */
+  /** True if lines are MessagePack in place of JSON. */
   readonly isPacked: boolean;
   /** The same for filters that let the same through. */
   readonly key: string;

@@ -23,7 +23,7 @@ export interface FeedSink {
 export interface FeedLine extends LineBody {
   /** The position behind it. */
   readonly at: string;
-  /** Whether it says nothing but the position. */
+  /** True if it says nothing but the position. */
   readonly isAlive: boolean;
 }
 
@@ -73,7 +73,7 @@ export class Subscriber {
     return this.isOver;
   }
 
-  /** Whether it takes less than there is. */
+  /** True if it takes less than there is. */
   get isFull(): boolean {
     return this.waitingSize > WAITING_MAX;
   }

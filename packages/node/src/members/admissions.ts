@@ -12,7 +12,7 @@ export interface AdmissionsOptions {
   readonly peers: Pick<PeerTable, 'isUp' | 'downFor'>;
   readonly inviter: Pick<Inviter, 'answered'>;
   /**
-   * How long a node must not have been reachable before another one of its name takes its place, in
+   * Time that a node must not have been reachable before another one of its name takes its place, in
    * milliseconds.
    */
   readonly replaceAfterMs: number;

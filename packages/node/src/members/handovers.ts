@@ -11,7 +11,7 @@ export interface HandoversOptions {
   readonly clock: Pick<Clock, 'now'>;
 }
 
-/** How long a member may take to give away what it leads, in milliseconds. */
+/** Time for a member to give away what it leads, in milliseconds. */
 const HANDOVER_MS = 10_000;
 
 /**

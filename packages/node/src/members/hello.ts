@@ -8,7 +8,7 @@
  */
 import { ByteReader, ByteWriter, FormatError } from '@althing/engine';
 
-/** How a member is, in the words that clients know. What is new goes to the end. */
+/** The state of a member, in the words that clients know. What is new goes to the end. */
 const STATUSES = ['SYNCHRONIZING', 'READY', 'SHUTTING_DOWN'] as const;
 
 export type MemberStatus = (typeof STATUSES)[number];
@@ -65,7 +65,7 @@ export function decodeHello(payload: Uint8Array): Hello {
   return { name, host, port, status, committed, stored, level, zone };
 }
 
-/** Whether a node can have this name and address. */
+/** True if a node can have this name and address. */
 export function isPlace(name: string, host: string, port: number): boolean {
   return isHost(name) && isHost(host) && Number.isInteger(port) && port > 0 && port < 65_536;
 }

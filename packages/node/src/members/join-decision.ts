@@ -10,9 +10,9 @@ export interface JoinSituation {
   /** Of the root group. */
   readonly membership: Membership;
   readonly isUp: (node: NodeId) => boolean;
-  /** How long a node has not been reachable, in milliseconds; 0 while it is. */
+  /** Time for which a node has not been reachable, in milliseconds; 0 while it is. */
   readonly downFor: (node: NodeId) => number;
-  /** How long a node must not have been reachable before another one of its name and port takes its place. */
+  /** Time that a node must not have been reachable before another one of its name and port takes its place. */
   readonly replaceAfterMs: number;
 }
 
@@ -28,7 +28,7 @@ export type JoinDecision =
     };
 
 /**
- * Whether a node may join. Name and port tell whether it stands for a member whose data were lost: it gets
+ * Decides if a node may join. Name and port tell whether it stands for a member whose data were lost: it gets
  * that one's place when that one is surely gone, and never before: where a network is cut, the old one may
  * still run.
  */
@@ -91,7 +91,7 @@ function memberOf({ nodeId, name, host, port }: Joiner, number: number): MemberI
   return { nodeId, number, name, host, port, leaving: false };
 }
 
-/** Whether a majority of the voters can be reached. */
+/** True if a majority of the voters can be reached. */
 export function isHealthy({ voters }: Membership, canReach: (node: NodeId) => boolean): boolean {
   return voters.filter(canReach).length > voters.length / 2;
 }

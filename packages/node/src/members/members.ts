@@ -44,7 +44,7 @@ export interface MembersOptions {
   readonly departs: () => Promise<void>;
   readonly state: () => Pick<Hello, 'status' | 'committed' | 'stored' | 'zone'>;
   /**
-   * How long a node must not have been reachable before another one of its name takes its place, or a learner its
+   * Time that a node must not have been reachable before another one of its name takes its place, or a learner its
    * vote, in milliseconds.
    */
   readonly replaceAfterMs: number;
@@ -56,7 +56,7 @@ export interface MembersOptions {
   readonly changed: (events: readonly RootEvent[]) => void;
 }
 
-/** How long what a member said of its level counts, in milliseconds: some hellos. */
+/** Time for which it counts what a member said of its level, in milliseconds: some hellos. */
 const LEVEL_HEARD_MS = 5 * HELLO_MS;
 
 /** Pause after something that did not work, in milliseconds. */
@@ -237,7 +237,7 @@ export class Members {
     const known: readonly Founder[] = state.members.size > 0 ? [...state.members.values()] : (founders ?? []);
     // A node that joins gets to know the others by the answer to its question, until it has the list itself.
     if (known.length === 0) return;
-    // Those that are new to the list have heard nothing of this node yet.
+    // Members that are new to the list have heard nothing of this node yet.
     this.hellos.anew();
     send({ kind: 'peers', peers: known.map(({ nodeId, host, port }) => ({ nodeId, host, port })) });
   }

@@ -11,15 +11,15 @@ export interface ClusterPicture {
   readonly membership: Membership;
   /** Of all groups, as far as this node knows; null while it does not know all. */
   readonly memberships: () => readonly Membership[] | null;
-  /** Whether a member was asked already to give away what it leads, or can't be asked. */
+  /** True if a member was asked already to give away what it leads, or can't be asked. */
   readonly isReadyToGo: (node: NodeId) => boolean;
-  /** Whether that was a moment ago, or it can't be asked now. */
+  /** True if that was a moment ago, or it can't be asked now. */
   readonly wasJustAsked: (node: NodeId) => boolean;
-  /** Whether another member can be reached. */
+  /** True if another member can be reached. */
   readonly isUp: (node: NodeId) => boolean;
-  /** Whether another member has not been reachable for so long that another one may vote in its place. */
+  /** True if another member has not been reachable for so long that another one may vote in its place. */
   readonly isLost: (node: NodeId) => boolean;
-  /** Whether a member that can be reached is about to stop, or has not said yet how it is. */
+  /** True if a member that can be reached is about to stop, or has not said yet how it is. */
   readonly isStopping: (node: NodeId) => boolean;
 }
 

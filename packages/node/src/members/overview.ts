@@ -9,7 +9,7 @@ export interface OverviewOptions {
   readonly root: () => RootGroup;
   readonly state: () => Pick<Hello, 'status' | 'committed' | 'stored' | 'zone'>;
   readonly peers: Pick<PeerTable, 'isUp' | 'hello' | 'level'>;
-  /** How long what a member said of its level counts, in milliseconds. */
+  /** Time for which it counts what a member said of its level, in milliseconds. */
   readonly levelHeardMs: number;
 }
 

@@ -43,7 +43,7 @@ export class PeerTable {
     return this.peers.get(node)?.up ?? false;
   }
 
-  /** How long this node has not been able to reach another one, in milliseconds; 0 when it can. */
+  /** Time for which this node has not been able to reach another one, in milliseconds; 0 when it can. */
   downFor(node: NodeId): number {
     const peer = this.peers.get(node);
     if (peer?.up === true) return 0;

@@ -40,7 +40,7 @@ export class Resting {
   constructor(private readonly options: RestingOptions) {}
 
   /**
-   * Whether a member that can be reached is about to stop, as far as this node knows: one that has said nothing
+   * True if a member that can be reached is about to stop, as far as this node knows: one that has said nothing
    * since it could be reached again may be the same start that asked for its rest.
    */
   isStopping(node: NodeId): boolean {
@@ -83,7 +83,7 @@ export class Resting {
     return { action: 'rest', node };
   }
 
-  /** Whether the groups may go on without this node soon: some do already, or it may ask for that. */
+  /** True if the groups may go on without this node soon: some do already, or it may ask for that. */
   private get isNear(): boolean {
     const { self, session } = this.options;
     const { membership } = session();
@@ -91,13 +91,13 @@ export class Resting {
     return isResting(membership, self) || membership.voters.length === 2;
   }
 
-  /** Whether the leader is to be asked: the root group goes first, and the others follow it. */
+  /** True if the leader is to be asked: the root group goes first, and the others follow it. */
   private get isDue(): boolean {
     const { self, session } = this.options;
     return session().membership.voters.includes(self);
   }
 
-  /** Whether this node votes in some group, or may: it does not know all of them yet. */
+  /** True if this node votes in some group, or may: it does not know all of them yet. */
   private get votes(): boolean {
     const { self, session } = this.options;
     const memberships = this.options.memberships();
@@ -106,7 +106,7 @@ export class Resting {
     return all.some(({ voters, outgoing }) => voters.includes(self) || outgoing.includes(self));
   }
 
-  /** Whether any other member can be reached, or could a moment ago. */
+  /** True if any other member can be reached, or could a moment ago. */
   private get reachesOthers(): boolean {
     const { self, root, peers } = this.options;
     return [...root().members.keys()].some((node) => node !== self && peers.downFor(node) < GONE_MS);

@@ -11,7 +11,7 @@ const SECOND_MS = 1000;
 
 export class ErrorLines {
   private rest = Buffer.alloc(0);
-  /** Whether the beginning of the line was told, because it is too long. */
+  /** True if the beginning of the line was told, because it is too long. */
   private isCut = false;
   private since = Number.NEGATIVE_INFINITY;
   private count = 0;

@@ -35,7 +35,7 @@ export interface ModuleManagerOptions {
   readonly termMs?: number;
 }
 
-/** How a request to a module came out. */
+/** The outcome of a request to a module. */
 export type ModuleOutcome = 'ok' | 'error' | 'cancelled' | 'refused';
 
 const MiB = 1024 * 1024;
@@ -47,7 +47,7 @@ export class ModuleManager implements ModulesView {
   private seen = -1;
   private isLooking = false;
   private isOver = false;
-  /** Whether the state of this node is complete, and modules may be started by it. */
+  /** True if the state of this node is complete, and modules may be started by it. */
   private isOpen = false;
   /** Ends that are under way. */
   private readonly ends = new Set<Promise<void>>();
@@ -72,14 +72,14 @@ export class ModuleManager implements ModulesView {
     return this.options.config.enableModules === 'deploy';
   }
 
-  /** How many modules are in which condition. */
+  /** The number of modules in each condition. */
   get conditions(): Readonly<Record<Condition, number>> {
     const counts = { running: 0, starting: 0, failed: 0, off: 0 };
     for (const { condition } of this.supervisors.values()) counts[condition] += 1;
     return counts;
   }
 
-  /** Whether all that are defined can be called, or will not be. */
+  /** True if all that are defined can be called, or will not be. */
   get isSettled(): boolean {
     return (
       this.seen === this.options.root().modules.version &&
@@ -205,7 +205,7 @@ export class ModuleManager implements ModulesView {
 /** Milliseconds before the first start after an unexpected end. */
 const PAUSE_MS = 100;
 
-/** How long a process has to end by itself, in milliseconds. */
+/** Time for a process to end by itself, in milliseconds. */
 const TERM_MS = 5000;
 
 /** Time between two looks whether modules are configured, in milliseconds. */

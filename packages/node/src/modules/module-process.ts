@@ -22,7 +22,7 @@ export interface ModuleProcessOptions {
   readonly firstId: number;
   readonly clock: Pick<Clock, 'now'>;
   readonly guardian: Guardian;
-  /** How long it has to end by itself, in milliseconds. */
+  /** Time for it to end by itself, in milliseconds. */
   readonly termMs: number;
   readonly started: () => void;
   /** Called when a configuration was taken, or not. */
@@ -286,14 +286,14 @@ export class ModuleProcess {
   }
 }
 
-/** How long a process may live on without its standard output, in milliseconds. */
+/** Time that a process may live on without its standard output, in milliseconds. */
 const CLOSED_MS = 100;
 
 /** Bytes on standard error after which it is read on only later, and how much later, in milliseconds. */
 const SAID_BYTES_MAX = 1024 * 1024;
 const SAID_PAUSE_MS = 1000;
 
-/** Whether what is to be started is not there, or can't be. */
+/** True if what is to be started is not there, or can't be. */
 function isMissing(error: unknown): boolean {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : '';
   return code === 'ENOENT' || code === 'EACCES' || code === 'ENOEXEC' || code === 'EPERM';

@@ -61,7 +61,7 @@ export async function findProgram(modules: string, module: ModuleInfo, python: s
 /** Permission bit of everybody who is neither owner nor of the group. */
 const OTHERS_WRITE = 0o002;
 
-/** Whether the system itself can start a file: what it does not know it would hand to a shell. */
+/** True if the system itself can start a file: what it does not know it would hand to a shell. */
 async function isExecutable(path: string): Promise<boolean> {
   if (process.platform !== 'linux') return true;
   const file = await open(path);

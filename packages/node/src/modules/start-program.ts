@@ -30,7 +30,7 @@ function inheritedFiles(): number[] {
   }
 }
 
-/** Whether a descriptor is one of a file, and not closed where a program takes the place of this one. */
+/** True if a descriptor is one of a file, and not closed where a program takes the place of this one. */
 function isInherited(descriptor: number): boolean {
   try {
     if (!readlinkSync(`/proc/self/fd/${descriptor}`).startsWith('/')) return false;

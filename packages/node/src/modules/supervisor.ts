@@ -26,7 +26,7 @@ export interface SupervisorOptions {
   readonly guardian: Guardian;
   /** Milliseconds before the first start after an unexpected end; doubled with each further one. */
   readonly pauseMs: number;
-  /** How long a process has to end by itself, in milliseconds. */
+  /** Time for a process to end by itself, in milliseconds. */
   readonly termMs: number;
 }
 
@@ -36,7 +36,7 @@ export interface Defined {
   readonly code: readonly Uint8Array[] | null;
 }
 
-/** How a module is, in one word, for the metrics. */
+/** The condition of a module, in one word, for the metrics. */
 export type Condition = 'running' | 'starting' | 'failed' | 'off';
 
 /** Time that a module has to take its configuration, in milliseconds. */
@@ -108,7 +108,7 @@ export class ModuleSupervisor {
     return this.phase === 'failed' || this.phase === 'refused' ? 'failed' : 'starting';
   }
 
-  /** Whether nothing is to be waited for: it can be called, or will not be. */
+  /** True if nothing is to be waited for: it can be called, or will not be. */
   get isSettled(): boolean {
     return this.condition !== 'starting';
   }

@@ -7,7 +7,7 @@ import { GreetingFormatError } from './greeting-format.js';
 /** Pause before the operating system asks whether the other side is still there, in milliseconds. */
 const KEEP_ALIVE_MS = 10_000;
 
-/** How long the last bytes may take to leave when a connection is ended, in milliseconds. */
+/** Time for the last bytes to leave when a connection is ended, in milliseconds. */
 const END_MS = 500;
 
 /** Label of what the two sides of a TLS connection derive from it and nobody else can know. */
@@ -55,7 +55,7 @@ export class Channel {
     return this.socket.exportKeyingMaterial(32, EXPORTER_LABEL, Buffer.alloc(0));
   }
 
-  /** Whether frames have checks. */
+  /** True if frames have checks. */
   get isChecked(): boolean {
     return this.checks;
   }

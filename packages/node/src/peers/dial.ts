@@ -48,7 +48,7 @@ export type DialOutcome =
   | { readonly kind: 'failed'; readonly stage: 'connect' | 'greeting'; readonly error: Error };
 
 /**
- * How long the address of a name may take to find, in milliseconds: a name server may be down, and the next
+ * Time to find the address of a name, in milliseconds: a name server may be down, and the next
  * one asked.
  */
 const LOOKUP_MS = 15_000;

@@ -35,7 +35,7 @@ export function tlsKeyOf(key: Uint8Array): Buffer {
   return Buffer.from(hkdfSync('sha256', key, new Uint8Array(0), 'althing peers tls 1.3', 32));
 }
 
-/** Whether a connection with this address, of the other side, is to be encrypted. */
+/** True if a connection with this address, of the other side, is to be encrypted. */
 export function isToBeEncrypted(encryption: Encryption, address: string): boolean {
   if (encryption !== 'auto') return encryption === 'on';
   return !isLoopback(address.replace(/^::ffff:(?=\d+\.)/, ''));
@@ -44,7 +44,7 @@ export function isToBeEncrypted(encryption: Encryption, address: string): boolea
 /** The line for people then. */
 export const READABLE = 'what the nodes say to each other can be read on the way: peer_tls = off';
 
-/** Whether a node with these settings lets others read what it says. */
+/** True if a node with these settings lets others read what it says. */
 export function isReadable(settings: {
   readonly secret: string | null;
   readonly tls: object | string | null;
@@ -92,7 +92,7 @@ export function sniff(socket: Socket, done: (isTls: boolean) => void): void {
   });
 }
 
-/** Whether TLS failed because the two sides have different keys. */
+/** True if TLS failed because the two sides have different keys. */
 export function isOtherKey(error: Error): boolean {
   return 'code' in error && typeof error.code === 'string' && OTHER_KEY.has(error.code);
 }

@@ -116,7 +116,7 @@ export class FrameReader {
     if (!this.stopped) this.keep(this.readFrames(bytes));
   }
 
-  /** Whether what waits is all of a piece of a large frame, with its head in the first part. */
+  /** True if what waits is all of a piece of a large frame, with its head in the first part. */
   private get isPartWaiting(): boolean {
     const head = this.waiting[0]!;
     return (

@@ -43,7 +43,7 @@ const ENTRY_BYTES = 32;
 export interface RaftFrame {
   readonly to: NodeId;
   readonly bytes: Uint8Array;
-  /** Whether it yields to others. */
+  /** True if it yields to others. */
   readonly isBulk: boolean;
   /** The groups of which it holds entries. */
   readonly entriesOf: readonly GroupId[];
@@ -70,12 +70,12 @@ interface Collected {
 interface Waiting {
   readonly term: number;
   readonly prevIndex: number;
-  /** How often it came again meanwhile, and how often it may until it is sent again. */
+  /** The number of times that it came again meanwhile, and that it may until it is sent again. */
   again: number;
   patience: number;
 }
 
-/** How often an append that waits may come again until it is sent twice; each further time takes twice as often, up to a limit. */
+/** Times that an append that waits may come again until it is sent twice; each further time takes twice as often, up to a limit. */
 const PATIENCE = 8;
 const PATIENCE_MAX = 64;
 
@@ -129,7 +129,7 @@ export class RaftFrames {
   }
 
   /**
-   * Whether an append is large, or behind one of its group that is still to leave: out of order it would be
+   * True if an append is large, or behind one of its group that is still to leave: out of order it would be
    * refused.
    */
   private yields(
@@ -156,7 +156,7 @@ export class RaftFrames {
   }
 
   /**
-   * Whether the same append still waits for its turn, or may: a leader that hears no answer sends one again with each heartbeat, which
+   * True if the same append still waits for its turn, or may: a leader that hears no answer sends one again with each heartbeat, which
    * on a slow way would be more than it takes, and nothing else would get through. It may be lost on its way, though other ones wait.
    */
   private isWaiting(group: GroupId, { to, term, prevIndex }: Append): boolean {

@@ -75,7 +75,7 @@ export class Links {
   private readonly held = new Map<NodeId, Set<GroupId>>();
   /** The receivers of calls that are not answered yet. */
   private readonly calls = new NumberTable<NodeId>();
-  /** How many groups each of the other nodes leads. */
+  /** The number of groups that each of the other nodes leads. */
   readonly leading = new Map<NodeId, number>();
   readonly traffic = new Map<NodeId, Traffic>();
   private readonly shortCalls: NumberedBatches;
@@ -102,7 +102,7 @@ export class Links {
   }
 
   /**
-   * Whether entries of a group may be handed over for a node now. Otherwise far more than the way takes would
+   * True if entries of a group may be handed over for a node now. Otherwise far more than the way takes would
    * be read from the log, sent in vain, and read again: a node that comes back may lack something of each of
    * many groups.
    */

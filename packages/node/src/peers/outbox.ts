@@ -46,7 +46,7 @@ export class Outbox {
     socket.on('drain', () => this.sent());
   }
 
-  /** Whether nothing waits. */
+  /** True if nothing waits. */
   get isIdle(): boolean {
     return this.urgentBytes === 0 && this.bulkBytes === 0 && this.socket.writableLength === 0;
   }

@@ -70,7 +70,7 @@ export class Peer {
   private retryTimer: NodeJS.Timeout | null = null;
   private retryMs = RETRY_FIRST_MS;
   private isUpNow = false;
-  /** Whether the connection broke and is being made again for the first time. */
+  /** True if the connection broke and is being made again for the first time. */
   private mending = false;
   private connectedAt = 0;
   private sentSinceBeat = false;
@@ -90,19 +90,19 @@ export class Peer {
     return this.isUpNow;
   }
 
-  /** Whether it is up, and every sign of life that was due of it has come. */
+  /** True if it is up, and every sign of life that was due of it has come. */
   get isWell(): boolean {
     return this.isUpNow && this.owner.now() - this.lastHeard <= this.owner.wellSilenceMs;
   }
 
-  /** Whether frames to it go over a network as they are. */
+  /** True if frames to it go over a network as they are. */
   get isPlain(): boolean {
     const channel = this.sending?.channel;
     if (channel === undefined || channel.isEncrypted) return false;
     return isToBeEncrypted('auto', channel.socket.remoteAddress ?? '');
   }
 
-  /** Whether the peer has a connection to this node. */
+  /** True if the peer has a connection to this node. */
   get isHeard(): boolean {
     return this.hearing !== null;
   }

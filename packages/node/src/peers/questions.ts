@@ -8,7 +8,7 @@ import { type Missed, missText, plainText } from './missed.js';
 /** Questions that wait for an answer at a time. */
 const ASKED_MAX = 64;
 
-/** How long a question may wait for its answer, in milliseconds. */
+/** Time that a question may wait for its answer, in milliseconds. */
 const ASKED_MS = 60_000;
 
 /** Why a question got no answer. */
@@ -23,7 +23,7 @@ export class AskError extends Error {
 }
 
 export interface QuestionsOptions {
-  /** How a node is dialled; null when this one talks to nobody. */
+  /** The way to dial a node; null when this one talks to nobody. */
   readonly request: (place: NetworkAddress, purpose: Purpose) => Parameters<typeof dial>[0] | null;
   readonly missed: (place: NetworkAddress, outcome: Missed) => void;
   readonly onAsk: (question: Buffer, answer: (reply: Uint8Array) => void) => void;
@@ -40,7 +40,7 @@ export class Questions {
 
   constructor(private readonly options: QuestionsOptions) {}
 
-  /** Whether as many questions of others wait as may. */
+  /** True if as many questions of others wait as may. */
   get isFull(): boolean {
     return this.asked.size >= ASKED_MAX;
   }

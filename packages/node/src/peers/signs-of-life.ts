@@ -1,4 +1,4 @@
-/** How often nodes that have nothing to say show each other that they live. */
+/** Time between two signs of life of nodes that have nothing to say. */
 
 /**
  * Signs of life within the silence after which a peer is down, at least where heartbeats are that frequent: an

@@ -224,7 +224,7 @@ export class Transport {
     return this.peers.get(to)?.waiting(which) ?? 0;
   }
 
-  /** Whether what is sent to a node goes over a network in plain. */
+  /** True if what is sent to a node goes over a network in plain. */
   isPlain(node: number): boolean {
     return this.peers.get(node)?.isPlain ?? false;
   }
@@ -233,7 +233,7 @@ export class Transport {
     return this.peers.get(node)?.isUp ?? false;
   }
 
-  /** Whether a node is up, and every sign of life that was due of it has come. */
+  /** True if a node is up, and every sign of life that was due of it has come. */
   isWell(node: number): boolean {
     return this.peers.get(node)?.isWell ?? false;
   }
@@ -318,7 +318,7 @@ export class Transport {
     return { ...place, purpose, credentials: this.credentials(), connectMs, greetingMs };
   }
 
-  /** Whether who dials and has proved the secret may come in. */
+  /** The refusal of a node that dials and has proved the secret; null where it may come in. */
   private judge({ purpose, identity }: Prove): Refusal | null {
     const { self } = this.options;
     if (this.closed) return Refusal.Busy;
@@ -350,7 +350,7 @@ export class Transport {
     peer.accept(channel, identity);
   }
 
-  /** Whether the node that answered at the place of a peer is that peer. */
+  /** True if the node that answered at the place of a peer is that peer. */
   private confirm(peer: Peer, place: NetworkAddress, identity: PeerIdentity): boolean {
     if (identity.nodeId !== peer.nodeId) {
       const expected = peer.identity === null ? 'another one' : `"${peer.identity.name}"`;

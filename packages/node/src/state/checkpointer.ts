@@ -19,11 +19,11 @@ export interface CheckpointerOptions {
     readonly cacheBytes: number;
   };
   readonly clock: Pick<Clock, 'now'>;
-  /** Whether things are taken out of memory now, which those that a checkpoint writes can't be. */
+  /** True if things are taken out of memory now, which those that a checkpoint writes can't be. */
   readonly evicting: () => boolean;
   /** The index behind which the log is kept when a checkpoint is durable, with so many bytes of changes since the last; missing: that of the checkpoint. */
   readonly keptFrom?: (group: GroupId, index: number, bytes: number) => number | undefined;
-  /** Whether no checkpoint of a group can be made now. */
+  /** True if no checkpoint of a group can be made now. */
   readonly blocked: (session: GroupSession) => boolean;
   /** Lets other work go first. */
   readonly yield: () => Promise<void>;
@@ -74,7 +74,7 @@ export class Checkpointer {
   private readonly wholeAt = new Map<GroupSession, number>();
   /** Bytes of the changes that a running checkpoint writes. */
   private readonly frozenBytes = new Map<GroupSession, number>();
-  /** How often `hold` was called, but for those that are released. */
+  /** The number of calls of `hold` that are not released. */
   private holds = 0;
   private restsUntil = 0;
 
@@ -110,7 +110,7 @@ export class Checkpointer {
   }
 
   /**
-   * Whether a group holds what no checkpoint does, or none that has begun. Not all of it makes something
+   * True if a group holds what no checkpoint does, or none that has begun. Not all of it makes something
    * dirty: rights and counters are written with every checkpoint.
    */
   isDirty({ group, changedBytes }: GroupSession): boolean {

@@ -11,7 +11,7 @@ interface SizedState {
   use<T>(work: (store: Pick<StateStore, 'groups' | 'approximateBytes'>) => Promise<T>): Promise<T>;
 }
 
-/** How large the groups are on the disk of this node. The disk is asked now and then, since its answer takes a moment. */
+/** The sizes of the groups on the disk of this node. The disk is asked now and then, since its answer takes a moment. */
 export class CollectionSizes {
   private bytes: ReadonlyMap<GroupId, number> = new Map();
   private isLooking = false;

@@ -54,12 +54,12 @@ export class DiskKeeper {
 
   constructor(private readonly options: DiskKeeperOptions) {}
 
-  /** How much room there is, all in all: `full` when the log or the state has none. */
+  /** The room that there is, all in all: `full` when the log or the state has none. */
   get level(): DiskLevel {
     return this.said;
   }
 
-  /** Whether the state had no room for a write, and takes no further ones until it was opened again. */
+  /** True if the state had no room for a write, and takes no further ones until it was opened again. */
   get isStateFull(): boolean {
     return this.stateFull;
   }

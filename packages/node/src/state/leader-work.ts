@@ -36,7 +36,7 @@ const SLICE_THINGS = 600;
 const FIRST_THINGS = 16;
 const LONG_MS = 10;
 
-/** How many times as long as a slice took other work has its turn behind it, and how many milliseconds at least and at most. */
+/** The time of other work behind a slice, as a multiple of the slice's, and its least and most milliseconds. */
 const PAUSE_TIMES = 3;
 const PAUSE_MIN_MS = 1;
 const PAUSE_MAX_MS = 12;

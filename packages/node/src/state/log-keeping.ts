@@ -3,7 +3,7 @@ import type { GroupId } from '../between/protocol.js';
 
 export interface LogKeepingOptions {
   readonly keepOf: (group: GroupId) => FeedKeep;
-  /** Whether the disk has so little room that nothing is kept that the node does not need itself. */
+  /** True if the disk has so little room that nothing is kept that the node does not need itself. */
   readonly isDiskLow: () => boolean;
   /** Monotonic milliseconds. */
   readonly now: () => number;
@@ -24,7 +24,7 @@ const UNASKED_BYTES_MAX = 64 * 1024 * 1024;
 const START: Mark = { index: 0, at: 0, bytes: 0 };
 
 /**
- * How much of the log is kept for those who follow changes: at each checkpoint of a group, up to which earlier one the log goes. What lay
+ * Keeps a part of the log for those who follow changes: at each checkpoint of a group, up to which earlier one the log goes. What lay
  * before the first checkpoint of this process is kept until that one is old enough, or has too much behind it.
  */
 export class LogKeeping {

@@ -24,7 +24,7 @@ export class MemoryKeeper {
     private readonly later: (work: () => void) => void,
   ) {}
 
-  /** Whether room is being made. */
+  /** True if room is being made. */
   get isWorking(): boolean {
     return this.working;
   }

@@ -9,14 +9,14 @@ export interface ReopeningParts {
 }
 
 /**
- * How long the first checkpoint waits after that, in milliseconds. It may find no room once more, and then
+ * Time that the first checkpoint waits after that, in milliseconds. It may find no room once more, and then
  * nothing can be done that makes room, such as deleting a collection.
  */
 const REST_MS = 1000;
 
 /** Opens the state on disk again while nothing works on it. */
 export class Reopening {
-  /** Whether everything stands still, since an attempt left the state closed. */
+  /** True if everything stands still, since an attempt left the state closed. */
   private isHolding = false;
 
   constructor(private readonly parts: ReopeningParts) {}

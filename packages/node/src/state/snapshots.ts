@@ -66,7 +66,7 @@ export const SENT_BYTES_MAX: number = SENDING_MAX * WINDOW * CHUNK_TIMES * CHUNK
 const ATTEMPTS_MAX = 5;
 const ATTEMPT_PAUSE_MS = 200;
 
-/** How long an answer may take, in milliseconds: all that is under way may have to get through a slow way before. */
+/** Time for an answer, in milliseconds: all that is under way may have to get through a slow way before. */
 const CALL_TIMEOUT_MS = 20_000;
 
 /** Chunks from this size on are given away with their buffer instead of being copied. */
@@ -89,7 +89,7 @@ interface Receiving {
 
 /** A snapshot on its way to another node. */
 interface Outgoing {
-  /** Whether another one took its place: it has to end. */
+  /** True if another one took its place: it has to end. */
   isReplaced: boolean;
 }
 
@@ -114,7 +114,7 @@ export class Snapshots implements SnapshotEvents {
     options.calls.serve(CallKind.Snapshot, (_from, payload) => this.take(payload));
   }
 
-  /** Whether any snapshot is on its way, in or out. */
+  /** True if any snapshot is on its way, in or out. */
   get isActive(): boolean {
     return this.sending > 0 || this.busy.size > 0;
   }
@@ -124,7 +124,7 @@ export class Snapshots implements SnapshotEvents {
     if (this.sending > 0 && this.buffers.length < BUFFERS_MAX) this.buffers.push(buffer);
   }
 
-  /** Whether a snapshot of the group is coming in or becomes the state: no checkpoint can be made then. */
+  /** True if a snapshot of the group is coming in or becomes the state: no checkpoint can be made then. */
   isReceiving(group: GroupId): boolean {
     return this.busy.has(group);
   }

@@ -1,5 +1,5 @@
 /**
- * Whether all nodes hold the same state, asked all the time. The leader of a group writes what it holds in
+ * Asks all the time if all nodes hold the same state. The leader of a group writes what it holds in
  * one moment, and tells the other members the index that this stands for before they can have applied it all,
  * so that each writes the same moment; then all compare the hashes of what they wrote. Calls between the
  * engine sides:
@@ -55,10 +55,10 @@ const DIGEST_BYTES = 32;
 /** States that a node reads at the same time. */
 const READING_MAX = 4;
 
-/** How long a follower waits for an index to come. */
+/** Time that a follower waits for an index to come. */
 const WAIT_MS = 5000;
 
-/** How long a state may be read. */
+/** Time for which a state may be read. */
 const READ_MS = 3_600_000;
 
 /** A comparison that was not complete, or that showed a difference, is soon made again, so often. */

@@ -17,7 +17,7 @@ export interface LoginEvent {
   /** Of the user, as far as it was told. */
   readonly name: string | null;
   readonly address: string;
-  /** How the client spoke to the node. */
+  /** The way that the client spoke to the node. */
   readonly transport: 'http' | Transport;
 }
 

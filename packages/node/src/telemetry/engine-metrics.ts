@@ -23,10 +23,10 @@ export interface NativeFigures {
   readonly ended: FiguresOf<'nativeEnds'>;
 }
 
-/** Who follows changes: how many now, and what they were sent from the start on. */
+/** Followers of changes: their number now, and what they were sent from the start on. */
 export interface FeedFigures {
   readonly all: number;
-  /** Those that read the log by themselves. */
+  /** The number of those that read the log by themselves. */
   readonly behind: number;
   /** Entries of the log that the farthest behind was not told of. */
   readonly lag: number;
@@ -68,7 +68,7 @@ interface Failed {
   readonly ok: false;
   readonly error: QueryError;
   readonly outcome?: 'none' | 'unknown' | 'made';
-  /** Whether it is an error of code that ran behind what was made. */
+  /** True if it is an error of code that ran behind what was made. */
   readonly own?: boolean;
 }
 

@@ -10,7 +10,7 @@ export interface Family<Values extends Labels = Labels> {
   readonly labels: Values;
   /** Upper bounds of the buckets of a histogram. */
   readonly bounds: readonly number[];
-  /** Whether a series that is 0 is left out. */
+  /** True if a series that is 0 is left out. */
   readonly sparse: boolean;
 }
 

@@ -25,7 +25,7 @@ export interface LaunchOptions {
    * end. Default: all of it is kept.
    */
   readonly output?: number | 'ignore' | { readonly keptMax: number };
-  /** Whether it is no member of this process's group, so that Ctrl-C at a terminal does not reach it. */
+  /** True if it is no member of this process's group, so that Ctrl-C at a terminal does not reach it. */
   readonly isDetached?: boolean;
 }
 
@@ -96,7 +96,7 @@ export class Launched {
     return this.how === undefined;
   }
 
-  /** How it ended; undefined while it runs. */
+  /** The way it ended; undefined while it runs. */
   get end(): End | undefined {
     return this.how;
   }

@@ -18,13 +18,13 @@ export interface Message {
 }
 
 export interface MiniOptions {
-  /** How long a request may wait at a node, in milliseconds. */
+  /** Time that a request may wait at a node, in milliseconds. */
   readonly waitMs?: (node: NodeId) => number;
   /** Called when code calls `log`. */
   readonly logged?: (node: NodeId) => void;
   /** Takes requests to modules; none by default. */
   readonly asked?: (node: NodeId, ask: ModuleAsk, answer: (answer: ModuleAnswer) => void) => void;
-  /** How far the wall clock of a node is ahead, in milliseconds. */
+  /** Time by which the wall clock of a node is ahead, in milliseconds. */
   readonly clockAheadMs?: (node: NodeId) => number;
   /** An event loop that the test turns, for later work of the engine sides; by default it is done as soon as everything else is. */
   readonly loop?: Pick<EngineClock, 'after' | 'soon'>;
@@ -33,7 +33,7 @@ export interface MiniOptions {
 export class MiniCluster {
   readonly nodes: readonly MiniNode[];
   fate: (message: Message) => Fate = () => 'deliver';
-  /** Whether proposals are committed as soon as everything else is done. */
+  /** True if proposals are committed as soon as everything else is done. */
   commits = true;
   now = 1_000_000;
   private readonly logs = new Map<GroupId, MiniLog>();

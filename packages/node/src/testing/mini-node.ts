@@ -27,7 +27,7 @@ const TIMEOUT_MS = 1000;
 export class MiniNode {
   /** Events wait while this holds: the node lags behind. */
   lags = false;
-  /** Those of the root scope alone wait while this holds. */
+  /** Events of the root scope alone wait while this holds. */
   lagsInRoot = false;
   /** Time and steps that its requests took. */
   readonly runs: RequestFigures;

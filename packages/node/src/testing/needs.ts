@@ -2,7 +2,7 @@
 import { describe, test } from '@jest/globals';
 
 /**
- * Whether tests are left out that need something which is not here. A gate that runs as root can have
+ * True if tests are left out that need something which is not here. A gate that runs as root can have
  * everything: there they run, and fail for want of it.
  *
  * @param what the tests are about, for the notice that they are left out

@@ -45,7 +45,7 @@ export const FREE_PORT = 'free';
 const START_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 60_000;
 
-/** How long an error waits for the status of a node, in milliseconds, and how many characters of the logs of other nodes it shows. */
+/** Time that an error waits for the status of a node, in milliseconds, and the characters of the logs of other nodes that it shows. */
 const STATUS_MS = 2000;
 const OTHERS_LOG_MAX = 2000;
 

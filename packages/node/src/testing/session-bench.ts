@@ -53,7 +53,7 @@ export class TestBench {
   readonly stateDisk = new MemoryDisk();
   readonly logDisk = new MemoryDisk();
   readonly failures: unknown[] = [];
-  /** How often the state had no room for what was to be removed. */
+  /** The number of times that the state had no room for what was to be removed. */
   timesFull = 0;
   /** Room on the disk for opening the state again. */
   freeBytes = 0;

@@ -8,7 +8,7 @@ export interface GroupSight {
   readonly commitIndex: number;
   /** The last entry that the state holds. */
   readonly appliedIndex: number;
-  /** Whether the leader said that every member has everything. */
+  /** True if the leader said that every member has everything. */
   readonly quiesced: boolean;
 }
 
@@ -28,7 +28,7 @@ interface Target {
 const TARGETS_MAX = 100;
 
 /**
- * How far the state of a group lags behind its leader, as a time: since when it is not known that the state
+ * The lag of a group's state behind its leader, as a time: since when it is not known that the state
  * holds everything that is committed. A leader tells a member in its heartbeats only what that member has,
  * so the leader is asked, as for a read; and only when something happened since it was asked last, so that an
  * idle group falls silent. A group without a leader lags behind nobody.
@@ -37,7 +37,7 @@ export class LagWatch {
   private seen: GroupSight | null = null;
   /** Since when it is not known that the state holds everything; null while it is. */
   private since: number | null = null;
-  /** Whether something happened since the leader was asked. */
+  /** True if something happened since the leader was asked. */
   private doubtful = false;
   private question: LagQuestion | null = null;
   private readonly targets: Target[] = [];
@@ -82,7 +82,7 @@ export class LagWatch {
     else this.targets.push({ index, askedAt: question.askedAt });
   }
 
-  /** Whether it is not known that the state holds everything. */
+  /** True if it is not known that the state holds everything. */
   get isLagging(): boolean {
     return this.since !== null;
   }

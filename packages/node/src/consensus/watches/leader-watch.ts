@@ -1,4 +1,4 @@
-/** Whether a leader has been missing for too long. */
+/** Notices that a leader has been missing for too long. */
 export class LeaderWatch {
   private missing: number | null = null;
 

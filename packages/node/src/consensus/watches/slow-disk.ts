@@ -32,7 +32,7 @@ export interface SlowDiskOptions {
   readonly changed: (isSlow: boolean) => void;
 }
 
-/** Whether the disk of this node is slow: in comparison with others, now or a while ago. */
+/** Notices that the disk of this node is slow: in comparison with others, now or a while ago. */
 export class SlowDisk {
   private slow = false;
   private quickTicks = 0;

@@ -1,5 +1,5 @@
 /**
- * Whether the disk answers: for how long the oldest of what it was asked to do has been waiting. Writes of
+ * Watches the answers of the disk: for how long the oldest of what it was asked to do has been waiting. Writes of
  * the log tell of the disk; looks at the free space tell, also while nothing is written, whether the threads
  * that do such work are all stuck.
  */

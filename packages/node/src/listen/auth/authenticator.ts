@@ -16,7 +16,7 @@ import { type Credentials, parseAuthorization } from './credentials.js';
 /** The user that sends requests, and how. */
 export interface Principal {
   readonly user: User;
-  /** Whether its requests may change nothing: by a session that was begun so. */
+  /** True if its requests may change nothing: by a session that was begun so. */
   readonly readOnly: boolean;
 }
 
@@ -37,7 +37,7 @@ export interface LoginListener {
   /** Called at once when the answer will be a refusal, which may have to wait. */
   readonly failed?: () => void;
   readonly done: (login: Login) => void;
-  /** How the client speaks to the node; HTTP when it is not said. */
+  /** The way that the client speaks to the node; HTTP when it is not said. */
   readonly transport?: LoginEvent['transport'];
 }
 
@@ -52,7 +52,7 @@ export interface AuthenticatorOptions {
   readonly freshen: () => Promise<boolean>;
   /** A password that nobody can log in with, since everybody knows it; null for none. */
   readonly refusedPassword?: string | null;
-  /** How long a verified password is remembered. */
+  /** Time for which a verified password is remembered. */
   readonly cacheMs: number;
   /** Called for each login that was checked, and at the first use of each token. */
   readonly onLogin?: (event: LoginEvent) => void;
@@ -76,7 +76,7 @@ interface Verified {
 /** Verified passwords, and headers with tokens, that are remembered at most. */
 const CACHE_ENTRIES_MAX = 10_000;
 
-/** How long headers with passwords, which have some 400 characters at most, are remembered as they are, in milliseconds, and how many. */
+/** Headers with passwords that are remembered as they are, some 400 characters each: the time, in milliseconds, and the number. */
 const RECENT_MS = 1000;
 const RECENT_MAX = 1000;
 
@@ -103,7 +103,7 @@ export class Authenticator {
    * takes tells nothing of them: what is compared first are hashes with a secret of this process.
    */
   private readonly recent = new Map<string, Verified>();
-  /** Whether it is planned to forget these. */
+  /** True if it is planned to forget these. */
   private isForgetting = false;
   /** Callers that wait for the outcome of a check, by a hash of address and header. */
   private readonly checking = new Map<string, LoginListener[]>();

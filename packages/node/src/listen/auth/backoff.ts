@@ -1,4 +1,4 @@
-/** How failed logins are slowed down. */
+/** Slows failed logins down. */
 export interface BackoffLimits {
   /** Delay of the answer to the first failure. */
   readonly delayMs: number;
@@ -31,14 +31,14 @@ export class Backoff {
     private readonly now: () => number,
   ) {}
 
-  /** Whether a login under this key may be checked now. */
+  /** True if a login under this key may be checked now. */
   admits(key: string): boolean {
     const known = this.failures.get(key);
     if (known === undefined) return true;
     return known.waiting < this.limits.waitingMax && known.checking < this.limits.checkingMax;
   }
 
-  /** Whether logins under this key failed lately. */
+  /** True if logins under this key failed lately. */
   isSuspect(key: string): boolean {
     const known = this.failures.get(key);
     return known !== undefined && known.count > 0 && !this.isOld(known);

@@ -33,7 +33,7 @@ export function connectionEntries(
   return [...entries, ...http].slice(0, ENTRIES_MAX);
 }
 
-/** Whether a network, as `networkText` writes it, is that of an address. */
+/** True if a network, as `networkText` writes it, is that of an address. */
 function isWithin(address: string | null, network: string): boolean {
   return address !== null && `${networkOf(address)}${network.endsWith('::/64') ? '::/64' : ''}` === network;
 }

@@ -53,7 +53,7 @@ export class Gate {
     return this.memory.used + this.strangers.bytes;
   }
 
-  /** Whether clients are asked to go elsewhere. */
+  /** True if clients are asked to go elsewhere. */
   get isLeaving(): boolean {
     return this.isClosing;
   }
@@ -68,7 +68,7 @@ export class Gate {
     return this.options.refusal();
   }
 
-  /** Whether more requests wait for their answer than may. */
+  /** True if more requests wait for their answer than may. */
   get isQueueFull(): boolean {
     return this.openRequests > this.options.pendingMax;
   }
@@ -150,5 +150,5 @@ const NETWORK_PART = 8;
 /** The part of the memory for those who are not logged in. */
 const STRANGERS_PART = 1 / 8;
 
-/** How long connections stay behind the last answer, in milliseconds. */
+/** Time that connections stay behind the last answer, in milliseconds. */
 const LAST_WORDS_MS = 100;

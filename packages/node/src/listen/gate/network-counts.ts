@@ -14,7 +14,7 @@ export class NetworkCounts {
     return this.open.get(network) ?? 0;
   }
 
-  /** Those that are not logged in. */
+  /** Open connections that are not logged in. */
   strangersOf(network: string): number {
     return this.of(network) - (this.known.get(network) ?? 0);
   }

@@ -9,7 +9,7 @@ import type { ByteBudget } from '../limits/byte-budget.js';
 /** Bytes from which on an answer is long; shorter ones are not worth the trouble. */
 export const LONG_BYTES = 64 * 1024;
 
-/** How long uWebSockets.js lets a connection live that takes nothing, in milliseconds. */
+/** Time that uWebSockets.js lets a connection live that takes nothing, in milliseconds. */
 const UNREAD_MS = 10_000;
 
 /** An answer that is not out completely. */

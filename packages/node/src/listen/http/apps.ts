@@ -18,7 +18,7 @@ export interface TlsFiles {
 export interface AppsOptions {
   /** Null for plain HTTP. */
   readonly tls: TlsFiles | null;
-  /** How old a connection gets, in milliseconds; 0: as old as it likes. */
+  /** Age that a connection gets to, in milliseconds; 0: as old as it likes. */
   readonly ageMaxMs: number;
   /** Called when a connection came (1) or went (-1, without its response). */
   readonly connected: (res: HttpResponse | null, change: number) => void;
@@ -57,7 +57,7 @@ export class Apps {
   /** When the current batch began, and those before, whose connections may still be there. */
   private currentSince = performance.now();
   private readonly old = new Map<Batch, number>();
-  /** Those among the old ones whose certificate was renewed. */
+  /** Old ones whose certificate was renewed. */
   private readonly outdated = new Set<Batch>();
   private socket: ListenSocket | null = null;
   private timer: NodeJS.Timeout | null = null;
@@ -182,7 +182,7 @@ export class Apps {
 }
 
 /**
- * Whether the client of a request has shown a certificate, where there is a `clientCaFile`. uWebSockets.js
+ * True if the client of a request has shown a certificate, where there is a `clientCaFile`. uWebSockets.js
  * ends connections with certificates of other authorities by itself, but lets clients without any in.
  */
 export function hasCertificate(res: HttpResponse): boolean {

@@ -11,12 +11,12 @@ const ENDING_PART = 0.2;
 
 export class Batch {
   connections = 0;
-  /** How many of its connections may end now; a part of one is kept for later. */
+  /** The number of its connections that may end now; a part of one is kept for later. */
   private ends = 0;
 
   constructor(readonly app: TemplatedApp) {}
 
-  /** Whether the connection that is answered now ends with the answer. */
+  /** True if the connection that is answered now ends with the answer. */
   closesNext(): boolean {
     if (this.ends < 1) return false;
     this.ends -= 1;

@@ -1,5 +1,5 @@
 /**
- * How often the users of a node begin sessions. That takes no privilege, and each is a change of the cluster: who begins and ends them in
+ * Limits how often the users of a node begin sessions. That takes no privilege, and each is a change of the cluster: who begins and ends them in
  * a loop would fill its log.
  */
 interface Allowance {
@@ -21,7 +21,7 @@ export class BeginRate {
   /** @param now a clock in milliseconds */
   constructor(private readonly now: () => number) {}
 
-  /** Whether a user may begin a session now; counts it then. */
+  /** True if a user may begin a session now; counts it then. */
   takes(userId: number): boolean {
     const now = this.now();
     const known = this.allowances.get(userId) ?? { left: BURST, at: now };

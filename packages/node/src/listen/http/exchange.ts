@@ -29,7 +29,7 @@ interface Answer {
   readonly status: string;
   readonly body: string | Uint8Array;
   readonly headers: Headers;
-  /** Whether the connection ends with it, whatever else. */
+  /** True if the connection ends with it, whatever else. */
   readonly close: boolean;
   /** The entry of the log that it shows; 0 for none. */
   readonly index: number;
@@ -56,7 +56,7 @@ export class Exchange {
   terms: TermHeaders | null;
   /** The name of the request, which its answer tells. */
   readonly id: string;
-  /** Whether the connection ends with the response. */
+  /** True if the connection ends with the response. */
   private readonly isLast: boolean;
   /** See `ClientAddresses.of`. */
   private readonly forwardedFor: string;
@@ -68,13 +68,13 @@ export class Exchange {
   private left = false;
   private aborted = false;
   private closed = false;
-  /** Whether the native callback that the request came in with still runs. */
+  /** True if the native callback that the request came in with still runs. */
   private inCallback = true;
-  /** Whether a native callback of this connection runs: what is written in it goes out together when it ends. */
+  /** True if a native callback of this connection runs: what is written in it goes out together when it ends. */
   private isCorked = true;
   private bodyBegun = false;
   private beginsAsBody = false;
-  /** Whether the body has come to its end, and that is where it must be. */
+  /** True if the body has come to its end, and that is where it must be. */
   private endIsCertain = false;
   /** A response that came before the body; see `postpone`. */
   private early: (() => void) | null = null;
@@ -101,7 +101,7 @@ export class Exchange {
     return this.done;
   }
 
-  /** Whether nobody wants the body any more. */
+  /** True if nobody wants the body any more. */
   get isIndifferent(): boolean {
     return this.done || this.isBodyUnwanted;
   }
@@ -111,7 +111,7 @@ export class Exchange {
     return this.done || this.closed ? null : this.parts.clients.of(this.res, this.forwardedFor);
   }
 
-  /** Whether the client went away without an answer. */
+  /** True if the client went away without an answer. */
   get gone(): boolean {
     return this.aborted;
   }
@@ -190,7 +190,7 @@ export class Exchange {
     return this.buffer.add(piece);
   }
 
-  /** Whether a piece of the body was kept. */
+  /** True if a piece of the body was kept. */
   get hasKept(): boolean {
     return this.buffer !== null;
   }

@@ -41,7 +41,7 @@ export interface HttpOptions {
   readonly sockets: ApiSockets;
   /** Blocks for a moment, or until the condition holds, while answers may come: see `answerInPlace`. */
   readonly wait: (done: () => boolean) => void;
-  /** How old a connection gets, in milliseconds; 0: as old as it likes. */
+  /** Age that a connection gets to, in milliseconds; 0: as old as it likes. */
   readonly connectionAgeMaxMs: number;
   /** Connections at once from one address. */
   readonly connectionsPerAddressMax: number;
@@ -61,6 +61,6 @@ export interface HttpOptions {
 export type ApiSockets = Omit<WebSocketBehavior<SocketData>, 'upgrade'> & {
   /** The subprotocol of the answer, empty for none; null when there is none that is spoken here. */
   readonly subprotocolOf: (header: string) => string | null;
-  /** Whether one more from an address may go on, before it has logged in. */
+  /** True if one more from an address may go on, before it has logged in. */
   readonly admits: (address: string) => boolean;
 };

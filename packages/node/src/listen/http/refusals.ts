@@ -9,9 +9,9 @@ export interface Refusal {
   /** By default that of the error and the outcome. */
   readonly status?: string;
   readonly headers?: Headers;
-  /** Whether the connection ends with it. */
+  /** True if the connection ends with it. */
   readonly close?: boolean;
-  /** What became of its changes; `none` by default. */
+  /** The outcome of its changes; `none` by default. */
   readonly outcome?: ChangeOutcome;
 }
 

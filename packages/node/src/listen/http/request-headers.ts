@@ -20,7 +20,7 @@ class HeadersRead {
   host = '';
   /** Of the page that sends the request; null for none. */
   origin: string | null = null;
-  /** Whether a browser asks if it may send another request. */
+  /** True if a browser asks if it may send another request. */
   isPreflight = false;
   /** Null when there is none, or more than one. */
   authorization: string | null = null;
@@ -29,7 +29,7 @@ class HeadersRead {
   contentLength = 0;
   contentEncoding = false;
   /**
-   * Whether the connection ends with the answer, since the request may not end where it seems to: see
+   * True if the connection ends with the answer, since the request may not end where it seems to: see
    * `writeLater`.
    */
   isLast = false;
@@ -157,7 +157,7 @@ export class HeaderReader {
   };
 }
 
-/** Whether a text has nothing but decimal digits, and at least one. */
+/** True if a text has nothing but decimal digits, and at least one. */
 function isDecimal(text: string): boolean {
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
@@ -166,7 +166,7 @@ function isDecimal(text: string): boolean {
   return text !== '';
 }
 
-/** Whether a body that begins with this byte can be one that the API takes, and can't be one in chunks. */
+/** True if a body that begins with this byte can be one that the API takes, and can't be one in chunks. */
 export function beginsAsBody(byte: number | undefined): boolean {
   // Maps of MessagePack have the highest bit; a chunk begins with a hexadecimal digit, and perhaps with
   // blanks.

@@ -30,7 +30,7 @@ export function sitesOptionsOf(
 }
 
 /**
- * Whether the status port answers a request. It has no credentials, so names are checked on loopback alone, where pages could point
+ * True if the status port answers a request. It has no credentials, so names are checked on loopback alone, where pages could point
  * theirs; an address is no name, and orchestrators ask by that, or without any.
  *
  * @param host the header `Host`; undefined for none
@@ -61,7 +61,7 @@ export class Sites {
     this.origins = new Set(allowedOrigins);
   }
 
-  /** Whether requests are served that are for a host, as the header of that name says it. */
+  /** True if requests are served that are for a host, as the header of that name says it. */
   serves(host: string): boolean {
     if (this.hosts === null || host === this.lastHost) return true;
     const name = hostOf(host);

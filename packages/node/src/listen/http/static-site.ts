@@ -93,7 +93,7 @@ function answerWith(file: StaticFile, { acceptEncoding, ifNoneMatch }: StaticReq
   };
 }
 
-/** Whether a list of `If-None-Match` has the tag. A proxy that compresses makes a tag a weak one. */
+/** True if a list of `If-None-Match` has the tag. A proxy that compresses makes a tag a weak one. */
 function isKnown(etag: string, list: string): boolean {
   return list.split(',').some((each) => each.trim().replace(/^W\//, '') === etag || each.trim() === '*');
 }

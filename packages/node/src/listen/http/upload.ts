@@ -5,7 +5,7 @@ import type { Bytes } from '../limits/byte-budget.js';
 /** Bytes that wait to be read, from which on the client has to wait. */
 const WAITING_BYTES_MAX = 1024 * 1024;
 
-/** How long a body is read that nobody wants, in milliseconds. */
+/** Time for which a body is read that nobody wants, in milliseconds. */
 const DISCARDING_MS = 10_000;
 
 /**

@@ -1,6 +1,6 @@
 import type { Exchange } from './exchange.js';
 
-/** How long a node counts as busy after several requests came at once. */
+/** Time for which a node counts as busy after several requests came at once. */
 const BUSY_MS = 50;
 
 /**
@@ -10,7 +10,7 @@ const BUSY_MS = 50;
 export class WaitingInPlace {
   /** Until when nothing is waited for in place, since several requests came at once. */
   private busyUntil = 0;
-  /** Whether a request was waited for in place in this turn of the event loop. */
+  /** True if a request was waited for in place in this turn of the event loop. */
   private waitedInTurn = false;
 
   /** @param wait blocks for a moment, or until the condition holds, while answers may come */

@@ -1,5 +1,5 @@
 /**
- * How many connections there are from each address, or from each network of 64 bits in IPv6. uWebSockets.js tells of which address a connection comes,
+ * Counts the connections from each address, or from each network of 64 bits in IPv6. uWebSockets.js tells of which address a connection comes,
  * but not of which it was when it ends; so ends are not counted one by one. When an address seems to have too
  * many, the system is asked how many there really are.
  */
@@ -50,7 +50,7 @@ export class AddressCounts {
     this.counts.clear();
   }
 
-  /** Whether the counts are right now. */
+  /** True if the counts are right now. */
   private recount(): boolean {
     const now = this.options.now();
     if (now - this.countedAt < RECOUNT_PAUSE_MS) return false;
@@ -80,7 +80,7 @@ export function networkText(key: string): string {
   return `${groups.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`;
 }
 
-/** Whether an address, as `addressKey` gives it, is one of this machine itself. */
+/** True if an address, as `addressKey` gives it, is one of this machine itself. */
 export function isLoopbackKey(key: string): boolean {
   return key.length === 8 ? key.startsWith('7f') : key === LOOPBACK_V6;
 }

@@ -23,13 +23,13 @@ export class ClientAddresses {
     return this.trusted?.check(address, isIPv4(address) ? 'ipv4' : 'ipv6') === true;
   }
 
-  /** Whether the other end of the connection is one of the proxies. */
+  /** True if the other end of the connection is one of the proxies. */
   isProxy(res: HttpResponse): boolean {
     return this.trusted !== null && this.isTrusted(peerOf(res));
   }
 
   /**
-   * Whether the connection is to end with this answer: uWebSockets.js takes what the PROXY protocol says in
+   * True if the connection is to end with this answer: uWebSockets.js takes what the PROXY protocol says in
    * front of later requests, too, and there it would come from the client itself.
    */
   endsConnection(res: HttpResponse): boolean {

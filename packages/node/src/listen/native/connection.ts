@@ -59,9 +59,9 @@ export class Connection implements PackageSink, Client, Listener {
   private readonly feeds: ConnectionFeeds;
   private session: Session | null = null;
   private readonly waiting = new WaitingPackages();
-  /** Whether a request is being carried out. */
+  /** True if a request is being carried out. */
   private busy = false;
-  /** Whether requests are being taken from those that wait. */
+  /** True if requests are being taken from those that wait. */
   private isAdvancing = false;
   private isPaused = false;
   /** Texts that code logs in the request that is being carried out. */
@@ -70,9 +70,9 @@ export class Connection implements PackageSink, Client, Listener {
   /** Set where packages are refused before their end has come. */
   private refused: QueryError | null = null;
   private readonly stranger: Bytes;
-  /** Whether it ends since a package was too large for who is not logged in. */
+  /** True if it ends since a package was too large for who is not logged in. */
   private isTooLarge = false;
-  /** Whether a request came that the login does not allow any more. */
+  /** True if a request came that the login does not allow any more. */
   private isLoginOver = false;
 
   /**
@@ -95,7 +95,7 @@ export class Connection implements PackageSink, Client, Listener {
     this.stranger = host.gate.strangers.shareOf(networkOf(wire.address));
   }
 
-  /** Whether nobody waits for answers any more. */
+  /** True if nobody waits for answers any more. */
   get gone(): boolean {
     return this.closed;
   }

@@ -24,11 +24,11 @@ export interface NativeOptions extends Omit<ConnectionHost, 'counts' | 'clock'> 
   readonly nodeNumber: () => number;
   /** Connections at once from one address, or from one network of 64 bits in IPv6. */
   readonly connectionsPerAddressMax: number;
-  /** Whether an address is that of a proxy, whose connections are not counted. */
+  /** True if an address is that of a proxy, whose connections are not counted. */
   readonly isProxy: (address: string) => boolean;
-  /** How long a connection may take to log in, in milliseconds. */
+  /** Time for a connection to log in, in milliseconds. */
   readonly loginTimeoutMs: number;
-  /** How long a package may take to come, and an answer to be taken, in milliseconds. */
+  /** Time for a package to come, and for an answer to be taken, in milliseconds. */
   readonly packageTimeoutMs: number;
   /** The clock of the machine by default. */
   readonly clock?: Clock;
@@ -62,7 +62,7 @@ export interface Line {
   packageDeadline: number;
 }
 
-/** How much a slow reader had taken, and when. */
+/** The bytes that a slow reader had taken, and the time of that. */
 interface Progress {
   sent: number;
   since: number;
@@ -71,7 +71,7 @@ interface Progress {
 /** Time between two looks at who does not read, and whose rights have ended, in milliseconds. */
 const LOOK_MS = 1000;
 
-/** How long connections stay behind the last answer, in milliseconds. */
+/** Time that connections stay behind the last answer, in milliseconds. */
 const LAST_WORDS_MS = 100;
 
 export class NativeListener {
@@ -123,7 +123,7 @@ export class NativeListener {
     }
   }
 
-  /** Whether requests are not answered, those included that wait for their turn. */
+  /** True if requests are not answered, those included that wait for their turn. */
   get isBusy(): boolean {
     for (const { connection } of this.lines) if (connection.requests > 0) return true;
     return false;
@@ -163,7 +163,7 @@ export class NativeListener {
     return true;
   }
 
-  /** Whether the other end is a proxy that is believed. */
+  /** True if the other end is a proxy that is believed. */
   isFromProxy(socket: Socket): boolean {
     const address = addressOf(socket);
     return address !== UNIX_ADDRESS && this.options.isProxy(address);

@@ -36,7 +36,7 @@ export class Outgoing {
   private heldBytes = 0;
   /** Until when events are held. */
   private holdsUntil = 0;
-  /** Whether an event was held since the present request began, or an answer is. */
+  /** True if an event was held since the present request began, or an answer is. */
   private holdsAnswers = false;
   private cancelTimer: (() => void) | null = null;
   /** Bytes of long answers, which count against the memory of all until they are sent. */

@@ -36,7 +36,7 @@ export class PackageReader {
 
   constructor(private readonly sink: PackageSink) {}
 
-  /** Whether a part of a package is here, and the rest is not. */
+  /** True if a part of a package is here, and the rest is not. */
   get isWithin(): boolean {
     return this.header !== null || this.headLength > 0;
   }

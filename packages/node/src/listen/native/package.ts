@@ -69,7 +69,7 @@ export function readHeader(bytes: Buffer, at = 0): Header | null {
   return { type, id: bytes.readUInt16LE(at + 4), length };
 }
 
-/** Whether a type of package is carried out in its turn. Others are answered at once, or passed over. */
+/** True if a type of package is carried out in its turn. Others are answered at once, or passed over. */
 export function isRequest(type: number): boolean {
   return (
     type === PackageType.AUTH ||

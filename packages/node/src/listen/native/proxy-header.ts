@@ -41,7 +41,7 @@ export function readProxyHeader(bytes: Buffer): ProxyHeader | 'more' | 'bad' {
   return address === undefined ? 'bad' : { bytes: end + 2, address };
 }
 
-/** Whether bytes are the beginning of others, or begin with them. */
+/** True if bytes are the beginning of others, or begin with them. */
 function beginsWith(bytes: Buffer, others: Buffer): boolean {
   const length = Math.min(bytes.length, others.length);
   return bytes.subarray(0, length).equals(others.subarray(0, length));

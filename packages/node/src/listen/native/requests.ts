@@ -169,7 +169,7 @@ function skipValue(data: Buffer, reader: MsgpackReader): void {
   }
 }
 
-/** Whether data that can't be read are whole values up to their end, and only further ones are missing. */
+/** True if data that can't be read are whole values up to their end, and only further ones are missing. */
 function lacksElements(data: Buffer, start: number): boolean {
   let at = start;
   while (at < data.length) {

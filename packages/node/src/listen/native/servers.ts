@@ -91,7 +91,7 @@ function onlyForUs(server: Server, path: string): Promise<boolean> {
   }
 }
 
-/** Whether a process listens at a path. */
+/** True if a process listens at a path. */
 function answers(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const probe = connect(path);

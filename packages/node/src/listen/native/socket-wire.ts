@@ -5,7 +5,7 @@ import { HEADER_BYTES, writeHeader } from './package.js';
 import type { Wire } from './wire.js';
 import { SLICE_BYTES, type WritePacer } from './write-pacer.js';
 
-/** How packages are told from each other on the way to the client. */
+/** The way in which packages are told from each other on the way to the client. */
 export interface Envelope {
   /** Bytes in front of a package of so many bytes. */
   size(bytes: number): number;
@@ -13,7 +13,7 @@ export interface Envelope {
   write(out: Buffer, at: number, bytes: number): void;
   /** The last bytes of a connection; null for none. */
   readonly farewell: Uint8Array | null;
-  /** Whether packages are messages of a WebSocket. */
+  /** True if packages are messages of a WebSocket. */
   readonly isWebSocket: boolean;
 }
 
@@ -34,7 +34,7 @@ const BATCH_BYTES = 1024;
 
 const NO_BYTES = new Uint8Array();
 
-/** How long a connection that was ended has to take what was sent, in milliseconds. */
+/** Time for a connection that was ended to take what was sent, in milliseconds. */
 const LAST_WORDS_MS = 2000;
 
 /**
@@ -51,9 +51,9 @@ export class SocketWire implements Wire {
   private partBytes = 0;
   private isScheduled = false;
   private isEnding = false;
-  /** Whether a part of what is handed over was handed over already. */
+  /** True if a part of what is handed over was handed over already. */
   private isSliced = false;
-  /** Whether the next slice waits for its turn. */
+  /** True if the next slice waits for its turn. */
   private isPaced = false;
   private readonly flushLater = (): void => {
     this.isScheduled = false;

@@ -34,12 +34,12 @@ export class WaitingPackages {
     return this.packages.length;
   }
 
-  /** Whether nothing more should be read for now. */
+  /** True if nothing more should be read for now. */
   get isEnough(): boolean {
     return this.packages.length >= ENOUGH || this.bytes >= ENOUGH_BYTES;
   }
 
-  /** Whether more may be read again. */
+  /** True if more may be read again. */
   get isFew(): boolean {
     return this.packages.length <= ENOUGH / 2 && this.bytes <= ENOUGH_BYTES / 2;
   }

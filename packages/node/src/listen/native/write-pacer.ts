@@ -10,7 +10,7 @@ export class WritePacer {
   /** @param nextTurn calls back when others had their turn */
   constructor(private readonly nextTurn: (work: () => void) => void = setImmediate) {}
 
-  /** Whether so many bytes may be written in this turn; if so, they count. */
+  /** True if so many bytes may be written in this turn; if so, they count. */
   takes(bytes: number): boolean {
     if (bytes > SHORT_BYTES && this.left <= 0) return false;
     this.left -= bytes;

@@ -32,7 +32,7 @@ export interface TermHeaders {
   timing: string | null;
   maxAge: string | null;
   accept: string | null;
-  /** Whether lines are to end with one that says so. */
+  /** True if lines are to end with one that says so. */
   hasEnd: boolean;
 }
 
@@ -193,7 +193,7 @@ function wholeNumber(text: string, from: number, to: number): number {
   return number <= Number.MAX_SAFE_INTEGER ? number : 0;
 }
 
-/** Whether a character is a letter of ASCII, a digit, - or _. */
+/** True if a character is a letter of ASCII, a digit, - or _. */
 function isNameCharacter(code: number): boolean {
   const lower = code | 0x20;
   const isDigit = code >= DIGIT_0 && code <= DIGIT_0 + 9;
@@ -206,7 +206,7 @@ const DIGITS_MAX = 16;
 const DASH = 0x2d;
 const UNDERSCORE = 0x5f;
 
-/** Whether the header asks for a dry run. */
+/** True if the header asks for a dry run. */
 export function isDry(dryRun: string | null): boolean {
   return dryRun === 'true' || dryRun === EXPLAIN;
 }

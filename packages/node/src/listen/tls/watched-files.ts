@@ -1,7 +1,7 @@
 import { messageOf } from '../../base/failures.js';
 import type { Logger } from '../../telemetry/logger.js';
 
-/** How often the files are looked at, in milliseconds. */
+/** Time between two looks at the files, in milliseconds. */
 const LOOK_MS = 2000;
 
 /** Files of certificates, which are looked at now and then, and taken up when they were replaced. */

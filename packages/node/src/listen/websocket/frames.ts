@@ -43,7 +43,7 @@ export class FrameReader {
 
   constructor(private readonly sink: FrameSink) {}
 
-  /** Whether a part of a message is here, and the rest is not. */
+  /** True if a part of a message is here, and the rest is not. */
   get isWithin(): boolean {
     return this.isInMessage || this.left >= 0 || this.headLength > 0;
   }

@@ -27,7 +27,7 @@ export async function othersOf(config: Config): Promise<readonly string[]> {
   return all.filter((_, at) => at !== own).map(({ host, port }) => addressOf(host, port));
 }
 
-/** Whether an error of a start is one that a node with other members can mend by giving its data up. */
+/** True if an error of a start is one that a node with other members can mend by giving its data up. */
 export function isMendedByOthers(error: unknown): boolean {
   if (error instanceof RemovedError || !(error instanceof Error) || !('exitCode' in error)) return false;
   return error.exitCode === ExitCode.DataDamaged;

@@ -90,7 +90,7 @@ export function readLog(
   return { index, term, hash, promised: Math.max(view.hardState?.term ?? 0, term), membership };
 }
 
-/** Whether the log has what comes behind a state, and not something else. */
+/** True if the log has what comes behind a state, and not something else. */
 export function continuesFrom(view: LogView, applied: LogPosition): boolean {
   return view.hardState !== undefined && view.lastIndex >= applied.index && hashFits(view, applied);
 }

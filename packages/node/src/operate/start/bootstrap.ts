@@ -55,7 +55,7 @@ function proposeBootstrap(
   });
 }
 
-/** Whether everybody can guess the password of the first user. */
+/** True if everybody can guess the password of the first user. */
 export async function hasDefaultPassword(root: RootGroup, hasher: PasswordHasher): Promise<boolean> {
   const admin = root.usersByName.get('admin');
   if (admin === undefined || admin.password === null) return false;

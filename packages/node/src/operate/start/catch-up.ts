@@ -36,7 +36,7 @@ export async function catchUp(
   return false;
 }
 
-/** Whether nobody waits for a node to do more in a group. One of two that rested is to vote again. */
+/** True if nobody waits for a node to do more in a group. One of two that rested is to vote again. */
 function takesPart(membership: Membership, nodeId: NodeId): boolean {
   const { voters } = membership;
   return voters.includes(nodeId) || (voters.length > 2 && isResting(membership, nodeId));

@@ -22,7 +22,7 @@ export type FirstStart = { readonly kind: 'init' } | { readonly kind: 'wait'; re
 const SECRET_BYTES = 32;
 
 /**
- * Whether a data folder holds data of a node that belongs to a cluster, or is about to found one. One that can't
+ * True if a data folder holds data of a node that belongs to a cluster, or is about to found one. One that can't
  * be read does.
  */
 export function holdsData(folder: string): boolean {

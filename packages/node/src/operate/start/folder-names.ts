@@ -50,7 +50,7 @@ export const OWN_NAMES: readonly string[] = [
   'state',
 ];
 
-/** Whether a recovery was begun in a data folder and did not come to its end. */
+/** True if a recovery was begun in a data folder and did not come to its end. */
 export function isRecovering(folder: string): boolean {
   return existsSync(join(folder, RECOVERING_NAME));
 }

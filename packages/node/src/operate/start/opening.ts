@@ -39,17 +39,17 @@ export interface OpeningParts {
 }
 
 /**
- * How long a start waits for the leaders of all groups, in milliseconds; what needs none is served without.
+ * Time that a start waits for the leaders of all groups, in milliseconds; what needs none is served without.
  */
 const SERVING_WAIT_MS = 5000;
 
 /**
- * How long a start looks for default passwords before it serves, in milliseconds. Nobody can log in with one
+ * Time that a start looks for default passwords before it serves, in milliseconds. Nobody can log in with one
  * there.
  */
 const PASSWORDS_WAIT_MS = 3000;
 
-/** How a node comes up once its sides are there. */
+/** Brings a node up once its sides are there. */
 export class Opening {
   constructor(private readonly parts: OpeningParts) {}
 

@@ -1,7 +1,7 @@
 import { ErrorCode, QueryError } from '@althing/engine';
 import { type Config, ExitCode } from '../../config/index.js';
 
-/** How to stop: finish what runs and checkpoint, or only what is needed to be safe. */
+/** The way to stop: finish what runs and checkpoint, or only what is needed to be safe. */
 export type StopReason = 'drain' | 'now';
 
 export interface RunningNode {

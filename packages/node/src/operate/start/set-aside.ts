@@ -15,7 +15,7 @@ import { slotsOf } from '../../peers/formation/slots.js';
 import { keptPath, LEFT_NAME, OWN_NAMES, REMOVED_NAME } from './folder-names.js';
 
 /**
- * How long a node stays away that was removed while it served, in milliseconds: whoever removed it needs time
+ * Time that a node stays away that was removed while it served, in milliseconds: whoever removed it needs time
  * to take away what starts it again.
  */
 const STAY_AWAY_MS = 600_000;

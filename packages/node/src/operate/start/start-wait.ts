@@ -12,7 +12,7 @@ export interface StartWaitOptions {
   readonly disk: Pick<DiskKeeper, 'level'>;
 }
 
-/** How long a start waits for room on a full disk, in milliseconds. */
+/** Time that a start waits for room on a full disk, in milliseconds. */
 const START_FULL_MS = 10_000;
 
 /** Time between two looks at what a start waits for, in milliseconds. */

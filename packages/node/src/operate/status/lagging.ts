@@ -8,7 +8,7 @@ const LAG_MAX_MS = 5000;
 /** A lag below which it is ready again: well below, so that it does not waver. */
 export const LAG_LOW_MS = 1000;
 
-/** Whether a node is too far behind its leaders to be asked. */
+/** Notices that a node is too far behind its leaders to be asked. */
 export class Lagging {
   private is = false;
 

@@ -73,7 +73,7 @@ export interface LocalNodeOptions {
       })
     | null;
   readonly groups: () => Iterable<GroupLook>;
-  /** How far their logs are; null where that has to be found out first. */
+  /** The ends of their logs; null where that has to be found out first. */
   readonly positions: () => Positions['present'];
   /** Index of the last log entry that is durable in the state of a group. */
   readonly storedIndex: (group: GroupId) => number;
@@ -85,7 +85,7 @@ export interface LocalNodeOptions {
   readonly sizes: Pick<CollectionSizes, 'of'>;
   readonly history: Pick<History, 'since'>;
   readonly runs: Pick<RequestFigures, 'queries' | 'procedureCalls' | 'reset'>;
-  /** Those that the node takes by itself; null until it is far enough. */
+  /** The backups that the node takes by itself; null until it is far enough. */
   readonly backups: () => (BackupsView & { readonly waiting: number }) | null;
   /** Null until the node is far enough. */
   readonly restores: () => RestoresView | null;
@@ -256,7 +256,7 @@ export class LocalNode implements NodeView {
     return members === null ? 'the node is just being started' : members.removalProblem(member);
   }
 
-  /** How this node is, for the others. */
+  /** The state of this node, for the others. */
   state(): Pick<Hello, 'status' | 'committed' | 'stored' | 'zone'> {
     let committed = 0;
     let stored = 0;

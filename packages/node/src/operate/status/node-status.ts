@@ -23,7 +23,7 @@ export interface NodeStatusOptions {
    * can't serve.
    */
   readonly engineSilenceMs: number;
-  /** How old what the node knows of users may be, in milliseconds: with less it answers nothing but 503. */
+  /** Age that what the node knows of users may have, in milliseconds: with less it answers nothing but 503. */
   readonly rootAgeMaxMs: number;
   readonly shared: Pick<
     SharedStatus,

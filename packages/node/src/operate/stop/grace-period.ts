@@ -1,7 +1,7 @@
 import { delayed } from '../../base/timers.js';
 
 /**
- * How long a node that stops waits for what would be good to have: until a deadline, or until it is to stop
+ * The time that a node that stops waits for what would be good to have: until a deadline, or until it is to stop
  * at once.
  */
 export class GracePeriod {
@@ -14,7 +14,7 @@ export class GracePeriod {
     this.deadline = performance.now() + ms;
   }
 
-  /** Whether the node is to stop at once. */
+  /** True if the node is to stop at once. */
   get lost(): boolean {
     return this.isLost;
   }

@@ -1,5 +1,5 @@
 /**
- * Whether a node that is told to stop leaves its cluster for good, and doing so. A stop is a restart unless
+ * Decides if a node that is told to stop leaves its cluster for good, and does it. A stop is a restart unless
  * the operator said otherwise beforehand, in a file that is read at that moment: what a running pod has in
  * its environment can't be changed.
  */
@@ -11,7 +11,7 @@ import { delay, delayed } from '../../base/timers.js';
 import type { Config } from '../../config/index.js';
 import type { GracePeriod } from './grace-period.js';
 
-/** How long a stop waits for the removal of its node, in milliseconds. */
+/** Time that a stop waits for the removal of its node, in milliseconds. */
 const LEAVE_MS = 20_000;
 
 /** Pause before the cluster is asked again, in milliseconds. */
@@ -76,7 +76,7 @@ export class Leaving {
     }
   }
 
-  /** Whether this node is one of those that are to leave. */
+  /** True if this node is one of those that are to leave. */
   private isWanted(): boolean {
     const { config, report } = this.options;
     const { leaveFromOrdinalFile: path, nodeName } = config;

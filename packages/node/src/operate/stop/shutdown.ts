@@ -16,7 +16,7 @@ import type { Ending } from './ending.js';
 import { GracePeriod } from './grace-period.js';
 import type { Leaving } from './leaving.js';
 
-/** How long the last steps of a stop may take once the node is to stop at once, in milliseconds. */
+/** Time for the last steps of a stop once the node is to stop at once, in milliseconds. */
 const CLOSE_MS = 1000;
 
 export interface ShutdownParts {
@@ -37,10 +37,10 @@ export interface ShutdownParts {
   readonly stopTimers: () => void;
 }
 
-/** How long a stop waits until the other one of two nodes can go on alone, in milliseconds. */
+/** Time that a stop waits until the other one of two nodes can go on alone, in milliseconds. */
 const REST_MS = 3000;
 
-/** How a node goes down, one step after the other. */
+/** Stops a node, one step after the other. */
 export class Shutdown {
   /** Null until the node is to stop. */
   private grace: GracePeriod | null = null;

@@ -47,7 +47,7 @@ export interface WorkerOptions {
   readonly electionTicks: number;
   /** Silence of the engine thread after which this node should lead nothing, in milliseconds. */
   readonly engineSilenceMs: number;
-  /** How old what the node knows of users may be, in milliseconds. */
+  /** Age that what the node knows of users may have, in milliseconds. */
   readonly rootAgeMaxMs: number;
   readonly statusAddress: string;
   /** 0 for no status port. */
@@ -84,7 +84,7 @@ export type WorkerStart =
       readonly kind: 'failed';
       readonly message: string;
       readonly exitCode: number;
-      /** Whether it might come up if there were more room on the disk. */
+      /** True if it might come up if there were more room on the disk. */
       readonly diskFull: boolean;
     };
 
@@ -101,7 +101,7 @@ const PENDING_BYTES_MAX = WAITING_BYTES_MAX + 2 * PROPOSAL_BYTES_MAX;
 const LOG_TAIL = 10_000;
 
 /**
- * How long no leader may be known until the node says that it serves nothing, in election timeouts. Requests
+ * Time without a known leader until the node says that it serves nothing, in election timeouts. Requests
  * wait for the next leader longer than that; and while one is elected no node knows any, so that a balancer
  * would be left without nodes.
  */
@@ -153,7 +153,7 @@ export class ConsensusThread {
   private readonly clock: JoinedClock;
   private operators: readonly OperatorToken[] = [];
   private sizes: readonly GroupSize[] = [];
-  /** Whether there is nothing to do for which ticks have to come in time. */
+  /** True if there is nothing to do for which ticks have to come in time. */
   private isCalm = (): boolean => false;
 
   constructor({ options, port, signals, status, metrics, startedAt }: WorkerData) {
@@ -213,7 +213,7 @@ export class ConsensusThread {
     });
   }
 
-  /** Whether the node is meant to have no others. */
+  /** True if the node is meant to have no others. */
   private get isLone(): boolean {
     const { secret, oneTimeSecret } = this.options.cluster;
     return secret === null && oneTimeSecret === undefined;

@@ -37,7 +37,7 @@ export type Formed = Extract<Event, { readonly kind: 'formed' }>;
 
 const MiB = 1024 * 1024;
 
-/** How much longer than a query the engine thread may be silent, in milliseconds. */
+/** Time by which the engine thread may be silent for longer than a query takes, in milliseconds. */
 const ENGINE_SLACK_MS = 1000;
 
 /**
@@ -195,7 +195,7 @@ function workerOptions({
   };
 }
 
-/** How old what a node knows of users and their rights may be, in milliseconds. */
+/** Age that what a node knows of users and their rights may have, in milliseconds. */
 export function rootAgeMaxOf({ authMaxStaleMs, electionTimeoutMs }: Config): number {
   return Math.max(authMaxStaleMs, 2 * electionTimeoutMs);
 }

@@ -12,7 +12,7 @@ export class ConsensusStartError extends Error {
   constructor(
     message: string,
     readonly exitCode: number,
-    /** Whether it might come up if there were more room on the disk. */
+    /** True if it might come up if there were more room on the disk. */
     readonly diskFull: boolean,
   ) {
     super(message);

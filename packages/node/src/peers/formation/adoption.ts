@@ -31,7 +31,7 @@ export interface AdoptionOptions extends AdoptionSelf {
   readonly invited: TransportOptions['onAsk'];
 }
 
-/** How long the handing over may take, in milliseconds. */
+/** Time for the handing over, in milliseconds. */
 const ANSWER_MS = 2000;
 
 /** The waiting of a node for the secret of its cluster. */

@@ -57,7 +57,7 @@ export interface FormationCoreOptions {
   readonly level: number;
   readonly slots: Slots;
   readonly state: ClusterState;
-  /** Whether a node without slots waits to be invited, where it would else found a cluster alone. */
+  /** True if a node without slots waits to be invited, where it would else found a cluster alone. */
   readonly waitForInvitation: boolean;
   /** From 0 to 1, 1 excluded. */
   readonly random: () => number;
@@ -177,12 +177,12 @@ export class FormationCore {
     return { nodeId, name, host, port };
   }
 
-  /** Whether there are no others: then the cluster is founded at once. */
+  /** True if there are no others: then the cluster is founded at once. */
   private get isAlone(): boolean {
     return this.hasNoOthers && this.state.kind === 'empty';
   }
 
-  /** Whether there were others, and are none any more. */
+  /** True if there were others, and are none any more. */
   private get isForsaken(): boolean {
     return this.hasNoOthers && this.state.kind === 'promised';
   }

@@ -114,7 +114,7 @@ export async function invite(
   return hello?.kind === 'hello' ? { problem, node: hello.self.nodeId } : { problem };
 }
 
-/** How long an answer may take, and the answer to who wants to join, in milliseconds. */
+/** Time for an answer, and for the answer to a node that wants to join, in milliseconds. */
 const ANSWER_MS = 2000;
 const JOIN_ANSWER_MS = 15_000;
 
