@@ -24,7 +24,7 @@ export interface LeaderWorkOptions {
 }
 
 /** Milliseconds for which one slice looks at things, which are changed in about half of that time once more. */
-const SLICE_MS = 3;
+const SLICE_MS = 2;
 
 /** Things of one slice at most: those that are in memory are looked at sooner than they are changed, here and on followers. */
 const SLICE_THINGS = 600;
@@ -39,7 +39,7 @@ const LONG_MS = 10;
 /** The time of other work behind a slice, as a multiple of the slice's, and its least and most milliseconds. */
 const PAUSE_TIMES = 3;
 const PAUSE_MIN_MS = 1;
-const PAUSE_MAX_MS = 12;
+const PAUSE_MAX_MS = 24;
 
 /** Does a task in the collections that this node leads: slowly, beside the requests, a slice at a time. */
 export class LeaderWork {
