@@ -55,10 +55,6 @@ export class Catalog implements Names, Labels {
     return this.typesByName.size + this.enumsByName.size;
   }
 
-  get typeCount(): number {
-    return this.typesByName.size;
-  }
-
   get enumCount(): number {
     return this.enumsByName.size;
   }

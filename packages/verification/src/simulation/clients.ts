@@ -84,7 +84,7 @@ export class Clients {
     const { clients, guests, sessions } = this.world.swarm;
     for (let client = 0; client < clients; client++) this.next(this.agent(`c${client}`, client));
     if (guests) this.admitGuest(this.agent('keeper', KEEPER));
-    if (sessions) this.useSessions(this.agent('sessions', SESSIONS));
+    if (sessions) this.repeat(this.agent('sessions', SESSIONS), (node, done) => this.useSessions(node, done));
   }
 
   stop(): void {
@@ -178,18 +178,11 @@ export class Clients {
       const code = `import_user('${GUEST}', {password_hash: '${hash}', tokens: [{key: '${'k'.repeat(22)}'}]}); nil;`;
       this.ask(process, { collection: null, code, key: null, name: null }, (outcome) => {
         if (outcome !== 'ok') return this.admitGuest(keeper);
-        this.keepDoor(keeper);
-        this.visit(this.agent('guest', VISITOR));
+        this.repeat(keeper, (node, done) => this.begin(KEEPER, node, null, this.rightOfGuest(), true, done));
+        this.repeat(this.agent('guest', VISITOR), (node, done) =>
+          this.begin(VISITOR, node, VISITED, { kind: 'visit' }, false, done),
+        );
       });
-    });
-  }
-
-  private keepDoor(keeper: Agent): void {
-    this.later(keeper, () => {
-      const process = this.nodeFor(null);
-      if (process === null || !this.world.decisions.take(nameOf(keeper), OPERATION))
-        return this.keepDoor(keeper);
-      this.begin(KEEPER, process, null, this.rightOfGuest(), true, () => this.keepDoor(keeper));
     });
   }
 
@@ -200,22 +193,20 @@ export class Clients {
     return { kind: draw.chance(0.6) ? 'admit' : 'expel', collection: draw.pick(this.collections) };
   }
 
-  private visit(guest: Agent): void {
-    this.later(guest, () => {
-      const process = this.nodeFor(null);
-      if (process === null || !this.world.decisions.take(nameOf(guest), OPERATION)) return this.visit(guest);
-      this.begin(VISITOR, process, VISITED, { kind: 'visit' }, false, () => this.visit(guest));
-    });
+  /** Begins, renews and ends sessions. */
+  private useSessions(process: Process, done: () => void): void {
+    const action = drawSession(this.draw, this.sessions);
+    if (action.kind === 'session' && action.act === 'begin') this.sessions += 1;
+    this.begin(SESSIONS, process, null, action, true, done);
   }
 
-  private useSessions(agent: Agent): void {
+  /** Lets an agent ask some node something at its moments, again and again. */
+  private repeat(agent: Agent, ask: (process: Process, done: () => void) => void): void {
     this.later(agent, () => {
       const process = this.nodeFor(null);
-      if (process === null || !this.world.decisions.take(nameOf(agent), OPERATION))
-        return this.useSessions(agent);
-      const action = drawSession(this.draw, this.sessions);
-      if (action.kind === 'session' && action.act === 'begin') this.sessions += 1;
-      this.begin(SESSIONS, process, null, action, true, () => this.useSessions(agent));
+      const again = (): void => this.repeat(agent, ask);
+      if (process === null || !this.world.decisions.take(nameOf(agent), OPERATION)) again();
+      else ask(process, again);
     });
   }
 

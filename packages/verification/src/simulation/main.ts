@@ -87,8 +87,6 @@ function valuesOf(args: readonly string[]) {
       nodes: { type: 'string' },
       clients: { type: 'string' },
       faults: { type: 'string' },
-      // The name that --faults had before.
-      storm: { type: 'string' },
       without: { type: 'string' },
       keep: { type: 'string' },
       reached: { type: 'boolean', default: false },
@@ -100,8 +98,8 @@ function valuesOf(args: readonly string[]) {
 }
 
 /** The parts of the run of one seed that are left out. */
-function cutOf({ nodes, clients, storm, faults = storm, without, keep }: Values): Cut {
-  const kinds = (without?.split(',') ?? []).map((kind) => (kind === 'strikes' ? 'leader_faults' : kind));
+function cutOf({ nodes, clients, faults, without, keep }: Values): Cut {
+  const kinds = without?.split(',') ?? [];
   checkNames('kind of fault', kinds, [...EXTRAS, ...drawSwarm(1).faults.map(([kind]) => kind)]);
   return {
     nodes: nodes === undefined ? null : numberOf('nodes', nodes, 1),
