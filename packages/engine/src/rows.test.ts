@@ -47,7 +47,7 @@ const DECLARED = {
   privilege: ['admin/privileges.ts', "type PrivilegeName = '", "type PrivilegeName = 'made_up' | '"],
 } as const;
 
-/** What each node of the tree needs: a row of the table of heights, and code. */
+/** Files where each node of the tree has a row, of heights and of code, and the compiler's error for one that is missing. */
 const NODES = [
   { path: 'run/limits.ts', problem: /made_up.* is missing/ },
   { path: 'run/compile/compiler.ts', problem: /lacks ending return statement/ },

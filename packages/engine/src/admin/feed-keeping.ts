@@ -41,7 +41,7 @@ export const FeedKeepEffect = {
   SET: setEffect(KEEP, { code: 0x54, cost: () => NS_PER_UNDO, counts: one('settings') }),
 };
 
-/** How long it takes to take a setting back, in nanoseconds. */
+/** Nanoseconds that it takes to take a setting back. */
 const NS_PER_UNDO = 2000;
 
 function writeKeep(out: ByteWriter, { bytes, seconds }: FeedKeep): void {

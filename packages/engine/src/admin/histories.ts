@@ -51,7 +51,7 @@ export const HistoryEffect = {
   REMOVE: removeEffect<History>({ code: 0x51, cost: () => NS_PER_UNDO, counts: one('settings') }),
 };
 
-/** How long it takes to take a change of a history back, in nanoseconds. */
+/** Nanoseconds that it takes to take a change of a history back. */
 const NS_PER_UNDO = 2000;
 
 function writeHistory(out: ByteWriter, { target, number, deleted }: History): void {

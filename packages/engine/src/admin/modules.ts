@@ -34,9 +34,9 @@ export interface ModuleInfo {
   readonly createdAt: number;
   /** The only scope that it may be called in, a collection by its id; null for every one. */
   readonly scope: 'thingsdb' | 'node' | number | null;
-  /** How often it was configured. */
+  /** The number of times that it was configured. */
   readonly confs: number;
-  /** How often all nodes were told to start it anew. */
+  /** The number of times that all nodes were told to start it anew. */
   readonly starts: number;
   /** Its configuration, packed; empty for none. */
   readonly conf: Uint8Array;
@@ -221,7 +221,7 @@ export const ModuleEffect = {
   }),
 };
 
-/** How long it takes to take a change of a module back, in nanoseconds. */
+/** Nanoseconds that it takes to take a change of a module back. */
 const NS_PER_UNDO = 2000;
 
 function bytesOf(slices: readonly Uint8Array[]): number {

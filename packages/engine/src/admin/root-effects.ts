@@ -44,7 +44,7 @@ import {
   writeWhitelist,
 } from './whitelist.js';
 
-/** How long it takes to take a change of the root scope back, in nanoseconds. */
+/** Nanoseconds that it takes to take a change of the root scope back. */
 const NS_PER_UNDO = 2000;
 
 const writeNumber = (out: ByteWriter, number: number): void => out.varint(number);

@@ -133,7 +133,7 @@ export function sessionId({ hash }: Pick<UserSession, 'hash'>): string {
   return Buffer.from(hash.subarray(0, 6)).toString('hex');
 }
 
-/** How long it takes to take a change of a user's sessions back, in nanoseconds. */
+/** Nanoseconds that it takes to take a change of a user's sessions back. */
 const NS_PER_UNDO = 20_000;
 
 /** Whether a user still has the password or the token that a session was begun with. */

@@ -15,7 +15,7 @@ import { one } from '../state/tally.js';
 
 /** Null where nothing is said. */
 export interface UserLimit {
-  /** How long a query may run, in milliseconds, where the node allows more. */
+  /** Milliseconds that a query may run, where the node allows more. */
   readonly durationMs: number | null;
   /** Part of the time of a node, above 0 and up to 1. */
   readonly share: number | null;
@@ -52,7 +52,7 @@ export const UserLimitEffect = {
   SET: setEffect(LIMIT, { code: 0x53, cost: () => NS_PER_UNDO, counts: one('users') }),
 };
 
-/** How long it takes to take a change of limits back, in nanoseconds. */
+/** Nanoseconds that it takes to take a change of limits back. */
 const NS_PER_UNDO = 2000;
 
 function isNone({ durationMs, share, rate }: UserLimit): boolean {

@@ -56,14 +56,14 @@ export class Executor {
   readonly scope: ExecutorOptions['scope'];
   readonly defaultDeep: ExecutorOptions['defaultDeep'];
   readonly monotonic: () => number;
-  /** How values that came with a request are read. */
+  /** The options by which values that came with a request are read. */
   readonly wire: WireOptions;
   /** Queries that were ended by a limit. */
   readonly stops = { time: 0, memory: 0, result: 0, depth: 0 };
   readonly charge = (units: number): void => this.runtime.charge(units);
   private readonly onInternalError: (error: unknown) => void;
   private readonly effects = new ByteWriter(4096);
-  /** How the present result is packed. */
+  /** The options by which the present result is packed. */
   private readonly packing: { -readonly [K in keyof PackOptions]: PackOptions[K] };
   private readonly packed = new MsgpackWriter(new ByteWriter(4096));
 
@@ -142,7 +142,7 @@ export class Executor {
    */
   limitsOf({ id }: User, procedure: Procedure | null): QueryLimits {
     const { limits, root } = this;
-    // Those bound what others have to wait for.
+    // Limits of users and procedures bound how long others wait, and nobody waits for a read of a snapshot.
     if (this.runtime.isSnapshot) return limits;
     const own = procedure?.durationMs ?? null;
     const durationMs = own ?? root.userLimits.of(id).durationMs;

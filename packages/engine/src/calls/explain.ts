@@ -56,7 +56,7 @@ export function errorInfo(error: QueryError): Info {
   return { code, name: errorName(code), message, at: { line, column, offset, length }, in: place.in };
 }
 
-/** How many there are of each category that a dry run counted. */
+/** The counts of a dry run by category. */
 export function changesOf(tally: Tally): InfoFields {
   return Object.fromEntries(tally.entries());
 }

@@ -123,7 +123,7 @@ export function needCommit(rt: Runtime): void {
   );
 }
 
-/** How many commits a scope's history has; null when it has none. */
+/** The number of commits in a scope's history; null when it has none. */
 export function commitCount(rt: Runtime, target: Target): number | null {
   const number = numberOf(target);
   const history = number === null ? undefined : rt.root.histories.all.get(number);
@@ -193,7 +193,7 @@ const NONE: Options = {
   detail: false,
 };
 
-/** How each option is read. Each throws type_err for another kind of value, value_err for one that can't be. */
+/** Readers of the options. Each throws type_err for another kind of value, value_err for one that can't be. */
 const READERS: Readonly<Record<string, (value: Value, name: string) => Partial<Options>>> = {
   scope: (value, name) => ({ scope: textOption(value, name) }),
   contains: (value, name) => {

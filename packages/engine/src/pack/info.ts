@@ -1,4 +1,4 @@
-/** What functions tell of something, as plain data, and its packed form, in which clients get it. */
+/** Information that functions give, as plain data, and its packed form, in which clients get it. */
 import { Float, MpData } from '../value/scalars.js';
 import { MsgpackWriter } from './msgpack-writer.js';
 import type { Sink } from './walk.js';

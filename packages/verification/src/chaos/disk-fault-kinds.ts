@@ -14,16 +14,16 @@ import {
   type Target,
 } from './fault-kind.js';
 
-/** How long a node may take to find out that its disk is bad, and end, in milliseconds. */
+/** Milliseconds that a node may take to find out that its disk is bad, and end. */
 const END_MS = 15_000;
 
-/** How long a leader with a slow disk may go on to lead, in milliseconds: and some for who asks. */
+/** Milliseconds that a leader with a slow disk may go on to lead, and some for the question. */
 const HANDOVER_MS = 3000;
 const ASKING_MS = 1000;
 
 const POLL_MS = 50;
 
-/** How long a part of a disk is full and has room again, in turn, in milliseconds. */
+/** Milliseconds that a part of a disk is full, and has room again, in turn. */
 const FULL_MS = 900;
 const ROOM_MS = 700;
 

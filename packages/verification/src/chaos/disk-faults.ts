@@ -122,7 +122,7 @@ export interface DiskFault {
   readonly writeFails?: boolean;
   /** Writes are carried out, and syncs fail with EIO. */
   readonly syncFails?: boolean;
-  /** How much longer a sync takes, in milliseconds. */
+  /** Milliseconds that a sync takes longer. */
   readonly syncTakesMs?: number;
   /** Writes of the state alone, or of the log alone, fail with ENOSPC. */
   readonly stateFull?: boolean;

@@ -26,7 +26,7 @@ export interface FaultKind {
   readonly doc: string;
   /** Whether it must be the only one, on a cluster that is well. */
   readonly alone?: true;
-  /** How long it lasts, in milliseconds: least and most. */
+  /** Milliseconds that it lasts: least and most. */
   readonly lastsMs: readonly [number, number];
   /** Why it is not possible here; null when it is. It always is where this is not there. */
   readonly problem?: Problem;

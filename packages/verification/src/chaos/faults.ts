@@ -21,7 +21,7 @@ import { linkFaultKinds } from './link-fault-kinds.js';
 import type { Cut } from './network.js';
 import { processFaultKinds } from './process-fault-kinds.js';
 
-/** How long a node that was removed may take to find out and end, in milliseconds. */
+/** Milliseconds that a node that was removed may take to find out and end. */
 const REMOVAL_MS = 30_000;
 
 export const faultKinds: readonly FaultKind[] = [

@@ -4,10 +4,10 @@ import { ALONE, amongOthers, type FaultKind, leaderOrAny, type Target } from './
 import { ELECTION_TIMEOUT_MS } from './fleet.js';
 import type { Cut } from './network.js';
 
-/** How long a dead connection may be taken for alive, in milliseconds: two election timeouts, and some for who looks. */
+/** Milliseconds that a dead connection may be taken for alive: two election timeouts, and some for the look. */
 const DETECTED_MS = 2 * ELECTION_TIMEOUT_MS + 500;
 
-/** How long until all nodes are connected again, from then on, in milliseconds. */
+/** Milliseconds from then on until all nodes are connected again. */
 const MENDED_MS = 3000;
 
 const POLL_MS = 50;

@@ -5,20 +5,20 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { ChaosNode } from './chaos-node.js';
 import { anyNode, type FaultKind, nothing, startAll, type Target } from './fault-kind.js';
 
-/** How long the reader of a log stands still, in milliseconds. */
+/** Milliseconds that the reader of a log stands still. */
 const BLOCKED_MS = 10_000;
 
-/** How long an answer may take while the log can't be written, in milliseconds. */
+/** Milliseconds that an answer may take while the log can't be written. */
 const ANSWER_MS = 2000;
 
 /** Writes 180 kB to the log of a node. */
 const LOG_QUERY = `x = '${'x'.repeat(900)}'; range(200).each(|i| log('a line of the log, and a long one: ' + x));`;
 const LOG_PAUSE_MS = 200;
 
-/** How much more memory a node may take while its log waits. */
+/** Memory in MB by which a node may grow while its log waits. */
 const GROWTH_MB = 200;
 
-/** How long a node may take to have room for clients again, in milliseconds. */
+/** Milliseconds that a node may take to have room for clients again. */
 const ROOM_MS = 15_000;
 
 const IDLE_MS = 3000;

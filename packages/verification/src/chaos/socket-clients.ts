@@ -53,14 +53,14 @@ const CLIENT_MS = 25;
 const AGAIN_MS = 100;
 /** Longer than a node lets a request wait. */
 const ANSWER_MS = 8000;
-/** How long the last event may be on its way when all nodes have it. */
+/** Milliseconds that the last event may be on its way when all nodes have it. */
 const LAST_MS = 15_000;
 const ATTEMPTS_MAX = 4;
 /** Numbers of these clients, beside those of others. */
 const CLIENTS_FROM = 1000;
 /** An answer waits so long at most for the events of its change. */
 const EVENTS_WAIT_MS = 2000;
-/** How long the end of a session may be on its way, in milliseconds. */
+/** Milliseconds that the end of a session may be on its way. */
 const END_MS = 2000;
 
 /** A request that is being made, and has a name to be repeated by. */

@@ -19,7 +19,7 @@ import type { ThreadResponse } from './thread-response.js';
 
 const MiB = 1024 * 1024;
 
-/** How long a body may take to come, in milliseconds. */
+/** Milliseconds that a body may take to come. */
 const BODY_MS = 30_000;
 
 /** What a request says of itself beside its body. */

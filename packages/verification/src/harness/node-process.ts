@@ -29,11 +29,11 @@ export interface NodePlace {
   readonly folder: string;
 }
 
-/** How long a node may take to become ready. */
+/** Milliseconds that a node may take to become ready. */
 const startTimeoutMs = 60_000;
-/** How long a node may take to stop when asked. */
+/** Milliseconds that a node may take to stop when asked. */
 const stopTimeoutMs = 50_000;
-/** How much of a node's output is kept, in characters. */
+/** Characters of a node's output that are kept. */
 const outputMax = 20_000;
 
 /** A started node. */

@@ -57,7 +57,7 @@ export const LoadEffect = {
   DELETE: removeEffect<Load>({ code: 0x1b, cost: () => NS_PER_UNDO, counts: one('loads') }),
 };
 
-/** How long it takes to take a change of a load back, in nanoseconds: its record is written again. */
+/** Nanoseconds that it takes to take a change of a load back: its record is written again. */
 const NS_PER_UNDO = 10_000;
 
 function writeLoad(out: ByteWriter, load: Load): void {

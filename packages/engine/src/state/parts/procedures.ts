@@ -86,7 +86,7 @@ export class Procedures implements GroupPart {
   }
 }
 
-/** How long it takes to take a change of a procedure back, in nanoseconds: its record is written again. */
+/** Nanoseconds that it takes to take a change of a procedure back: its record is written again. */
 const NS_PER_UNDO = 10_000;
 
 export const ProcedureEffect = {

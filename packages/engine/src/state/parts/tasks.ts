@@ -185,7 +185,7 @@ export class Tasks implements GroupPart, TaskBook {
   }
 }
 
-/** How long it takes to take a change of a task back, in nanoseconds: its record is written again. */
+/** Nanoseconds that it takes to take a change of a task back: its record is written again. */
 const NS_PER_UNDO = 10_000;
 
 const TaskEffect = {

@@ -80,7 +80,7 @@ export function removeEffect<Value>(columns: Columns) {
   });
 }
 
-/** What gives an id the value that it has now. */
+/** Gives an id the value back that it has now. */
 export function wayBack<Value>(part: ValuesById<Value>, id: number): () => void {
   const old = part.all.get(id);
   return () => part.set(id, old);
