@@ -38,7 +38,7 @@ PARTS (default: append and http)
   cluster     three nodes, one node and three nodes of etcd in turns, and what clients notice when leaders are killed or hand over
   idle        processor time that three nodes take while nobody asks them anything, beside etcd and another build (--against)
   data        a node with a million orders: loading them, building indexes and jobs beside writes, look-ups in memory and after a restart, beside SQLite
-  console     the web console in the installed browser, beside its goals: first view, typing, large results, long lists, polling
+  console     the web console in the installed browser, beside its goals: size, first view, typing, large results, long lists, polling, cost to the API
   fairness    two users who ask in loops, few and many, short and long: what part of the time each gets
   shop        the shop of the tutorial under load, with a procedure that becomes slow: how soon althing top names it
   snapshot    a large state on its way to a follower that has nothing, and what other clients notice; of another build, too (--against)

@@ -3,7 +3,8 @@ import { RealCluster, RealNode } from '@althing/node/testing';
 import type { Browser } from 'playwright-core';
 import { startBrowser } from '../../console/opened-console.js';
 import { table } from '../table.js';
-import { bytesBeforeLogin, firstViewMs, SLOW_LINE } from './first-view.js';
+import { apiCost } from './api.js';
+import { bytesOfConsole, firstViewMs, SLOW_LINE } from './first-view.js';
 import { fill, listMs } from './lists.js';
 import { pollingShare } from './polling.js';
 import { answerMs, largeAnswer } from './results.js';
@@ -43,7 +44,7 @@ export async function benchConsole({ only, rounds, progress }: ConsoleOptions): 
   const { url, authorization } = node;
   const at = { browser, url, authorization };
   try {
-    await measure('size', () => bytesBeforeLogin(url));
+    await measure('size', () => bytesOfConsole(url));
     await measure('first view', async () => [
       row('first view: login usable, loopback', 'ms', await firstViewMs(browser, url, rounds, null), 500),
       row('first view: 1.6 Mbit/s, 150 ms', 'ms', await firstViewMs(browser, url, 1, SLOW_LINE), 3000),
@@ -84,6 +85,9 @@ export async function benchConsole({ only, rounds, progress }: ConsoleOptions): 
       return times.map(([what, ms]) => row(what, 'ms', ms, 300));
     });
     await measure('polling', async () => await polling(browser));
+    await measure('api', async () =>
+      row('API with a console that nobody uses: more processor time of a request', '%', await apiCost(), 1),
+    );
   } finally {
     await Promise.all([browser.close(), hasty.close()]);
     await node.stop();
