@@ -74,7 +74,8 @@ export async function largeAnswer(
 
 /** From a click until a condition holds in a frame. */
 async function clickMs({ page }: OpenedConsole, button: string, condition: string): Promise<number> {
-  await page.getByRole('button', { name: button, exact: true }).waitFor();
+  // A button for what was just written can be used once the page knows of it.
+  await page.getByRole('button', { name: button, exact: true, disabled: false }).waitFor();
   return Number(
     await page.evaluate(`new Promise((done) => {
       const button = [...document.querySelectorAll('button')].find(({ textContent }) => textContent === '${button}');
