@@ -8,9 +8,9 @@ export const SCOPE = '//shop';
 /** Instances of a type that is gone over as a whole. */
 export const SMALL_COUNT = 50_000;
 
-/** Look-ups of other instances than orders. */
+/** Look-ups of other instances than orders, by numbers and texts as well. */
 export const WARM_UP = `range(20000).each(|i| {
-  one_by('Small', 'n', i).n; all_by('Small', 'n', nil, {limit: 9, reverse: true}); count_by('Small', 'n', nil, {from: i});
+  one_by('Small', 'n', i).n; one_by('Small', 'name', str(i)); all_by('Small', 'n', nil, {limit: 9, reverse: true}); count_by('Small', 'n', nil, {from: i});
 }); nil;`;
 
 /** Orders of one customer. */
@@ -86,7 +86,8 @@ export class Shop {
     await this.query("new_collection('shop');", '@thingsdb');
     await this.query(`
       set_type('Order', {nr: 'int', email: 'str', customer: 'int', created: 'int', amount: 'int'});
-      set_type('Small', {n: 'int', name: 'str'}); new_index('Small', 'n'); .counter = 0; .orders = []; .smalls = [];`);
+      set_type('Small', {n: 'int', name: 'str'}); new_index('Small', 'n'); new_index('Small', 'name');
+      .counter = 0; .orders = []; .smalls = [];`);
     for (let from = 0; from < SMALL_COUNT; from += PER_QUERY) {
       await this.query(
         `range(${from}, ${Math.min(SMALL_COUNT, from + PER_QUERY)}).each(|i| .smalls.push(Small{n: i, name: str(i)})); nil;`,
