@@ -10,14 +10,14 @@ import { messageOf } from './system-error.js';
  * Runs a command, says what went wrong, and gives the exit code.
  *
  * @param work gives an exit code, or something else for 0
- * @param mayChange whether it changes something
+ * @param tellsUnknown whether the exit code tells an unknown outcome, which is a failure otherwise
  * @throws errors that are defects
  */
 export async function finished(
   name: string,
   io: Io,
   work: () => Promise<unknown>,
-  mayChange = false,
+  tellsUnknown = false,
 ): Promise<number> {
   try {
     const exitCode = await work();
@@ -28,7 +28,7 @@ export async function finished(
     await tell(io, `althing ${name}: ${isOfClient ? wordsOf(error) : messageOf(error)}`);
     if (error instanceof UsageError) return Exit.Usage;
     const exitCode = isOfClient ? exitCodeOf(error) : Exit.Failed;
-    return exitCode === Exit.Unknown && !mayChange ? Exit.Failed : exitCode;
+    return exitCode === Exit.Unknown && !tellsUnknown ? Exit.Failed : exitCode;
   }
 }
 

@@ -33,7 +33,7 @@ export const explainCommand: CommandDefinition = {
       .option('--json', 'one line of JSON')
       .addHelpText('after', examples)
       .action(async (scope: string | undefined, code: string | undefined, _: unknown, invoked: Command) => {
-        finish(await finished('explain', io, () => explain(scope, code, invoked, io)));
+        finish(await finished('explain', io, () => explain(scope, code, invoked, io), true));
       });
   },
 };

@@ -29,7 +29,7 @@ export const topCommand: CommandDefinition = {
       .action(async (_: unknown, invoked: Command) => {
         const work = (): Promise<void> =>
           withConnection(invoked, io, (connection) => watch(connection, invoked, io));
-        finish(await finished('top', io, work));
+        finish(await finished('top', io, work, true));
       });
   },
 };

@@ -14,7 +14,6 @@ import {
   keyHash,
   keyText,
   MsgpackReader,
-  MsgpackWriter,
   QueryError,
   SESSION_KEY_PREFIX,
   type SessionAsk,
@@ -24,6 +23,7 @@ import {
 } from '@althing/engine';
 import type { FailedReply, Reply, Request, Respond, SessionBody } from '../../groups/request.js';
 import { parseAuthorization } from '../auth/credentials.js';
+import { packedMap } from '../shared/packed-map.js';
 import { isDry } from '../shared/terms.js';
 import { BeginRate } from './begin-rate.js';
 import type { Exchange } from './exchange.js';
@@ -181,17 +181,8 @@ function sessionIn(
   user: string,
   { result }: Extract<Reply, { readonly ok: true }>,
 ): string | Uint8Array {
-  const expiresAt = Number(result);
-  if (format === 'json') return JSON.stringify({ token, user, expires_at: expiresAt });
-  const writer = new MsgpackWriter();
-  writer.beginMap(3);
-  writer.key('token');
-  writer.str(token);
-  writer.key('user');
-  writer.str(user);
-  writer.key('expires_at');
-  writer.int(expiresAt);
-  return writer.out.take();
+  const session = { token, user, expires_at: Number(result) };
+  return format === 'json' ? JSON.stringify(session) : packedMap(session);
 }
 
 const TOO_MANY = new QueryError(

@@ -4,6 +4,7 @@ import type { Login } from '../auth/authenticator.js';
 import { TOO_MANY_LOGINS, UNSURE } from '../http/refusals.js';
 import { detailKeys, writeDetail } from '../shared/error-detail.js';
 import { placeKeys, writePlaces } from '../shared/error-places.js';
+import { packedMap } from '../shared/packed-map.js';
 
 /** `{error_code, error_msg}`, and where it is asked for the outcome, the place and the detail, as MessagePack. */
 export function errorData(error: QueryError, outcome: ChangeOutcome | null = null): Uint8Array {
@@ -24,23 +25,11 @@ export function errorData(error: QueryError, outcome: ChangeOutcome | null = nul
 
 /** The data of the event NODE_STATUS. */
 export function statusData(id: number, status: string): Uint8Array {
-  const writer = new MsgpackWriter();
-  writer.beginMap(2);
-  writer.key('id');
-  writer.int(id);
-  writer.key('status');
-  writer.str(status);
-  return writer.out.take();
+  return packedMap({ id, status });
 }
 
 export function warnData(code: number, message: string): Uint8Array {
-  const writer = new MsgpackWriter();
-  writer.beginMap(2);
-  writer.key('warn_code');
-  writer.int(code);
-  writer.key('warn_msg');
-  writer.str(message);
-  return writer.out.take();
+  return packedMap({ warn_code: code, warn_msg: message });
 }
 
 /** Codes of WARN: what the node has to say of the connection, and what code said by `log`. */

@@ -8,11 +8,12 @@
  */
 import { ErrorCode, MsgpackReader, MsgpackWriter, QueryError, ShapeTree, type User } from '@althing/engine';
 import { type FeedPosition, parsePosition } from '../../between/feed-position.js';
-import { endingOf, type FeedEnding, LostError } from '../../feed/feeds.js';
+import { endingOf, LostError } from '../../feed/feeds.js';
 import { type FeedFilter, FILTER_MAX, filterOf } from '../../feed/parcel.js';
 import type { FeedEnd, FeedLine, FeedSink } from '../../feed/subscriber.js';
 import type { Respond } from '../../groups/request.js';
 import { INTERNAL } from '../http/refusals.js';
+import { packedMap } from '../shared/packed-map.js';
 import type { ConnectionHost } from './connection-host.js';
 import { PackageType } from './package.js';
 import { scopeOf } from './requests.js';
@@ -130,9 +131,7 @@ class NativeFeed implements FeedSink {
 
   ended(end: FeedEnd): void {
     this.forget();
-    const writer = new MsgpackWriter();
-    writeEnding(writer, endingOf(end));
-    this.tell(PackageType.CHANGES_END, writer.out.take());
+    this.tell(PackageType.CHANGES_END, packedMap({ ...endingOf(end) }));
   }
 
   /** Lets more come, as soon as not much waits to be sent. */
@@ -158,20 +157,6 @@ class NativeFeed implements FeedSink {
     writer.packed(packed);
     return this.wire.tell(type, writer.out.take());
   }
-}
-
-function writeEnding(writer: MsgpackWriter, ending: FeedEnding): void {
-  if ('ended' in ending) {
-    writer.beginMap(1);
-    writer.key('ended');
-    writer.str(ending.ended);
-    return;
-  }
-  writer.beginMap(2);
-  writer.key('lost');
-  writer.bool(true);
-  writer.key('oldest');
-  writer.str(ending.oldest);
 }
 
 interface ChangesRequest {
