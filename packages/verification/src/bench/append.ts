@@ -3,8 +3,8 @@
  */
 import { closeSync, fdatasyncSync, fsyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { table, timeText } from '../harness/table.js';
 import { Histogram } from './histogram.js';
-import { table, timeText } from './table.js';
 
 export interface AppendResult {
   readonly name: string;

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { median, medianInterval, table, timeText } from '../harness/table.js';
 import { measureAppends } from './append.js';
 import { rowsText } from './contest.js';
 import { Histogram } from './histogram.js';
@@ -14,7 +15,6 @@ import { newText, TEXT_KINDS, TEXT_LENGTHS, TEXTS_SETUP } from './new-texts.js';
 import { benchRequests } from './requests.js';
 import { ResponseError, ResponseReader } from './response.js';
 import { requestOf, requestsOf, scenarios, titleOf } from './scenarios.js';
-import { median, medianInterval, table, timeText } from './table.js';
 import { benchTexts, textsText } from './texts.js';
 
 describe('the histogram', () => {

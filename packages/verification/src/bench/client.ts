@@ -4,9 +4,9 @@
  */
 import { Agent, request } from 'node:http';
 import { connect, type Database, encodeMessagePack, wireMap } from '@althing/client';
+import { median, medianInterval, table } from '../harness/table.js';
 import { Child } from './child.js';
 import { inTurns } from './contest.js';
-import { median, medianInterval, table } from './table.js';
 
 export interface ClientFigures {
   /** µs of processor time for a call, of each round. */

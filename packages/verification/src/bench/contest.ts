@@ -2,8 +2,9 @@
  * Servers that take the same requests in turns. Their rounds are short, and neighbouring rounds are compared, so that a machine which others
  * use, too, or whose clock changes, shows in all of them. The figures are medians; how far the median of the ratios is certain is told with it.
  */
+
+import { type Interval, intervalText, median, medianInterval, table, timeText } from '../harness/table.js';
 import type { Generator, Measurement, Target } from './measure.js';
-import { type Interval, intervalText, median, medianInterval, table, timeText } from './table.js';
 
 /** A server, or a cluster, that takes part. */
 export interface Contender<Case> {

@@ -6,9 +6,9 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { basic } from '@althing/node/testing';
 import { NodeProcess } from '../harness/node-process.js';
+import { median, table } from '../harness/table.js';
 import { cpuTimeUs } from './cpu.js';
 import { Load } from './load.js';
-import { median, table } from './table.js';
 
 export interface FeedOptions {
   readonly rounds: number;

@@ -1,9 +1,9 @@
 /** How fast the language runs, as a multiple of plain JavaScript. */
 import { isDeepStrictEqual } from 'node:util';
+import { intervalText, median, table } from '../harness/table.js';
 import { type Ratio, ratioOf } from './contest.js';
 import { type LangProgram, langPrograms } from './lang-programs.js';
 import { Machine } from './machine.js';
-import { intervalText, median, table } from './table.js';
 
 export interface LangRow {
   readonly name: string;

@@ -4,7 +4,7 @@
  */
 import type { Listener } from '@althing/node/parts';
 import { MiniCluster } from '@althing/node/testing';
-import { timeText } from './table.js';
+import { timeText } from '../harness/table.js';
 
 export interface RoomsOptions {
   /** Of all nodes together. */

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { NodeProcess } from '../harness/node-process.js';
-import { median, table } from './table.js';
+import { median, table } from '../harness/table.js';
 
 export interface ShellFigures {
   /** Milliseconds from the start of the program to its prompt, of each start. */

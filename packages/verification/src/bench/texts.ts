@@ -4,10 +4,10 @@
  */
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { intervalText, median, table } from '../harness/table.js';
 import { Child } from './child.js';
 import { inTurns, type Ratio, ratioOf } from './contest.js';
 import { newText, TEXT_KINDS, TEXT_LENGTHS, type TextKind } from './new-texts.js';
-import { intervalText, median, table } from './table.js';
 import type { TextsMessage, TextsOrder } from './texts-worker.js';
 
 /** How far a text goes in a measurement; each stage has those before it in it. */

@@ -1,4 +1,5 @@
 /** A run and what was found in it, as text. */
+import { table } from '../harness/table.js';
 import type { Operation } from '../simulation/history.js';
 import type { CheckResult } from './check.js';
 import type { Fault, Record } from './record.js';
@@ -15,7 +16,7 @@ export function report(record: Record, { problems, undecided }: CheckResult, wha
     `${operations.length} operations: ${count('ok')} carried out, ${count('failed')} refused, ` +
       `${count('unknown')} of unknown outcome`,
     '',
-    ...faultLines(record, what),
+    faultTable(record, what),
     '',
     ...messageLines(operations),
   ];
@@ -29,24 +30,18 @@ export function report(record: Record, { problems, undecided }: CheckResult, wha
 }
 
 /** The number of faults of each kind, and the longest time without an answer to any request meanwhile. */
-function faultLines({ faults, operations }: Record, what: string): string[] {
+function faultTable({ faults, operations }: Record, what: string): string {
   const ends = operations
     .filter(({ outcome }) => outcome === 'ok')
     .map(({ end }) => end)
     .sort((left, right) => left - right);
   const kinds = [...new Set(faults.map(({ name }) => name))];
-  const head = [what, 'times', 'longest gap'];
   const rows = kinds.map((name) => {
     const own = faults.filter((fault) => fault.name === name);
     const gap = Math.max(...own.map((fault) => longestGap(fault, ends)));
     return [name, String(own.length), `${(gap / 1000).toFixed(2)} s`];
   });
-  const widths = head.map((title, at) => Math.max(title.length, ...rows.map((row) => row[at]?.length ?? 0)));
-  return [head, ...rows].map((row) =>
-    row
-      .map((cell, at) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0)))
-      .join('  '),
-  );
+  return table([[what, 'times', 'longest gap'], ...rows]);
 }
 
 function longestGap({ begin, end }: Fault, ends: readonly number[]): number {

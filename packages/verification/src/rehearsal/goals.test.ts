@@ -13,8 +13,8 @@ test('a table of goals says which were missed', () => {
     { name: 'another', measured: '3 s', limit: 'under 2 s', isMet: false },
   ]);
   expect(table.split('\n')).toEqual([
-    'goal     measured  wanted',
-    'one      1 s       under 2 s  met',
-    'another  3 s       under 2 s  MISSED',
+    'goal     measured     wanted',
+    'one           1 s  under 2 s     met',
+    'another       3 s  under 2 s  MISSED',
   ]);
 });

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { until } from '@althing/node/testing';
+import { table } from '../harness/table.js';
 import { Draw } from '../simulation/random.js';
 import { Machine } from './machine.js';
 import { foundersOf, leaderOf, replaced } from './scenes.js';
@@ -221,16 +222,7 @@ export function goalTable(goals: readonly Goal[]): string {
     limit,
     isMet ? 'met' : 'MISSED',
   ]);
-  const all = [['goal', 'measured', 'wanted', ''], ...rows];
-  const widths = [0, 1, 2].map((at) => Math.max(...all.map((row) => row[at]?.length ?? 0)));
-  return all
-    .map((row) =>
-      row
-        .map((cell, at) => cell.padEnd(widths[at] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+  return table([['goal', 'measured', 'wanted', ''], ...rows]);
 }
 
 function within(name: string, ms: number, limitMs: number): Goal {

@@ -4,9 +4,9 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { ClusterProcess } from '../../harness/cluster-process.js';
+import { type Interval, median, medianInterval, table } from '../../harness/table.js';
 import { cpuTimeUs, wakesOf } from '../cpu.js';
 import { commandOf } from '../requests.js';
-import { type Interval, median, medianInterval, table } from '../table.js';
 import { EtcdCluster, etcdVersion } from './etcd.js';
 import { clusterContender } from './rates.js';
 

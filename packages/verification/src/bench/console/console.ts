@@ -2,7 +2,7 @@
 import { RealCluster, RealNode } from '@althing/node/testing';
 import type { Browser } from 'playwright-core';
 import { startBrowser } from '../../console/opened-console.js';
-import { table } from '../table.js';
+import { table } from '../../harness/table.js';
 import { apiCost } from './api.js';
 import { bytesOfConsole, firstViewMs, SLOW_LINE } from './first-view.js';
 import { fill, listMs } from './lists.js';

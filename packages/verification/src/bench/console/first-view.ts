@@ -1,7 +1,7 @@
 /** How long it takes until somebody can log in, and how much must come for that. */
 import type { Browser } from 'playwright-core';
 import { OpenedConsole } from '../../console/opened-console.js';
-import { median } from '../table.js';
+import { median } from '../../harness/table.js';
 import type { ConsoleRow } from './console.js';
 
 /** A slow line: 1.6 Mbit/s down, 0.75 up, 150 ms there and back. */

@@ -3,7 +3,7 @@ import { encodeMessagePack, wireMap } from '@althing/client';
 import type { RealNode } from '@althing/node/testing';
 import type { Browser } from 'playwright-core';
 import { OpenedConsole } from '../../console/opened-console.js';
-import { median } from '../table.js';
+import { median } from '../../harness/table.js';
 
 export interface ConsoleAt {
   readonly browser: Browser;

@@ -1,6 +1,6 @@
 /** Two users who each ask in loops: what part of the engine's time each of them gets. */
 import { NodeProcess } from '../../harness/node-process.js';
-import { table } from '../table.js';
+import { table } from '../../harness/table.js';
 import { Asker } from './asker.js';
 
 /** The load of one of two users: so many loops at once, each of queries of so many milliseconds or so. */

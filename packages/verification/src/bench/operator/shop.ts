@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { NodeProcess } from '../../harness/node-process.js';
-import { table } from '../table.js';
+import { table } from '../../harness/table.js';
 import { Asker } from './asker.js';
 
 export interface ShopFigures {

@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { SERVE } from '@althing/node/testing';
 import type { Credentials } from '../../harness/node-client.js';
+import { table, timeText } from '../../harness/table.js';
 import { Clients, quantile } from '../clients.js';
 import { cpuTimeUs, firstThreadTimeUs } from '../cpu.js';
 import { Trio } from '../snapshot/trio.js';
-import { table, timeText } from '../table.js';
 import { type SqliteTimes, sqliteTimes } from '../yardsticks/sqlite.js';
 import { addressAt, INDEXES, numberAt, PER_CUSTOMER, SCOPE, Shop, SMALL_COUNT, WARM_UP } from './orders.js';
 

@@ -1,6 +1,7 @@
 /** The figures of a state on its way as text. */
+
+import { table, timeText } from '../../harness/table.js';
 import { type Asked, quantile } from '../clients.js';
-import { table, timeText } from '../table.js';
 import { type SnapshotFigures, seconds, type Transfer } from './snapshot.js';
 import { shapeOf } from './state.js';
 
