@@ -1,13 +1,5 @@
 import { type ByteReader, type ByteWriter, FormatError } from '../../bytes.js';
-import {
-  aimAt,
-  aimed,
-  aimedLength,
-  assertLengths,
-  KEY_BYTES_MAX,
-  PAGE_FORMAT,
-  readLevel,
-} from './key-record.js';
+import { aimedKey, assertLengths, KEY_BYTES_MAX, PAGE_FORMAT, readLevel } from './key-record.js';
 import { type Page, PageState } from './page-table.js';
 import { StagedKeys } from './staged-keys.js';
 
@@ -138,9 +130,9 @@ export class KeyPage implements Page {
     const order = this.compareCommon();
     if (order !== 0) return order < 0 ? 0 : this.entries;
     const { data, common } = this;
+    const { bytes, length } = aimedKey;
     const first =
-      ((common < aimedLength ? aimed[common]! : 0) << 8) |
-      (common + 1 < aimedLength ? aimed[common + 1]! : 0);
+      ((common < length ? bytes[common]! : 0) << 8) | (common + 1 < length ? bytes[common + 1]! : 0);
     let from = 0;
     let to = this.entries;
     while (from < to) {
@@ -164,20 +156,20 @@ export class KeyPage implements Page {
 
   /** Puts an entry with the key that is looked for at a place. */
   insert(at: number, id: number): void {
-    const size = ENTRY_HEAD + SLOT_BYTES + aimedLength - this.common;
+    const size = ENTRY_HEAD + SLOT_BYTES + aimedKey.length - this.common;
     const isFull = this.end + size + SLOT_BYTES * this.entries > this.data.length;
     if (isFull || this.compareCommon() !== 0) {
       staged.count = 0;
       this.stage(0, this.entries);
       let common = 0;
-      const most = Math.min(aimedLength, staged.common);
-      while (common < most && aimed[common] === staged.bytes[common]) common += 1;
+      const most = Math.min(aimedKey.length, staged.common);
+      while (common < most && aimedKey.bytes[common] === staged.bytes[common]) common += 1;
       this.settle(size + this.common + (this.end >> 1), common);
     }
     const { data } = this;
     const slot = this.slotAt(at);
     for (let i = slot - SLOT_BYTES * (this.entries - at); i < slot; i++) data[i] = data[i + SLOT_BYTES]!;
-    this.put(slot, id, aimed, this.common, aimedLength);
+    this.put(slot, id, aimedKey.bytes, this.common, aimedKey.length);
     this.entries += 1;
   }
 
@@ -194,7 +186,7 @@ export class KeyPage implements Page {
 
   /** Puts a page below this one, at the place of its first entry. */
   link(at: number, page: KeyPage): void {
-    aimAt(page.copy(0, aimed, 0));
+    aimedKey.length = page.copy(0, aimedKey.bytes, 0);
     this.insert(at, page.idAt(0));
     this.pages.splice(at, 0, page.number);
     this.sizes.splice(at, 0, page.size);
@@ -329,9 +321,10 @@ export class KeyPage implements Page {
   /** Negative where the key that is looked for is before all that begin as these do, positive behind them. */
   private compareCommon(): number {
     const { data, common } = this;
+    const { bytes, length } = aimedKey;
     for (let i = 0; i < common; i++) {
-      if (i === aimedLength) return -1;
-      const order = aimed[i]! - data[i]!;
+      if (i === length) return -1;
+      const order = bytes[i]! - data[i]!;
       if (order !== 0) return order;
     }
     return 0;
@@ -343,13 +336,14 @@ export class KeyPage implements Page {
     const place = this.placeAt(at);
     const from = place + ENTRY_HEAD;
     const end = from + ((data[place]! << 8) | data[place + 1]!);
+    const { bytes, length } = aimedKey;
     let i = this.common;
     for (let at = from; at < end; at++, i++) {
-      if (i === aimedLength) return 1;
-      const order = data[at]! - aimed[i]!;
+      if (i === length) return 1;
+      const order = data[at]! - bytes[i]!;
       if (order !== 0) return order;
     }
-    return i < aimedLength ? -1 : this.idAt(at) - id;
+    return i < length ? -1 : this.idAt(at) - id;
   }
 
   /** Number of bytes with which two keys begin alike. */

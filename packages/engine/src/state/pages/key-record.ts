@@ -7,19 +7,18 @@ export const KEY_BYTES_MAX = 4096;
 /** The first byte of a record. */
 export const PAGE_FORMAT = 1;
 
-/** The key that is looked for, until the next call of `aim`. */
-export const aimed = Buffer.alloc(KEY_BYTES_MAX);
-export let aimedLength = 0;
+/** The key that is looked for, until the next call of `aim`. An object: a variable of another module takes longer to look at. */
+export const aimedKey: { readonly bytes: Buffer; length: number } = {
+  bytes: Buffer.alloc(KEY_BYTES_MAX),
+  length: 0,
+};
 
 /** Says which key the next calls of pages look for. One that is longer than any can be compares as its beginning does. */
 export function aim(key: string): void {
-  aimedLength = Math.min(key.length, KEY_BYTES_MAX);
-  for (let i = 0; i < aimedLength; i++) aimed[i] = key.charCodeAt(i);
-}
-
-/** The same for a key that was copied into `aimed`, by its length. */
-export function aimAt(length: number): void {
-  aimedLength = length;
+  const { bytes } = aimedKey;
+  const length = Math.min(key.length, KEY_BYTES_MAX);
+  for (let i = 0; i < length; i++) bytes[i] = key.charCodeAt(i);
+  aimedKey.length = length;
 }
 
 /** Said by `firstIn` where an entry would lie behind all of a leaf. */
@@ -28,6 +27,7 @@ export const BEHIND = -1;
 /** The id of the first entry that has the key that is looked for, in the record of a leaf, of which no page is made; undefined for none; `BEHIND`. */
 export function firstIn(number: number, input: ByteReader): number | undefined {
   if (readLevel(input) !== 0) throw new FormatError(`page ${number} of an index is no leaf`);
+  const { bytes, length: aimedLength } = aimedKey;
   // The length of the last key, which is before the one that is looked for, and with how many bytes both begin alike.
   let [length, alike] = [0, 0];
   for (let count = input.varint(); count > 0; count--) {
@@ -38,8 +38,8 @@ export function firstIn(number: number, input: ByteReader): number | undefined {
     if (shared > alike) {
       input.skip(rest);
     } else {
-      alike = shared + input.alike(aimed, shared, Math.min(rest, aimedLength - shared));
-      const order = alike < length ? (alike < aimedLength ? input.peek() - aimed[alike]! : 1) : 0;
+      alike = shared + input.alike(bytes, shared, Math.min(rest, aimedLength - shared));
+      const order = alike < length ? (alike < aimedLength ? input.peek() - bytes[alike]! : 1) : 0;
       if (order > 0) return undefined;
       if (order === 0 && length === aimedLength) return input.varint();
       input.skip(length - alike);
