@@ -146,7 +146,7 @@ export function titleOf(scenario: Scenario): string {
 
 /** The client that names requests, and how far behind its newest one an answer may be missing. */
 const CLIENT = '0123456789abcdef01234567';
-const UNANSWERED_MAX = 300;
+const UNANSWERED_MAX = 2000;
 
 /** Bodies of a scenario that differ at most. */
 const BODIES = 100;
