@@ -64,7 +64,7 @@ export function mentions(version: string): RegExp {
 }
 
 /**
- * What the files are to be when a version is released, or when work on it begins: then it ends with `-dev`, and the changelog stays.
+ * Gives the files as they are once a version is released, or once work on it begins: then it ends with `-dev`, and the changelog stays.
  *
  * @param files all manifests, the lockfile, the changelog, and {@link TEXTS}
  * @param date  the day of the release, as 2026-01-31

@@ -95,7 +95,7 @@ class Colours {
   decorations: DecorationSet = Decoration.none;
   brackets: DecorationSet = Decoration.none;
   private readonly states = new LineStates();
-  /** What has colours now. */
+  /** The range that has colours now. */
   private from = 0;
   private to = 0;
 

@@ -235,7 +235,7 @@ export const RESERVED_NAMES: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** Whether values of a definition refer to no thing or member, and lie in one piece. */
+/** True for a definition whose values refer to no thing or member, and lie in one piece. */
 export function isScalarDefinition({ base }: Definition): boolean {
   switch (base.kind) {
     case 'plain':

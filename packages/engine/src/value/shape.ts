@@ -161,7 +161,7 @@ export interface Loader {
 
 /** Properties of a type that a job gives to its instances, one after the other: who reads one before that gets the value all the same. */
 export interface LateValues {
-  /** Whether the property in a slot is one of them. */
+  /** True for the slot of such a property. */
   has(slot: number): boolean;
   /** The value in such a slot, as a program sees it. */
   valueOf(thing: Thing, slot: number): Value;

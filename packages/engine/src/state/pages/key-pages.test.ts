@@ -62,7 +62,7 @@ class World {
 
   evict(): void {
     if (this.next !== null) return;
-    // What was used since the last call stays.
+    // A page that was used since the last call stays.
     for (let i = 0; i < 2; i++) this.tree.leave();
   }
 
@@ -145,7 +145,7 @@ test('a tree has what a sorted array has, through checkpoints, evictions and res
         else if (one.kind === 'end' || one.kind === 'fail') world.end(one.kind === 'end');
         else if (one.kind === 'evict') world.evict();
         else world.restart();
-        // What was looked up changes before all of it is gone through.
+        // A check goes through all pages: a look-up alone leaves them as records, to be changed from there.
         if (one.kind === 'evict' || one.kind === 'restart') world.look();
         else world.check();
       }

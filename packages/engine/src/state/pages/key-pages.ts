@@ -413,7 +413,7 @@ function last(path: readonly Step[]): Step {
 /** Bytes of two pages that become one at most, so that it is not split again at once. */
 const JOINED_BYTES_MAX = 0.75 * PAGE_BYTES_MAX;
 
-/** How much larger the memory may be that a record lies in, for it to be kept. */
+/** A record is kept if the memory that it lies in is smaller than so many times the record. */
 const RECORD_SHARE = 2;
 
 /** Bytes of a page in memory, roughly. */

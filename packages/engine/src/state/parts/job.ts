@@ -39,7 +39,7 @@ export interface JobDef {
   readonly args: List;
 }
 
-/** How far a job is. */
+/** The progress of a job. */
 export interface JobProgress {
   readonly state: JobState;
   /** The id of the instance that had its turn last. */
@@ -50,7 +50,7 @@ export interface JobProgress {
   readonly kept: number;
   /** The id of the thing that was looked into last for references to what waits; 0 while none is looked for. */
   readonly searched: number;
-  /** Whether the search found anything since it began with the first thing. */
+  /** True once the search found something in the round that it is in. */
   readonly found: boolean;
   /** The error that ended it; empty for none. */
   readonly why: string;

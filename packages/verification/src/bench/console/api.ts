@@ -1,4 +1,4 @@
-/** What a console that nobody uses costs the requests of the API. */
+/** The cost of a console that nobody uses, for requests of the API. */
 import { RealNode } from '@althing/node/testing';
 import { type Contender, contest } from '../contest.js';
 import { Generator } from '../measure.js';
@@ -8,13 +8,13 @@ const PAIRS = 6;
 
 const OPTIONS = { connections: [64], durationMs: 300, warmupMs: 50, heatMs: 2000, rounds: 12 };
 
-/** How much more processor time a request takes of a node that has the console than of one without, in percent: the geometric mean of some pairs. */
+/** The processor time of a request at a node with the console beside one at a node without, as percent above it: the geometric mean of some pairs. */
 export async function apiCost(): Promise<number> {
   const generator = new Generator(1);
   const ratios: number[] = [];
   try {
     for (let pair = 0; pair < PAIRS; pair++) {
-      // What starts first, and is measured first, finds another machine.
+      // The first of a pair finds another machine than the second.
       const order = pair % 2 === 0 ? (['on', 'off'] as const) : (['off', 'on'] as const);
       const nodes: RealNode[] = [];
       try {
