@@ -253,7 +253,7 @@ describe('the command line', () => {
     for (const args of [['version'], ['--version'], ['-v']]) {
       const io = new FakeIo();
       expect(await main(args, io)).toBe(0);
-      expect(io.output).toMatch(/^althing version: \d+\.\d+\.\d+ /);
+      expect(io.output).toMatch(/^althing version: \d+\.\d+\.\d+(-dev)? /);
     }
   });
 
