@@ -4,6 +4,7 @@
 import { mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ExitCode } from '@althing/node/parts';
 import { freePorts, Launched, SERVE, variablesOf, within } from '@althing/node/testing';
 import { probe } from './probe.js';
 
@@ -72,7 +73,7 @@ export class NodeProcess {
       if (options.place === undefined) await node.discard();
       else await node.kill();
       // A port that was free a moment ago may be taken by now.
-      const isTaken = problem === 2 && node.output.includes('in use');
+      const isTaken = problem === ExitCode.Fatal && node.output.includes('the port is in use');
       if (!isTaken || attempt === 3 || options.place !== undefined)
         throw new Error(`the node did not get ready (${problem}): ${node.output.trim()}`);
     }
