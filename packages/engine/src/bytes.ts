@@ -341,6 +341,7 @@ export class ByteReader {
     return count;
   }
 
+  /** Passes over the next bytes, without a view of them. */
   skip(count: number): void {
     this.require(count);
     this.position += count;
