@@ -19,8 +19,7 @@ const NAMED: Readonly<Record<string, Key>> = {
   tab: { name: 'tab', sequence: '\t' },
   'shift-tab': { name: 'tab', shift: true },
   undo: { sequence: '\x1f', ctrl: true },
-  paste: { name: 'paste-start' },
-  pasted: { name: 'paste-end' },
+  paste: { name: 'paste', sequence: 'a\r  b(\t\u0007\r\nc' },
 };
 
 /** `abc` types letters; `<left>`, `<ctrl-a>`, `<alt-b>` press keys. A bar stands for the cursor in what comes out. */
@@ -69,10 +68,10 @@ describe('keys', () => {
     ['abc def<undo>', 'abc ¦'],
     ['abc<ctrl-w><undo>', 'abc¦'],
     ['<tab>x', '  x¦'],
-    ['<paste>a<enter>  b(<tab>\u0007<enter>c<pasted>', 'a\n  b(\t\nc¦'],
-    ['ab<paste>X<enter>Y<pasted><undo>', 'ab¦'],
-    ['ab<left><paste>X<enter>Y<pasted>', 'aX\nY¦b'],
-    ['a<pasted>b', 'ab¦'],
+    ['<paste>', 'a\n  b(\t\nc¦'],
+    ['xy<paste><undo>', 'xy¦'],
+    ['xy<left><paste>', 'xa\n  b(\t\nc¦y'],
+    ['x<ctrl-r>fi<paste>', 'xa\n  b(\t\nc¦'],
     ['<up>', 'third¦'],
     ['<up><up>', 'second\nline¦'],
     ['<up><up><up><up>', 'first¦'],
@@ -101,7 +100,7 @@ describe('keys', () => {
     ['<ctrl-l>', 'clear'],
     ['<undo>', 'bell'],
     ['<ctrl-n>', 'bell'],
-    ['<paste>1<enter><pasted>', 'none'],
+    ['<paste>', 'none'],
   ])('%s asks for %s', (script, request) => {
     expect(run(script).request).toBe(request);
   });

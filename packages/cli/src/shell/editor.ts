@@ -15,7 +15,10 @@ import {
   wordRight,
 } from './text-offsets.js';
 
-/** A key as `emitKeypressEvents` of `node:readline` tells it. `sequence` is what to insert for a key without a name. */
+/**
+ * A key as `emitKeypressEvents` of `node:readline` reports it; `sequence` is the text to insert for a key without a name. A whole paste is
+ * one key named `paste`.
+ */
 export interface Key {
   readonly name?: string | undefined;
   readonly sequence?: string | undefined;
@@ -50,8 +53,6 @@ export interface EditorState {
   readonly goal: number | null;
   readonly killed: string;
   readonly revisions: readonly Revision[];
-  /** The part of a paste that has come; null when none is under way. */
-  readonly pasted: string | null;
   /** True if Ctrl-X was pressed last. */
   readonly isPrefixed: boolean;
   /** True if Ctrl-C was pressed last, on an empty text. */
@@ -107,7 +108,6 @@ export function emptyEditor(history: readonly string[], killed = ''): EditorStat
     goal: null,
     killed,
     revisions: [],
-    pasted: null,
     isPrefixed: false,
     isLeaving: false,
     place: history.length,
@@ -119,11 +119,7 @@ export function emptyEditor(history: readonly string[], killed = ''): EditorStat
 
 /** The state behind a key. */
 export function press(state: EditorState, key: Key, context: EditorContext): Step {
-  if (key.name === 'paste-start') {
-    return only({ ...state, pasted: '', menu: null });
-  }
-  if (state.pasted !== null) return paste(state, state.pasted, key);
-  if (key.name === 'paste-end') return only(state);
+  if (key.name === 'paste') return paste(state, key);
   if (state.search !== null) return pressInSearch(state, state.search, key, context);
   if (state.menu !== null) return pressInMenu(state, state.menu, key, context);
   return pressInText(state, key, context);
@@ -322,16 +318,10 @@ function pressInSearch(state: EditorState, search: Search, key: Key, context: Ed
   return key.name === 'return' || key.name === 'enter' ? only(taken) : pressInText(taken, key, context);
 }
 
-/** Each letter of a paste is a key: they are put in at its end, since that takes as long for one letter as for all. */
-function paste(state: EditorState, pasted: string, { sequence = '', name }: Key): Step {
-  if (name !== 'paste-end') {
-    const text = name === 'return' || name === 'enter' ? '\n' : sequence;
-    return only(pasted.length > TEXT_LENGTH_MAX ? state : { ...state, pasted: pasted + text });
-  }
-  const text = pasted.replaceAll(/\r\n?/g, '\n').replaceAll(PASTE_REFUSED, '');
-  const over = { ...state, pasted: null };
+function paste(state: EditorState, { sequence = '' }: Key): Step {
+  const text = sequence.replaceAll(/\r\n?/g, '\n').replaceAll(PASTE_REFUSED, '');
   const isTooLong = state.text.length + text.length > TEXT_LENGTH_MAX;
-  return isTooLong ? { state: over, request: 'bell' } : only(insert(over, text));
+  return isTooLong ? { state, request: 'bell' } : only(insert({ ...state, menu: null, search: null }, text));
 }
 
 const PASTE_REFUSED = /(?![\n\t])\p{Cc}/gu;

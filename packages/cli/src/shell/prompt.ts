@@ -201,8 +201,7 @@ export class Prompt {
   }
 
   private redraw(): void {
-    // A paste is drawn at its end.
-    if (this.running === null && this.state.pasted === null) this.drawState(this.state);
+    if (this.running === null) this.drawState(this.state);
   }
 
   private drawState(state: EditorState): void {

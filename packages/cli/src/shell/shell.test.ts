@@ -257,6 +257,17 @@ onTerminals('sessions on a terminal', () => {
     await terminal.shows('998');
   });
 
+  test('a paste that comes while a query runs waits for its end as a whole', async () => {
+    const terminal = start();
+    await terminal.shows('//stuff>');
+    terminal.type('x = 0; for (i in range(500000)) x += i; x;');
+    terminal.press('Enter');
+    terminal.paste(`[\n${'  1,\n'.repeat(3000)}].len();`);
+    await terminal.shows('].len();');
+    terminal.press('Enter');
+    await terminal.shows('3000');
+  });
+
   test('a paste of 1 MB is there as a whole', async () => {
     const terminal = start();
     await terminal.shows('//stuff>');

@@ -1,7 +1,7 @@
 /** The terminal that the prompt is on: keys come in, screens go out. */
 import { emitKeypressEvents } from 'node:readline';
 import type { Io } from '../io.js';
-import type { Key } from './editor.js';
+import { type Key, TEXT_LENGTH_MAX } from './editor.js';
 import type { Screen } from './screen.js';
 
 const PASTE_ON = '\u001b[?2004h';
@@ -16,7 +16,9 @@ export class Terminal {
   private rows = 0;
   private cursorRow = 0;
   private isOpen = false;
-  private readonly onKeypress = (_: string | undefined, key: Key): void => this.onKey?.(key);
+  /** The part of a paste that has come; null when none is under way. */
+  private pasted: string | null = null;
+  private readonly onKeypress = (_: string | undefined, key: Key): void => this.take(key);
   private readonly onResized = (): void => this.onResize?.();
   onKey: ((key: Key) => void) | null = null;
   onResize: (() => void) | null = null;
@@ -40,6 +42,7 @@ export class Terminal {
   open(): void {
     if (this.isOpen) return;
     this.isOpen = true;
+    this.pasted = null;
     const { stdin, stdout } = this.io;
     stdin.setRawMode?.(true);
     stdin.on('keypress', this.onKeypress);
@@ -89,6 +92,21 @@ export class Terminal {
 
   bell(): void {
     this.write('\u0007');
+  }
+
+  /** Hands over a key. Each letter of a paste is one for Node.js: they are handed over as one, since that takes as long for one as for all. */
+  private take(key: Key): void {
+    if (key.name === 'paste-start') {
+      this.pasted = '';
+    } else if (this.pasted === null) {
+      if (key.name !== 'paste-end') this.onKey?.(key);
+    } else if (key.name === 'paste-end') {
+      const sequence = this.pasted;
+      this.pasted = null;
+      this.onKey?.({ name: 'paste', sequence });
+    } else if (this.pasted.length <= TEXT_LENGTH_MAX) {
+      this.pasted += key.sequence ?? '';
+    }
   }
 
   private toTop(): string {

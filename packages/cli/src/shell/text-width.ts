@@ -32,6 +32,8 @@ export function textWidth(text: string): number {
 
 /** Control characters as people can see them: they never reach the terminal. Line feeds and tabs stay. */
 export function visible(text: string): string {
+  // Most texts have none, and are looked through ten times as fast by this pattern.
+  if (ASCII.test(text)) return text;
   return text.replace(CONTROL, (char) => {
     const code = char.codePointAt(0) ?? 0;
     if (code < 0x20) return String.fromCodePoint(0x2400 + code);
