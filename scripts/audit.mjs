@@ -1,5 +1,5 @@
 /**
- * Whether known vulnerabilities are told of the packages that Althing runs with: `npm run audit`. It says plainly when nobody
+ * Asks if there are known vulnerabilities of the packages that Althing runs with: `npm run audit`. It says plainly when nobody
  * answered, since not every registry has that service.
  *
  * Exit code 0: none; 1: there are some; 2: nothing was checked.

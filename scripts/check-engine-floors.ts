@@ -2,7 +2,7 @@
  * The rules of how the folders of the package `engine` hang together: value, schema, state, admin, run, functions, calls, each of
  * which imports what lies below it, and pack beside run. `docs/architecture.md` draws them.
  *
- * What counts is what is there when the program runs: an import of types alone is gone by then. A value knows the type of its type, and
+ * Only imports that are there when the program runs count: an import of types alone is gone by then. A value knows the type of its type, and
  * that is declared above it; such imports are listed here too.
  */
 import { isDevelopmentFile, type SourceFile } from './check-packages.js';
@@ -14,7 +14,7 @@ interface Floor {
   readonly types?: readonly string[];
 }
 
-/** What the files of each folder of `packages/engine/src` may import. A folder that is not here may not be. */
+/** Imports allowed to the files of each folder of `packages/engine/src`. A folder that is not here may not be. */
 export const ENGINE_FLOORS: Readonly<Record<string, Floor>> = {
   value: { below: [], types: ['schema', 'run/unit'] },
   schema: { below: ['value'] },
@@ -31,7 +31,7 @@ export const ENGINE_FLOORS: Readonly<Record<string, Floor>> = {
 const GROUND: readonly string[] = ['bytes', 'environment', 'error', 'node-view'];
 
 /**
- * What is wrong with the floors, one line each.
+ * Breaches of the floors, one line each.
  *
  * @param files all of the package's, by their path in its folder `src`; tests and what only they need count for nothing
  */
@@ -49,7 +49,7 @@ interface Link {
   /** Files, without knowing how they end. */
   readonly from: string;
   readonly to: string;
-  /** Whether nothing of it is left when the program runs. */
+  /** True if nothing of it is left when the program runs. */
   readonly isType: boolean;
 }
 

@@ -21,7 +21,7 @@ const EVENTS = [...REQUESTS, 'events'];
 const FEED = [...EVENTS, 'feed'];
 const LISTEN = [...FEED, 'listen'];
 
-/** What the files of each folder of `packages/node/src`, at any depth, may import from. A folder that is not here may not be. */
+/** Imports allowed to the files of each folder of `packages/node/src`, at any depth. A folder that is not here may not be. */
 export const FLOORS: Readonly<Record<string, readonly string[]>> = {
   config: [],
   telemetry: CONFIG,
@@ -51,7 +51,7 @@ export const FLOORS: Readonly<Record<string, readonly string[]>> = {
 const PAGE = /^# (\S+)\n\nThread: (?:engine|consensus|both|none)\. \S/;
 
 /**
- * What is wrong with the floors, one line each.
+ * Breaches of the floors, one line each.
  *
  * @param files all of the package's, by their path in its folder `src`; tests, tools and what only they need count for nothing
  * @param floors which folders each may import from
@@ -78,7 +78,7 @@ export function floorProblems(
 interface Link {
   /** A file. */
   readonly from: string;
-  /** What it imports from, without knowing how it ends. */
+  /** Paths that it imports from, without their endings. */
   readonly to: string;
 }
 

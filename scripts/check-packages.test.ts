@@ -82,7 +82,7 @@ describe('the rules', () => {
   const storage: Package = { ...language, name: '@althing/storage' };
   const engine: Package = { ...language, name: '@althing/engine' };
 
-  /** What is said of an engine with one file. */
+  /** Errors about an engine with one file. */
   function said(path: string, text: string, rest: Partial<Package> = {}, shared: string[] = []): string[] {
     return packageProblems([language, storage, { ...engine, ...rest, files: [{ path, text }] }], shared);
   }
@@ -352,7 +352,7 @@ function namesIn(text: string, pattern: RegExp): string[] {
     .filter((name) => name !== '');
 }
 
-/** What tests and tools of all packages may use. */
+/** Packages that tests and tools of all packages may use. */
 function sharedTools(): string[] {
   return keysOf(manifestOf('.').devDependencies);
 }

@@ -18,7 +18,7 @@ export interface SourceFile {
   readonly text: string;
 }
 
-/** What a package may import beside its own files and the packages of others that its manifest names. */
+/** Imports allowed to a package beside its own files and the packages of others that its manifest names. */
 interface Rule {
   /** Packages of ours. */
   readonly packages: readonly string[];
@@ -27,17 +27,17 @@ interface Rule {
   /** Modules of Node.js; undefined for all. A package that does no I/O lists the few that do none either. */
   readonly builtIns?: readonly string[];
   /**
-   * Whether it is packed as a bundle that holds the packages of ours that it imports. Its manifest then names them for
+   * True if it is packed as a bundle that holds the packages of ours that it imports. Its manifest then names them for
    * development, and as its own dependencies what all of them need of others.
    */
   readonly isBundled?: boolean;
   /** Doors of packages of ours beside their main ones that it may use. */
   readonly doors?: readonly string[];
-  /** Whether nothing of it runs in production. */
+  /** True if nothing of it runs in production. */
   readonly isForDevelopment?: boolean;
 }
 
-/** What the tests of a node share with all that play with nodes. */
+/** Helpers that the tests of a node share with all that play with nodes. */
 const TESTING: readonly string[] = ['@althing/node/testing', '@althing/node/testing/needs'];
 
 /** The tools of the project, in `scripts/`. They are a package here too, though it has no manifest but the root's. */
@@ -82,11 +82,11 @@ export const RULES: Readonly<Record<string, Rule>> = {
   [SCRIPTS]: { packages: ['@althing/node'], doors: TESTING },
 };
 
-/** What the root's manifest names because commands run it, the compiler reads it, or an example is tested with it. */
+/** Packages in the root's manifest that commands run, the compiler reads, or an example is tested with. */
 const TOOLS: readonly string[] = ['@biomejs/biome', '@types/node', 'jest', 'node-sqlite3-wasm', 'typescript'];
 
 /**
- * What is wrong with the packages, one line each.
+ * Problems of the packages, one line each.
  *
  * @param shared what the root's manifest offers to the tests and tools of all packages
  */
@@ -130,7 +130,7 @@ const DEVELOPMENT_FOLDERS: ReadonlySet<string> = new Set([
   'web',
 ]);
 
-/** Whether a file is not part of what runs in production: tests, what only they need, and tools. */
+/** True if a file is not part of what runs in production: tests, what only they need, and tools. */
 export function isDevelopmentFile(path: string): boolean {
   return (
     /(\.(test|contract)|(^|\/)testing)\.[mc]?[jt]s$/.test(path) ||
@@ -184,7 +184,7 @@ function usedBy(item: Package): { production: Set<string>; development: Set<stri
   return used;
 }
 
-/** What a bundle of a package needs: of ours nothing but for development, of others what all that is in it needs. */
+/** Dependencies of a bundle of a package: of ours nothing but for development, of others what all that is in it needs. */
 function usedByBundle(item: Package, packages: readonly Package[]): ReturnType<typeof usedBy> {
   const { production, development } = usedBy(item);
   for (const name of production) {
@@ -267,7 +267,7 @@ const MACHINE = [
   { what: 'credentials of a registry', pattern: /_auth(?:Token)?\s*=/ },
 ] as const;
 
-/** What a tracked file names that is only so on one machine: line by line. */
+/** Names in a tracked file that exist on one machine only: line by line. */
 export function machineProblems({ path, text }: SourceFile): string[] {
   const lines = text.split('\n');
   return MACHINE.flatMap(({ what, pattern }) =>
@@ -275,7 +275,7 @@ export function machineProblems({ path, text }: SourceFile): string[] {
   );
 }
 
-/** What a page (Markdown) refers to that could be gone: files of the project, and scripts of the root's manifest. */
+/** References of a page (Markdown) that could be broken: files of the project, and scripts of the root's manifest. */
 export function pageReferences({ path, text }: SourceFile): { files: string[]; scripts: string[] } {
   const folder = path.split('/').slice(0, -1);
   const links = [...text.matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)].map((match) => match[1] ?? '');
@@ -307,7 +307,7 @@ function joined(folder: readonly string[], link: string): string {
 }
 
 /**
- * What a lockfile leaves open: packages that it knows by name only, so that `npm ci` would ask the registry what they are, and
+ * Gaps of a lockfile: packages that it knows by name only, so that `npm ci` would ask the registry what they are, and
  * packages without a hash. The tools of development have binaries for machines of other kinds, which not every registry has, and
  * those may lack one: nothing that is served, packed or put into an image is among them, and none fits Linux with glibc.
  */
@@ -327,7 +327,7 @@ export function lockfileProblems(lock: unknown): string[] {
   });
 }
 
-/** Whether an entry is a binary that development alone may use, on machines other than those that the project is tested on. */
+/** True if an entry is a binary that development alone may use, on machines other than those that the project is tested on. */
 function isForeignTool({ dev, optional, os, cpu, libc }: Readonly<Record<string, unknown>>): boolean {
   if (dev !== true || optional !== true || !Array.isArray(os) || !Array.isArray(cpu)) return false;
   const isLinux = os.includes('linux') && !(Array.isArray(libc) && libc.includes('musl'));

@@ -8,7 +8,7 @@ import { expect, test } from '@jest/globals';
 const MODULE = new URL('../../packages/cli/generator/check-uws.mjs', import.meta.url).href;
 const INSTALLED = fileURLToPath(new URL('../../node_modules', import.meta.url));
 
-/** What the check throws; nothing when it finds nothing. */
+/** The error that the check throws; nothing when it finds nothing. */
 function problem(expression: string): string {
   const code = `import { checkUws, checkUwsHere } from '${MODULE}'; ${expression};`;
   const { stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8' });

@@ -6,12 +6,12 @@ import fc from 'fast-check/lib/fast-check.js';
 
 const seed = Number(process.env.ALTHING_TEST_SEED);
 const factor = Number(process.env.ALTHING_TEST_RUNS_FACTOR);
-/** What fast-check does when nobody says how often. */
+/** The runs of fast-check unless somebody sets another number. */
 const RUNS = 100;
 
 fc.configureGlobal({ seed, numRuns: Math.ceil(RUNS * factor) });
 
-// What a property asks for goes before what is set for all.
+// The settings of a property go before those for all.
 const scaled = ({ numRuns = RUNS, ...options }) => ({ ...options, numRuns: Math.ceil(numRuns * factor) });
 const assert = (property, options = {}) => fc.assert(property, scaled(options));
 

@@ -6,7 +6,7 @@ import { readdirSync, readlinkSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import PlainEnvironment from './jest-environment.mjs';
 
-/** What is closed needs some turns of the event loop until it is gone, in milliseconds. */
+/** Time in which a closed thing is gone, some turns of the event loop, in milliseconds. */
 const PATIENCE_MS = 5000;
 const LOOK_MS = 20;
 
@@ -48,7 +48,7 @@ export default class LeakEnvironment extends PlainEnvironment {
     if (left.length > 0) state.unhandledErrors.push(new Error(`the tests left behind:\n${left.join('\n')}`));
   }
 
-  /** What is there that was not there before the tests. */
+  /** Resources that were not there before the tests. */
   left() {
     const { resources, files } = this.before;
     const opened = [...openResources()].flatMap(([kind, count]) => {
@@ -66,7 +66,7 @@ export default class LeakEnvironment extends PlainEnvironment {
       const lines = new Error().stack.split('\n').slice(4);
       return (lines.find((line) => !line.includes('/base/')) ?? lines[0] ?? '').trim();
     };
-    // What packages of others leave is not ours.
+    // Resources that packages of others leave are not ours.
     const note = (timer) => {
       const armedAt = place();
       if (!armedAt.includes('node_modules')) timers.set(timer, armedAt);
@@ -102,7 +102,7 @@ async function closeIdleConnections() {
   await agent.destroy();
 }
 
-/** How many resources of each kind are open in this process. */
+/** The number of resources of each kind that are open in this process. */
 function openResources() {
   const counts = new Map();
   for (const kind of process.getActiveResourcesInfo())

@@ -1,7 +1,7 @@
 import { SEED_MAX, treeSeed } from './tree-seed.mjs';
 
 /**
- * What all random tests go by, from the environment:
+ * The settings of all random tests, from the environment:
  *
  *   ALTHING_TEST_SEED           the seed of all of them, a whole number from 1 to 2^31 - 1 (default: that of the tree, see `tree-seed.mjs`)
  *   ALTHING_TEST_RUNS_FACTOR    so many times their usual runs (default 1)

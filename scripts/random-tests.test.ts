@@ -7,7 +7,7 @@ const SEED = Number(process.env.ALTHING_TEST_SEED);
 const MODULE = new URL('../random-tests.mjs', import.meta.url).href;
 const TREE_SEED = fileURLToPath(new URL('../tree-seed.mjs', import.meta.url));
 
-/** What the tests would get in their environment, or how the setting is refused. */
+/** The environment that the tests would get, or the error about the setting. */
 function settingsOf(environment: Record<string, string>): unknown {
   const code = `import { randomTests } from '${MODULE}'; console.log(JSON.stringify(randomTests(process.env)))`;
   const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', code], {

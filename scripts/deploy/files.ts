@@ -43,7 +43,7 @@ export function yamlOf(path: string): unknown[] {
   return parseYaml(textOf(path), path);
 }
 
-/** What a program said and how it ended. */
+/** The output of a program, and its exit code. */
 export interface Run {
   readonly code: number | null;
   readonly stdout: string;

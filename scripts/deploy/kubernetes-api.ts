@@ -37,7 +37,7 @@ export function parseApi(text: string): Api {
   return api;
 }
 
-/** What is wrong with an object of Kubernetes, one line each. */
+/** Problems of an object of Kubernetes, one line each. */
 export function objectProblems(api: Api, value: unknown): string[] {
   if (!isRecord(value)) return ['not an object'];
   const { apiVersion, kind } = value;
@@ -120,7 +120,7 @@ function requireTypes(api: Api, name: string, kind: Kind): void {
   }
 }
 
-/** Whether a value is an object with string keys. */
+/** True if a value is an object with string keys. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

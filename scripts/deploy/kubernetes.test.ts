@@ -89,7 +89,7 @@ describe.each([['base', basePath('base')], ...overlays.map((name) => [name, base
             variables.find((each) => at(each, 'name') === wanted),
             'value',
           );
-        // What is run in a pod finds its node, under a name of the certificate.
+        // A command in a pod finds its node, under a name of the certificate.
         expect([variable('ALTHING_URL'), variable('ALTHING_TLS_CA_FILE')]).toEqual(
           isSecure ? ['https://$(POD_NAME).althing-headless:9210', '/tls/ca.crt'] : [undefined, undefined],
         );
@@ -339,7 +339,7 @@ function basePath(folder: string): string {
   return `deploy/kubernetes/${folder}`;
 }
 
-/** What kustomize makes of a folder; nothing, and a line that tells so, where it is not installed. */
+/** The output of kustomize for a folder; nothing, and a line that tells so, where it is not installed. */
 function kustomized(folder: string): Json[] {
   const known = built.get(folder);
   if (known !== undefined) return known;
@@ -396,7 +396,7 @@ function nameOf(object: Json): string {
   return `${object.kind}/${at(object, 'metadata', 'name')}`;
 }
 
-/** What objects refer to and is not there: pods that no selector finds, services, claims, ports, mounts. */
+/** References of objects to nothing: pods that no selector finds, services, claims, ports, mounts. */
 function looseEnds(objects: readonly Json[]): string[] {
   const problems: string[] = [];
   const names = new Set(objects.map(nameOf));
@@ -458,7 +458,7 @@ function fits(labels: Json, selector: Json): boolean {
   return wanted.length > 0 && wanted.every(([label, value]) => labels[label] === value);
 }
 
-/** What the restricted level of the Pod Security standards wants and a pod lacks. */
+/** Settings that the restricted level of the Pod Security standards wants and a pod lacks. */
 function unrestricted(pod: Json): string[] {
   const problems: string[] = [];
   const must = (holds: boolean, what: string): void => void (holds || problems.push(what));
@@ -478,7 +478,7 @@ function unrestricted(pod: Json): string[] {
   return problems;
 }
 
-/** What a pod of ours lacks beyond that. */
+/** Settings beyond that which a pod of ours lacks. */
 function careless(pod: Json): string[] {
   const problems: string[] = [];
   const must = (holds: boolean, what: string): void => void (holds || problems.push(what));
@@ -509,7 +509,7 @@ function containersOf(pod: unknown): Json[] {
   return listOf(at(pod, 'containers')).map(recordOf);
 }
 
-/** What the image sets a variable to. */
+/** The value that the image gives a variable. */
 function environmentOfImage(variable: string): string | undefined {
   return new RegExp(`\\b${variable}=(\\S+)`).exec(textOf('Dockerfile'))?.[1];
 }
@@ -523,7 +523,7 @@ function environmentOf(container: Json | undefined): Record<string, string> {
   return Object.fromEntries(entries.filter(([name]) => name?.startsWith('SERVICE_')));
 }
 
-/** What lies at a path in a value; undefined where the path ends before. */
+/** The value at a path in another one; undefined where the path ends before. */
 function at(value: unknown, ...path: readonly string[]): unknown {
   return path.reduce<unknown>((inner, name) => (isRecord(inner) ? inner[name] : undefined), value);
 }

@@ -14,10 +14,10 @@ const documented = new Map(
   ]),
 );
 
-/** What Prometheus adds to every series, and what it knows by itself. */
+/** Labels that Prometheus adds to every series, and metrics it has by itself. */
 const TARGET_LABELS = ['namespace', 'instance', 'job', 'le'];
 const METRICS_OF_PROMETHEUS = ['up'];
-/** What others tell of a node: the metric, and the labels that we use. */
+/** Metrics of other exporters about a node: the metric, and the labels that we use. */
 const OTHERS: Readonly<Record<string, readonly string[]>> = {
   kube_pod_container_status_last_terminated_exitcode: ['container'],
 };

@@ -115,7 +115,7 @@ function lockfile(text: string, version: string, ours: ReadonlySet<string>): str
   return json({ ...lock, version, packages: Object.fromEntries(entries) });
 }
 
-/** What was not released yet gets the version as its heading, below an empty section for what comes. */
+/** Gives unreleased changes the version as their heading, below an empty section for later ones. */
 function changelog(text: string, version: string, date: string): string {
   const match = /^## Unreleased\n([\s\S]*?)(?=^## |(?![\s\S]))/m.exec(text);
   if (match === null) throw new ReleaseError(`${CHANGELOG} has no section "## Unreleased"`);

@@ -1,5 +1,5 @@
 /**
- * Whether the binaries of uWebSockets.js are those that this version of Althing was tested with. They come in a package that
+ * Checks that the binaries of uWebSockets.js are those that this version of Althing was tested with. They come in a package that
  * somebody else than their makers publishes, so they are held against hashes of our own; `SECURITY.md` tells where they come from.
  */
 import { createHash } from 'node:crypto';

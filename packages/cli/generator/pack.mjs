@@ -27,7 +27,7 @@ const PREBUILDS = ['linux-x64', 'linux-arm64', 'darwin-x64+arm64'];
 /** The same of `@node-rs/crc32`, of which npm installs the binary of the platform that it runs on. Without one checksums take longer. */
 const CHECKSUMS = ['linux-x64-gnu', 'linux-arm64-gnu', 'darwin-x64', 'darwin-arm64'];
 
-/** What packages have beside their code. Licences stay. */
+/** Files that packages have beside their code. Licences stay. */
 const FOLDERS = [
   '.github',
   '.husky',
@@ -75,7 +75,7 @@ function put(name) {
   }
   mkdirSync(dirname(target), { recursive: true });
   cpSync(source, coming, { recursive: true, filter: (path) => isNeeded(relative(source, path)) });
-  // What a package can do without does not come along; npm would ask a registry for it.
+  // A dependency that a package can do without does not come along; npm would ask a registry for it.
   const { optionalDependencies: _, ...manifest } = manifestOf(coming);
   // npm packs of a package only what its manifest lists.
   if (name === '@node-rs/crc32') manifest.files.push(...addChecksums(coming));
@@ -86,7 +86,7 @@ function put(name) {
   rmSync(going, { recursive: true, force: true });
 }
 
-/** Whether a file or folder of a package is needed to run it. */
+/** True if a file or folder of a package is needed to run it. */
 function isNeeded(path) {
   if (path === '') return true;
   const name = basename(path);

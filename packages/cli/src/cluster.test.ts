@@ -139,7 +139,7 @@ describe('cluster status', () => {
     const io = new FakeIo();
     expect(await cluster(io, 'status')).toBe(0);
     expect(io.output).toContain('\nlevel 1; level 2 waits for node-1, node-2\n');
-    // That is how it was set up, and no reason to tell that something is wrong.
+    // A cluster of one was set up so: no reason to tell that something is wrong.
     expect(io.output).toContain('! mind this\n');
 
     const heard = wireMap({ level: 1n, known: 2n, waits_for: [], warnings: [] });

@@ -8,7 +8,7 @@ export interface ScopeName {
   readonly path: string;
   /** The name of the collection; null for a scope that is none. */
   readonly collection: string | null;
-  /** Whether the scope is that of a node, where names of requests mean nothing. */
+  /** True if the scope is that of a node, where names of requests mean nothing. */
   readonly isNode: boolean;
 }
 

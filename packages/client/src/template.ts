@@ -85,7 +85,7 @@ function freshPrefix(parts: readonly Part[]): string {
   return prefix;
 }
 
-/** Whether a text behind a variable would become a part of its name. */
+/** True if a text behind a variable would become a part of its name. */
 function needsBlank(before: string, text: string, prefix: string): boolean {
   return WORD_START.test(text) && before.slice(before.lastIndexOf(prefix)).search(/^\w+$/) === 0;
 }

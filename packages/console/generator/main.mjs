@@ -61,7 +61,7 @@ async function make() {
   );
 }
 
-/** What `start` imports statically: with it all of that is loaded. */
+/** The files that `start` imports statically: with it all of that is loaded. */
 function startChunks({ outputs }) {
   const found = new Set();
   const visit = (path) => {

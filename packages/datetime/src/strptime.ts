@@ -25,7 +25,7 @@ interface Reading {
   month: number | undefined;
   day: number | undefined;
   hour: number;
-  /** Whether the hour is one of `%I`, to which `%p` applies. */
+  /** True if the hour is one of `%I`, to which `%p` applies. */
   isTwelveHour: boolean;
   isAfternoon: boolean;
   minute: number;

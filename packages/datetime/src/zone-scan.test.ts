@@ -7,7 +7,7 @@ const DAY = 86_400;
 
 const seconds = (text: string) => Date.parse(`${text}Z`) / 1000;
 
-/** What a reader of a zone with these changes would say. */
+/** The answers of a reader of a zone with these changes. */
 function readerOf({ starts, offsets }: OffsetChanges): (moment: number) => number {
   return (moment) => offsets[starts.filter((start) => start <= moment).length] ?? Number.NaN;
 }

@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * What the rules of grammar.ohm mean: for each rule, or case of a rule, how its value is made from the values of its
+ * The meaning of the rules of grammar.ohm: for each rule, or case of a rule, how its value is made from the values of its
  * parts. Both parsers work from this table: the generated one (emit.mjs writes each entry out as code) and the one
  * that ohm runs (ohm-parser.mjs), which the tests hold against it.
  *

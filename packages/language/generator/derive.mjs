@@ -132,7 +132,7 @@ export function createDeriver(grammarText) {
   };
 }
 
-/** How many rules an expression leads to before statements come again. @param {Map<string, Rule>} rules @param {Set<string>} breakers @param {Expr} expr */
+/** The number of rules that an expression leads to before statements come again. @param {Map<string, Rule>} rules @param {Set<string>} breakers @param {Expr} expr */
 function richness(rules, breakers, expr) {
   const seen = new Set(appliedIn(expr));
   for (const name of seen) {
@@ -143,7 +143,7 @@ function richness(rules, breakers, expr) {
   return 1 + seen.size;
 }
 
-/** How many rules a rule needs at least on top of each other. @param {Map<string, Rule>} rules */
+/** The number of rules that a rule needs at least on top of each other. @param {Map<string, Rule>} rules */
 function heightsOf(rules) {
   /** @type {Map<string, number>} */
   const heights = new Map();

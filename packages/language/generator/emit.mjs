@@ -84,7 +84,7 @@ export class Emitter {
     return known >= 0 ? known : this.expectations.push(sorted) - 1;
   }
 
-  /** Whether the rule is written out where it is applied, instead of being a method. @param {string} name */
+  /** True if the rule is written out where it is applied, instead of being a method. @param {string} name */
   isInlined(name) {
     const rule = this.facts.ruleOf(name);
     if (!rule.syntactic || this.breakers.has(name) || this.#isLevel(name) || name === this.ladder.operand)
@@ -376,7 +376,7 @@ const show = (expr) =>
   JSON.stringify(expr, (_, value) => (typeof value === 'bigint' ? String(value) : value));
 
 /**
- * What the cases of a group begin with, as far as the choice between groups needs it.
+ * The characters that the cases of a group begin with, as far as the choice between groups needs it.
  *
  * @param {Case[]} group
  * @param {number} from

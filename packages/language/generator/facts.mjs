@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * What can be known about the rules before any text is seen: with which characters an expression may begin, whether it
+ * Facts about the rules that are known before any text is seen: with which characters an expression may begin, whether it
  * may match nothing, what it expects, which rules are recursive.
  *
  * @typedef {import('./charset.mjs').CharSet} CharSet
@@ -27,7 +27,7 @@ export function factsOf(rules) {
     return rule;
   };
 
-  /** Whether the expression may match without a character. @param {Expr} expr @returns {boolean} */
+  /** True if the expression may match without a character. @param {Expr} expr @returns {boolean} */
   const nullable = (expr) => {
     switch (expr.op) {
       case 'set':
@@ -119,7 +119,7 @@ export function factsOf(rules) {
     return parts.every(nullable) && !ends ? ALL : firstOfAll(parts);
   };
 
-  /** What stands at the beginning of the parts, in the words of an error message. @param {Expr[]} parts @returns {string[]} */
+  /** The beginning of the parts, in the words of an error message. @param {Expr[]} parts @returns {string[]} */
   const expected = (parts) => {
     /** @type {Set<string>} */
     const found = new Set();
@@ -131,7 +131,7 @@ export function factsOf(rules) {
     return [...found];
   };
 
-  /** Whether an expression matches nothing only at the end of a line. @param {Expr} expr @returns {boolean} */
+  /** True if an expression matches nothing only at the end of a line. @param {Expr} expr @returns {boolean} */
   const needsLineEnd = (expr) =>
     expr.op === 'lineEnd' || (expr.op === 'alt' && expr.parts.some(needsLineEnd));
 
@@ -168,7 +168,7 @@ export function factsOf(rules) {
     }
   };
 
-  /** Whether a failure is possible. @param {Expr} expr @returns {boolean} */
+  /** True if a failure is possible. @param {Expr} expr @returns {boolean} */
   const canFail = (expr) => {
     if (expr.op === 'star' || expr.op === 'opt' || expr.op === 'closing') return false;
     if (expr.op === 'seq') return expr.parts.some(canFail);

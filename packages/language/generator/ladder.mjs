@@ -210,11 +210,11 @@ export function levelHelpers({ operators, kinds }) {
     kinds.flatMap((each, level) => (each === kind ? [`level === ${level}`] : [])).join(' || ') || 'false';
   const ops = operators.map(({ text, level }) => (kinds[level] === 'operation' ? quoted(text) : 'undefined'));
   return `
-/** How tight the operators are (0 is the loosest), and how they are called in an operation. */
+/** Precedence of the operators (0 is the loosest), and their names in an operation. */
 const LEVELS: readonly number[] = [${operators.map(({ level }) => level).join(', ')}];
 const OPS: readonly (BinaryOp | undefined)[] = [${ops.join(', ')}];
 
-/** Those of a level whose node does not name them. */
+/** The operators of a level whose node does not name them. */
 const NO_OPS: BinaryOp[] = [];
 
 /** Operands of one level of operators that wait for the last one. */

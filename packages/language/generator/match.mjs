@@ -295,7 +295,7 @@ function matchRepeated(e, place, body, targets) {
 }
 
 /**
- * How an attempt at the body of an optional or repeated expression is given up: position and values as before.
+ * Gives up an attempt at the body of an optional or repeated expression: position and values as before.
  *
  * @param {Emitter} e
  * @param {Expr} body
@@ -353,7 +353,7 @@ function look(e, place, expr, fail) {
 /** Expressions that never move `p`. */
 const STILL = new Set(['not', 'and', 'end', 'closing', 'lineEnd', 'noLineEnd']);
 
-/** Whether the parts may fail after they have moved `p`. @param {Emitter} e @param {Expr[]} parts @returns {boolean} */
+/** True if the parts may fail after they have moved `p`. @param {Emitter} e @param {Expr[]} parts @returns {boolean} */
 function moves(e, parts) {
   let moved = false;
   for (const part of parts) {

@@ -20,7 +20,7 @@ export class Values {
     this.ruleOf = ruleOf;
   }
 
-  /** Whether the value of a case is that of its only part, a rule. @param {string} label @param {Expr[]} factors */
+  /** True if the value of a case is that of its only part, a rule. @param {string} label @param {Expr[]} factors */
   isPassed(label, factors) {
     const action = this.actions[label];
     return (
@@ -58,7 +58,7 @@ export class Values {
     }
   }
 
-  /** Whether the value of a case needs its child. @param {Rule} rule @param {Case} each @param {number} index */
+  /** True if the value of a case needs its child. @param {Rule} rule @param {Case} each @param {number} index */
   wants(rule, each, index) {
     const action = this.actions[each.label];
     if (action === undefined) {
@@ -123,7 +123,7 @@ export class Values {
     return this.actions[this.ruleOf(name).base];
   }
 
-  /** Whether only the text of the rule counts. @param {Rule} rule */
+  /** True if only the text of the rule counts. @param {Rule} rule */
   isRecogniser(rule) {
     const make = this.actions[rule.base]?.make;
     return !rule.syntactic && (make === undefined || make === 'token' || make === 'leaf');

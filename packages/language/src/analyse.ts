@@ -304,7 +304,7 @@ class Walk {
     if (head !== null) this.work.push(head);
   }
 
-  /** Whether a method on it can't reach stored values, as far as the text tells. */
+  /** True if a method on it can't reach stored values, as far as the text tells. */
   private isDirect(receiver: Node): boolean {
     let node = receiver;
     while (node.kind === 'paren') node = node.body;

@@ -7,11 +7,11 @@ export type ChangeScopes = 'none' | 'collection' | 'thingsdb' | 'both';
 /** The meaning of a call of a built-in function or method for the analysis. */
 export interface CallRule {
   readonly changes: ChangeScopes;
-  /** Whether an `nse` earlier in the text stops it from counting as a change. */
+  /** True if an `nse` earlier in the text stops it from counting as a change. */
   readonly nse: boolean;
   /** Methods: no change if the receiver is direct (a variable, a literal, a call of a function, ...). */
   readonly unlessDirect: boolean;
-  /** Whether the call, as such, neither reads nor changes stored state. */
+  /** True if the call, as such, neither reads nor changes stored state. */
   readonly pure: boolean;
   /**
    * `nse`: text behind it counts as no change, as far as `nse` in the rules of that says. `later`: a closure that is written as its
@@ -46,7 +46,7 @@ export interface ClosureChanges {
 }
 
 export interface Analysis {
-  /** Whether the query as a whole is a change. Closures given to `future`, `then` and `else` do not count. */
+  /** The kind of change that the query as a whole is. Closures given to `future`, `then` and `else` do not count. */
   readonly changes: Changes;
   /** Every closure literal in the text. */
   readonly closures: ReadonlyMap<Closure, ClosureChanges>;
@@ -55,6 +55,6 @@ export interface Analysis {
    * known as pure, no type or enum, no variable that could turn out to be a procedure, a module or a constant.
    */
   readonly usesState: boolean;
-  /** Whether a function is called in it, wherever, whose role is `local`. */
+  /** True if a function is called in it, wherever, whose role is `local`. */
   readonly isLocal: boolean;
 }

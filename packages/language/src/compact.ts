@@ -24,7 +24,7 @@ export function compactClosure(closure: Closure, source: string): string {
   let previous: Token = { text: '', isWord: false, afterDot: false };
   let at = closure.start;
   let isSpaced = false;
-  // Whether the next line feed must stay.
+  // True if the next line feed must stay.
   let needsLine = false;
 
   const emit = (text: string, isVerbatim: boolean): void => {
@@ -71,7 +71,7 @@ const BLANK = /^(?:\s|\/\/|\/\*)/;
 /** The last piece of a number, or a number that is a word: a dot behind it must not touch it. */
 const NUMBER_END = /^(?:\d\w*|inf|nan)$/;
 
-/** Whether white space between two tokens must leave a blank. */
+/** True if white space between two tokens must leave a blank. */
 function needsBlank(previous: Token, text: string, isWord: boolean): boolean {
   if (previous.isWord && isWord) return true;
   if (previous.isWord && !previous.afterDot) {

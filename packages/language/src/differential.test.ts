@@ -17,7 +17,7 @@ import { createRandom, mutated } from './testing/random.js';
 const grammarText = readFileSync(GRAMMAR, 'utf8');
 const ohmParse = createOhmParser(grammarText, { ...build, ...literals });
 
-/** What is different between the two parsers, or null. */
+/** The difference between the two parsers, or null. */
 function disagreement(text: string): string | null {
   const [ohm, ours] = [outcomeOf(() => ohmParse(text)), outcomeOf(() => oursOf(text))];
   if (typeof ohm === 'string' || typeof ours === 'string') {

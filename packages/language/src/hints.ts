@@ -27,7 +27,7 @@ const WINDOW = 200;
 
 /** All conditions that are given must hold. */
 interface Hint {
-  /** Whether the place is one where an operand could begin. */
+  /** True if the place is one where an operand could begin. */
   readonly operand?: boolean;
   readonly expects?: string;
   /** The text from the place on. */

@@ -159,7 +159,7 @@ describe('texts that do not fit are refused in linear time', () => {
   });
 });
 
-/** How many calls of a small function the stack has room for. */
+/** The number of calls of a small function that the stack has room for. */
 function stackLeft(): number {
   let calls = 0;
   const call = (): void => {

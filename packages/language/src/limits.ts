@@ -4,7 +4,7 @@ import { type LanguageError, syntaxError } from './error.js';
 /** Longest name, in characters. */
 export const NAME_LENGTH_MAX = 255;
 
-/** How many statements may stand inside each other, around the innermost. */
+/** The number of statements that may stand inside each other, around the innermost. */
 export const NESTING_MAX = 500;
 
 /** The syntax_err for one more. `start` is where the innermost statement begins. */

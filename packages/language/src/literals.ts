@@ -17,7 +17,7 @@ export function toName(text: string, start: number): string {
   return text;
 }
 
-/** Whether a link guards its left side: `..`. */
+/** True if a link guards its left side: `..`. */
 export function isOptional(text: string): boolean {
   return text.length === 2;
 }

@@ -3343,11 +3343,11 @@ export class GeneratedParser {
 /** The lengths of the operators. */
 const WIDTHS: readonly number[] = [2, 2, 2, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1];
 
-/** How tight the operators are (0 is the loosest), and how they are called in an operation. */
+/** Precedence of the operators (0 is the loosest), and their names in an operation. */
 const LEVELS: readonly number[] = [0, 1, 2, 2, 2, 2, 6, 6, 2, 2, 3, 4, 5, 7, 7, 8, 8, 8];
 const OPS: readonly (BinaryOp | undefined)[] = [undefined, undefined, '==', '!=', '<=', '>=', '<<', '>>', '<', '>', '|', '^', '&', '+', '-', '%', '*', '/'];
 
-/** Those of a level whose node does not name them. */
+/** The operators of a level whose node does not name them. */
 const NO_OPS: BinaryOp[] = [];
 
 /** Operands of one level of operators that wait for the last one. */

@@ -47,7 +47,7 @@ type Literal = Extract<
   { readonly kind: 'nil' | 'bool' | 'int' | 'float' | 'str' | 'template' | 'regex' }
 >;
 
-/** How a tree is printed. */
+/** Options of printing. */
 interface Style {
   /** The text of a literal; null for a template, whose parts are printed each. */
   readonly literal: (node: Literal) => string | null;
@@ -170,7 +170,7 @@ function partsOf(node: Node, style: Style): Item[] {
   }
 }
 
-/** Whether the text of a node begins with a digit: a number does, and a chain with one in front. */
+/** True if the text of a node begins with a digit: a number does, and a chain with one in front. */
 function beginsWithDigit(node: Node, style: Style): boolean {
   let first: Node | null = node;
   while (first?.kind === 'chain') first = first.head;

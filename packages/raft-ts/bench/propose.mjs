@@ -84,7 +84,7 @@ function compact(node, log) {
   node.compacted(appliedIndex - 10);
 }
 
-/** What a tick of a thousand leaders costs, awake and silent. */
+/** The cost of a tick of a thousand leaders, awake and silent. */
 function idle(groups) {
   const clusters = Array.from({ length: groups }, () => {
     const cluster = start(3);

@@ -1,5 +1,5 @@
 /**
- * Whether a message can come from a sound node. Peers are authenticated, but they may be damaged, or of
+ * Checks that a message can come from a sound node. Peers are authenticated, but they may be damaged, or of
  * another build: what they say is checked before any of it is believed.
  */
 import { isCount, isNodeId } from './assert.js';

@@ -47,7 +47,7 @@ describe('codec', () => {
       fc.property(fc.oneof(fc.uint8Array({ maxLength: 200 }), mutated), (bytes) => {
         try {
           const decoded = decodeMessage(bytes);
-          // What was understood can be said again.
+          // A message that was understood can be written again.
           expect(decodeMessage(encodeMessage(decoded))).toEqual(decoded);
         } catch (error) {
           if (!(error instanceof CodecError)) throw error;

@@ -68,7 +68,7 @@ export interface RaftConfig extends Partial<RaftOptions> {
   /** Reads by lease; off by default. */
   readonly lease?: LeaseOptions;
   /**
-   * Whether entries for a member may be handed out now: the way there may be crowded, which only the host
+   * True if entries for a member may be handed out now: the way there may be crowded, which only the host
    * knows. What was held back leaves with `roomFor`, or when the member is heard of. Without it they always
    * may.
    */

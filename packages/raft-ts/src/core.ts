@@ -79,9 +79,9 @@ export class Core {
   readonly writes = new WritesInFlight();
   /** Called with every transition, if anybody listens. */
   readonly trace: ((event: TraceEvent) => void) | undefined;
-  /** Whether the host would send entries to a member now. */
+  /** True if the host would send entries to a member now. */
   readonly hasRoom: (to: NodeId) => boolean;
-  /** Whether the host will ask for notices a moment later. */
+  /** True if the host will ask for notices a moment later. */
   readonly holdsNotice: () => boolean;
 
   role: Role = 'follower';
@@ -223,7 +223,7 @@ export class Core {
   }
 
   /**
-   * Whether this node may campaign: it votes, holds what it promised, and its state machine is not being
+   * True if this node may campaign: it votes, holds what it promised, and its state machine is not being
    * replaced.
    */
   get isPromotable(): boolean {
@@ -233,7 +233,7 @@ export class Core {
     return this.log.installing === 0 && isWhole && !this.isDiskStalled;
   }
 
-  /** Whether the oldest write has been under way for too long. */
+  /** True if the oldest write has been under way for too long. */
   get isDiskStalled(): boolean {
     const { diskStallTicks } = this.settings;
     return diskStallTicks > 0 && this.now - this.writes.oldestTick(this.now) > diskStallTicks;

@@ -75,7 +75,7 @@ export function onTimeoutNow(core: Core, message: TimeoutNow): StepResult {
   return campaign(core, 'transfer') ? OK : core.ignored(message, 'not_promotable');
 }
 
-/** Whether this node hears a leader, so that it helps nobody else to become one. `from` asks for a vote. */
+/** True if this node hears a leader, so that it helps nobody else to become one. `from` asks for a vote. */
 export function hearsLeader(core: Core, from: NodeId): boolean {
   if (!core.settings.checkQuorum) return false;
   if (core.role === 'leader' || core.now < core.mutedUntil) return true;

@@ -60,7 +60,7 @@ export class Lease {
     this.sentRounds.splice(0, count);
   }
 
-  /** Whether no other leader can exist now. */
+  /** True if no other leader can exist now. */
   holds(): boolean {
     return !this.over && this.clock_ms() < this.until_ms;
   }

@@ -147,7 +147,7 @@ export class RaftLog {
     return this.changes[0] ?? 0;
   }
 
-  /** Whether a membership change is committed and not yet taken by {@link shiftChange}. */
+  /** True if a membership change is committed and not yet taken by {@link shiftChange}. */
   get hasCommittedChange(): boolean {
     return this.changes.length > 0 && this.changes[0]! <= this.commitIndex;
   }
@@ -168,13 +168,13 @@ export class RaftLog {
     return index >= this.tailFirst ? this.tailEntry(index).hash : this.view.hash(index);
   }
 
-  /** Whether the log has an entry with this index and term. */
+  /** True if the log has an entry with this index and term. */
   matches(index: Index, term: Term): boolean {
     return this.termAt(index) === term;
   }
 
   /**
-   * Whether a log that ends with (`index`, `term`) holds at least as much as this one (Raft paper, section
+   * True if a log that ends with (`index`, `term`) holds at least as much as this one (Raft paper, section
    * 5.4.1).
    */
   isUpToDate(index: Index, term: Term): boolean {
@@ -294,7 +294,7 @@ export class RaftLog {
     if (index > this.stableIndex) this.stableIndex = index;
   }
 
-  /** Whether there are committed entries to apply, up to `limit`. */
+  /** True if there are committed entries to apply, up to `limit`. */
   hasCommitted(maxBytes: number, limit: Index): boolean {
     if (this.installingIndex !== 0 || this.beingApplied.bytes >= maxBytes) return false;
     return this.applyingIndex < Math.min(this.commitIndex, this.stableIndex, limit);

@@ -150,7 +150,7 @@ describe('membership changes', () => {
 });
 
 /**
- * Whether every quorum of the one and every quorum of the other have a node in common, by trying all of them.
+ * True if every quorum of the one and every quorum of the other have a node in common, by trying all of them.
  */
 function quorumsMeet(before: Membership, after: Membership): boolean {
   const all = [...new Set([...membersOf(before), ...membersOf(after)])];

@@ -68,27 +68,27 @@ export function membershipOf(voters: readonly NodeId[], learners: readonly NodeI
   return { ...NO_MEMBERS, voters: ascending(voters), learners: ascending(learners) };
 }
 
-/** Whether two configurations are in force, and both have to agree. */
+/** True if two configurations are in force, and both have to agree. */
 export function isJoint(membership: Membership): boolean {
   return membership.outgoing.length > 0;
 }
 
-/** Whether `node` votes: in either half of a joint configuration. */
+/** True if `node` votes: in either half of a joint configuration. */
 export function isVoter(membership: Membership, node: NodeId): boolean {
   return membership.voters.includes(node) || membership.outgoing.includes(node);
 }
 
-/** Whether a node is sent everything, and does not count. */
+/** True if a node is sent everything, and does not count. */
 export function isLearner(membership: Membership, node: NodeId): boolean {
   return membership.learners.includes(node);
 }
 
-/** Whether a node belongs to the group, as a voter or as a learner. */
+/** True if a node belongs to the group, as a voter or as a learner. */
 export function isMember(membership: Membership, node: NodeId): boolean {
   return isVoter(membership, node) || isLearner(membership, node);
 }
 
-/** Whether a node was a member once. Its id is never used again. */
+/** True if a node was a member once. Its id is never used again. */
 export function isRemoved(membership: Membership, node: NodeId): boolean {
   return membership.removed.includes(node);
 }
@@ -98,7 +98,7 @@ export function membersOf(membership: Membership): NodeId[] {
   return ascending([...new Set([...membership.voters, ...membership.outgoing, ...membership.learners])]);
 }
 
-/** Whether untrusted data is a membership that could have come about. */
+/** True if untrusted data is a membership that could have come about. */
 export function isValidMembership(membership: Membership): boolean {
   const { voters, outgoing, learners, learnersNext, promote, removed } = membership;
   const lists = [voters, outgoing, learners, learnersNext, promote, removed];

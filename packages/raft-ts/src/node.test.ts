@@ -333,7 +333,7 @@ describe('a follower', () => {
     expect([node.status().lastIndex, node.commitIndex]).toEqual([10, 10]);
 
     // The write completes only now, and entries follow that take the places of those behind the snapshot.
-    // What it tells the leader of before, in its term, that one can't use any more.
+    // The former leader can't use any more what it is told in its own term.
     const answersOf = (messages: readonly Message[]): number[] =>
       messages.flatMap((message) =>
         message.kind === 'appendResponse' && message.term === 3 && !message.rejected ? [message.index] : [],

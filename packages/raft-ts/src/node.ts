@@ -68,7 +68,7 @@ export class RaftNode {
     return this.core.leader;
   }
 
-  /** Whether the group is silent. */
+  /** True if the group is silent. */
   get quiesced(): boolean {
     return this.core.quiesced;
   }
@@ -107,7 +107,7 @@ export class RaftNode {
   }
 
   /**
-   * Whether this node leads and would take one more small proposal: no transfer is under way, and not too
+   * True if this node leads and would take one more small proposal: no transfer is under way, and not too
    * much is pending.
    */
   get takesProposals(): boolean {
@@ -148,7 +148,7 @@ export class RaftNode {
     return this.core.lostTail;
   }
 
-  /** Whether `ready()` has anything to say. */
+  /** True if `ready()` has anything to say. */
   hasReady(): boolean {
     return hasReady(this.core, this.announcer);
   }
@@ -216,7 +216,7 @@ export class RaftNode {
     reportSnapshot(this.core, node, arrived);
   }
 
-  /** Whether the group could fall silent while the host can't reach some nodes. */
+  /** True if the group could fall silent while the host can't reach some nodes. */
   canQuiesce(away: ReadonlySet<NodeId> = NOBODY): boolean {
     return canQuiesce(this.core, away);
   }

@@ -161,7 +161,7 @@ async function tryAppend(ports: readonly number[], id: number, text: string): Pr
   return response?.status === 200 ? text : null;
 }
 
-/** What a node reads, once it answers. */
+/** The text that a node reads, once it answers. */
 async function readAt(ports: readonly number[], id: number): Promise<unknown> {
   for (;;) {
     const response = await ask(ports, id, {});

@@ -130,7 +130,7 @@ export class Progress {
     this.sentCommit = 0;
   }
 
-  /** Whether nothing may be sent now. */
+  /** True if nothing may be sent now. */
   get blocked(): boolean {
     return this.state === 'snapshot' || (this.state === 'probe' && this.paused);
   }

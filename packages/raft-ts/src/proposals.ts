@@ -49,7 +49,7 @@ export function onProposeMessage(core: Core, message: Propose): StepResult {
   return result.status === 'accepted' ? OK : core.ignored(message, 'proposal_dropped');
 }
 
-/** Whether this node leads and would take one more small proposal. */
+/** True if this node leads and would take one more small proposal. */
 export function takesProposals(core: Core): boolean {
   return core.role === 'leader' && refusalOfLeader(core, 1, ENTRY_OVERHEAD_BYTES) === null;
 }

@@ -36,7 +36,7 @@ function isCurrent({ log, now, settings }: Core, peer: Progress): boolean {
   return hasAll && peer.window.count === 0 && now - peer.lastActive < settings.electionTicks;
 }
 
-/** Whether those that are not away are a quorum. */
+/** True if those that are not away are a quorum. */
 function isQuorum({ tracker }: Core, away: ReadonlySet<NodeId>): boolean {
   return tracker.quorumOf(({ id }) => (away.has(id) ? 0 : 1)) === 1;
 }

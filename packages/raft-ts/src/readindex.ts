@@ -5,7 +5,7 @@ import type { ReadIndexRequest, ReadIndexResponse } from './messages.js';
 import { wake } from './quiescence.js';
 import { NO_NODE, type NodeId } from './types.js';
 
-/** Whether a read waits now. `dropped`: ask again, when there is a leader or less to do. */
+/** The answer to a request for a read. `dropped`: ask again, when there is a leader or less to do. */
 export type ReadIndexResult =
   /** The outcome comes with `ready().reads`. */
   | { readonly status: 'accepted' }
@@ -47,7 +47,7 @@ export function onReadIndexResponse(core: Core, message: ReadIndexResponse): Ste
   return OK;
 }
 
-/** Whether reads wait for something that can be done now. */
+/** True if reads wait for something that can be done now. */
 export function hasReadsToStart(core: Core): boolean {
   if (core.role === 'leader') return core.reads.hasConfirmable && (!core.reads.underWay || !needsRound(core));
   return core.forwarded.canAsk && core.leader !== NO_NODE;
@@ -92,7 +92,7 @@ function readableIndex({ log, termStart }: Core): number {
 }
 
 /**
- * Whether a follower's question is confirmation enough: it was in this term when it asked, later than its
+ * True if a follower's question is confirmation enough: it was in this term when it asked, later than its
  * reads came in, so where it and this node are a quorum no other node can have led in a later term before.
  */
 function isConfirmedBy({ tracker }: Core, asker: NodeId): boolean {

@@ -63,7 +63,7 @@ export class LeaderReads {
     return this.lastRound;
   }
 
-  /** Whether a round is under way. */
+  /** True if a round is under way. */
   get underWay(): boolean {
     return this.lastRound > this.confirmedRound;
   }
@@ -82,7 +82,7 @@ export class LeaderReads {
     }
   }
 
-  /** Whether reads wait that a round could confirm. */
+  /** True if reads wait that a round could confirm. */
   get hasConfirmable(): boolean {
     return this.queue.length > 0 && this.queue[0]!.index > 0;
   }
@@ -164,7 +164,7 @@ export class ForwardedReads {
     return this.queue;
   }
 
-  /** Whether the next question may go out. */
+  /** True if the next question may go out. */
   get canAsk(): boolean {
     return this.underWay.length === 0 && this.queue.length > 0;
   }
@@ -183,7 +183,7 @@ export class ForwardedReads {
     return this.lastId;
   }
 
-  /** Whether the question under way has been unanswered for `ticks`. */
+  /** True if the question under way has been unanswered for `ticks`. */
   isOverdue(now: number, ticks: number): boolean {
     return this.underWay.length > 0 && now - this.lastAskedTick >= ticks;
   }

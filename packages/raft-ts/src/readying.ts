@@ -71,7 +71,7 @@ export class Announcer {
   }
 }
 
-/** Whether `takeReady` would give anything. */
+/** True if `takeReady` would give anything. */
 export function hasReady(core: Core, announcer: Announcer): boolean {
   if (core.outbox.length > 0 || core.readResults.length > 0 || core.membershipChanged) return true;
   if (core.flushDue && core.role === 'leader') return true;

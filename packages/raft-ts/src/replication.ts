@@ -27,7 +27,7 @@ export function roomFor(core: Core, node: NodeId): void {
  * Sends one append: entries if there are any and window and host have room, else an empty one if `force` asks
  * for it or the member does not know the commit index. Whether it sent entries and could go on.
  *
- * That something is committed is told at once when nothing else is under way. Otherwise it goes along with the
+ * A new commit index is told at once when nothing else is under way. Otherwise it goes along with the
  * next append, or is told when that is committed, too: under load a message of its own in each round would cost
  * both sides about as much as the entries. Should neither come soon, the next heartbeat tells.
  */
@@ -236,7 +236,7 @@ function countKnown({ log }: Core, entries: readonly Entry[]): number {
   return known;
 }
 
-/** Whether the last entry that an append and the committed part of the log have in common is the same. */
+/** True if the last entry that an append and the committed part of the log have in common is the same. */
 function agreesWithCommitted({ log }: Core, { prevIndex, entries }: Append): boolean {
   const last = Math.min(prevIndex + entries.length, log.commit);
   if (last <= prevIndex || last < log.first) return true;

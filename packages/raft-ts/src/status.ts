@@ -14,7 +14,7 @@ export interface PeerStatus {
   readonly match: Index;
   /** The index of the entry that it is sent next. */
   readonly next: Index;
-  /** Whether nothing more is sent until it answers. */
+  /** True if nothing more is sent until it answers. */
   readonly paused: boolean;
   /** Index of the snapshot that it is being sent, or 0. */
   readonly pendingSnapshot: Index;
@@ -40,7 +40,7 @@ export interface Status {
   readonly vote: NodeId;
   /** The leader as far as it is known, or 0. */
   readonly leader: NodeId;
-  /** Whether the group is silent. */
+  /** True if the group is silent. */
   readonly quiesced: boolean;
   /** The node lost entries that it had promised, and neither votes nor counts before it has them again. */
   readonly recovering: boolean;

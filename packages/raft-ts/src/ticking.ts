@@ -41,7 +41,7 @@ function tickFollower(core: Core): void {
   if (core.electionElapsed >= core.electionTimeout) campaign(core, 'timeout');
 }
 
-/** Whether a quorum was heard of within the last election timeout. */
+/** True if a quorum was heard of within the last election timeout. */
 function hasActiveQuorum(core: Core): boolean {
   const self = core.tracker.progressOf(core.id);
   assert(self !== undefined, 'A leader is a member');

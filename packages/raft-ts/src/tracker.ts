@@ -43,7 +43,7 @@ export class Tracker {
     return this.others;
   }
 
-  /** Whether this node is the only one that decides anything. */
+  /** True if this node is the only one that decides anything. */
   get isAlone(): boolean {
     return this.outgoing.length === 0 && this.incoming.length === 1 && this.incoming[0]!.id === this.self;
   }
@@ -88,7 +88,7 @@ export class Tracker {
     return others.slice(0, majority(this.incoming.length) - 1);
   }
 
-  /** Whether this node and another one are a quorum together. */
+  /** True if this node and another one are a quorum together. */
   isQuorumWith(node: NodeId): boolean {
     return this.quorumOf(({ id }) => (id === this.self || id === node ? 1 : 0)) === 1;
   }

@@ -5,7 +5,7 @@ import { wake } from './quiescence.js';
 import { endTransfer } from './roles.js';
 import type { NodeId } from './types.js';
 
-/** Whether a leadership transfer is under way. */
+/** The answer to a request for a leadership transfer. */
 export type TransferResult =
   /** Under way; proposals are refused until it is over, at most one election timeout. */
   | { readonly status: 'accepted' }

@@ -30,7 +30,7 @@ export function propertyTable(
 }
 
 /**
- * Whether `[:name:]`, `[.name.]` or `[=name=]` begins here; the reader stands at the bracket. Gives the position of
+ * Looks if `[:name:]`, `[.name.]` or `[=name=]` begins here; the reader stands at the bracket. Gives the position of
  * the closing mark (relative to the reader), or 0.
  */
 export function posixEnd(reader: PatternReader): number {

@@ -28,7 +28,7 @@ type Repeat = Extract<Node, { kind: 'repeat' }>;
 class Compiler {
   readonly #pattern: Pattern;
   readonly #memoAfter: number;
-  /** Whether to place marks. With back references, what was tried before does not tell enough. */
+  /** True if to place marks. With back references, what was tried before does not tell enough. */
   readonly #memoise: boolean;
   readonly #code: number[] = [];
   readonly #sets: CharSet[] = [];

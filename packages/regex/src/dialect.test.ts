@@ -412,7 +412,7 @@ describe('what is refused', () => {
     ['(?<=\\X)x', 0],
     ['(?<=(a)|\\1\\R)x', 0],
     ['(?=a\\K)b', 4],
-    // What this language leaves out.
+    // Features that this language leaves out.
     ['(?R)', 0],
     ['(?1)(a)', 0],
     ['(?-1)(a)', 0],

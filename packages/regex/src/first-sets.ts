@@ -4,9 +4,9 @@ import { FIRST_END, FIRST_HIGH, FIRST_SET_SIZE, Op, type Program, RUN_SIZE } fro
 export interface First {
   /** Characters, anything higher, the end; as described at FIRST_SET_SIZE. */
   readonly allowed: Uint8Array;
-  /** Whether the path can get to the end of the program (or of an atomic group or assertion), whatever comes next. */
+  /** True if the path can get to the end of the program (or of an atomic group or assertion), whatever comes next. */
   readonly matches: boolean;
-  /** Whether it was not possible to say; `allowed` is then to be ignored. */
+  /** True if it was not possible to say; `allowed` is then to be ignored. */
   readonly unknown: boolean;
 }
 

@@ -69,7 +69,7 @@ enum Kind {
   HangulLVT,
 }
 
-/** Whether there is no boundary between two neighbours, for the rules that need to know only these two. */
+/** True if there is no boundary between two neighbours, for the rules that need to know only these two. */
 function continues(kind: Kind, next: Kind, before: number, code: number): boolean {
   if (before === 0x0d && code === 0x0a) return true;
   if (kind === Kind.Control || next === Kind.Control) return false;

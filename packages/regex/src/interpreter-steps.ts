@@ -150,7 +150,7 @@ export function referenceSize(
   return ~0;
 }
 
-/** How many characters at a position are those of the text of an instruction, up to the first one that differs. */
+/** The number of characters at a position that are those of the text of an instruction, up to the first one that differs. */
 export function sameCount(subject: Subject, code: Int32Array, pc: number, position: number): number {
   const { text, codes } = subject;
   const count = code[pc + 1]!;

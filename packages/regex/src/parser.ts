@@ -91,7 +91,7 @@ class Parser {
   #parseSequence(): Node {
     const reader = this.#reader;
     const items: Node[] = [];
-    /** Whether a quantifier may follow. */
+    /** True if a quantifier may follow. */
     let repeatable = false;
     for (;;) {
       this.#skipIgnored();
@@ -241,7 +241,7 @@ class Parser {
     }
   }
 
-  /** Whether the brace that comes next is not the start of a quantifier. */
+  /** True if the brace that comes next is not the start of a quantifier. */
   #bracesAreText(): boolean {
     const start = this.#reader.position;
     const isText = readBraces(this.#reader) === null;

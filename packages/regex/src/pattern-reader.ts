@@ -32,7 +32,7 @@ export class PatternReader {
     return this.#codes[this.position++] ?? -1;
   }
 
-  /** Whether the given ASCII text comes next. */
+  /** True if the given ASCII text comes next. */
   sees(text: string): boolean {
     for (let i = 0; i < text.length; i++) if (this.peek(i) !== text.charCodeAt(i)) return false;
     return true;

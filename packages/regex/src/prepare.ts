@@ -116,7 +116,7 @@ function fillIn(program: Program, tables: Uint8Array, firsts: FirstSets): void {
 }
 
 /**
- * Whether nothing that follows can begin with a character of the set. Then a greedy run never needs to give anything
+ * True if nothing that follows can begin with a character of the set. Then a greedy run never needs to give anything
  * back: what follows would find such a character. (Nor does it where the match simply ends.)
  */
 function isDisjoint({ sets }: Program, tables: Uint8Array, set: number, first: First): boolean {

@@ -11,7 +11,7 @@ export interface Program {
   readonly marks: number;
   /** Instructions after which a search begins to use a memo. */
   readonly memoAfter: number;
-  /** Whether `\G` occurs; what fails then depends on where the search began. */
+  /** True if `\G` occurs; what fails then depends on where the search began. */
   readonly usesSearchStart: boolean;
   /** The fewest characters of a match. */
   readonly minLength: number;

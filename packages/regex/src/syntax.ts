@@ -7,7 +7,7 @@ export interface Pattern {
   readonly groupCount: number;
   /** Groups by name; several only under the inline flag J. */
   readonly groupsByName: ReadonlyMap<string, readonly number[]>;
-  /** Whether a back reference occurs; what matches then depends on what was matched before. */
+  /** True if a back reference occurs; what matches then depends on what was matched before. */
   readonly hasReferences: boolean;
   /** Groups that are referred to from inside themselves. */
   readonly selfReferenced: ReadonlySet<number>;

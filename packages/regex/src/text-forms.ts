@@ -88,7 +88,7 @@ function isUrlCode(code: number): boolean {
   return isAlphanumeric(code) || URL_MARKS.includes(String.fromCharCode(code));
 }
 
-/** Whether a hyphen or white space. */
+/** True for a hyphen or white space. */
 function isTelSeparator(code: number): boolean {
   return code === 0x2d || code === 0x20 || (code >= 0x09 && code <= 0x0d);
 }

@@ -5,7 +5,7 @@ import type { IntsAs } from '../values/from-wire.js';
 /** Credentials: a token, or a user with a password. */
 export type Credentials = { readonly token: string } | { readonly user: string; readonly password: string };
 
-/** How one call is carried out; `with` of a collection sets it for all calls of what it returns. */
+/** Options of one call; `with` of a collection sets them for all calls of what it returns. */
 export interface CallOptions {
   /** Gives calls up: they fail with {@link AbortError}. */
   readonly signal?: AbortSignal | undefined;
@@ -42,15 +42,15 @@ export interface CallOptions {
 
 /** Options of the calls of a scope. */
 export interface ScopeOptions extends CallOptions {
-  /** Whether calls are only tried out, see `DryRun`; with `explain` the answer tells what each statement took. Default false. */
+  /** True if calls are only tried out, see `DryRun`; with `explain` the answer tells what each statement took. Default false. */
   readonly dryRun?: boolean | 'explain';
 }
 
-/** How `$login` logs in. */
+/** Options of `$login`. */
 export interface LoginOptions extends Pick<CallOptions, 'signal' | 'timeoutMs'> {
-  /** Whether nothing that is asked with the session may change anything, whatever the user may do. Default false. */
+  /** True if nothing that is asked with the session may change anything, whatever the user may do. Default false. */
   readonly readOnly?: boolean | undefined;
-  /** Whether `$close` ends the session. Default true; false where its token is kept for another client. */
+  /** True if `$close` ends the session. Default true; false where its token is kept for another client. */
   readonly endsOnClose?: boolean | undefined;
 }
 
@@ -104,7 +104,7 @@ export interface HookAttempt {
   readonly failure: string | null;
 }
 
-/** How a call ended. */
+/** The end of a call. */
 export interface HookAnswer {
   readonly durationMs: number;
   readonly attempts: number;
@@ -134,7 +134,7 @@ export interface Hooks {
   readonly answer?: (call: HookCall, answer: HookAnswer) => void;
 }
 
-/** How to connect. */
+/** Options of a connection. */
 export interface ConnectOptions extends CallOptions {
   readonly token?: string | undefined;
   readonly user?: string | undefined;
@@ -147,7 +147,7 @@ export interface ConnectOptions extends CallOptions {
    * `nativePort` of the same hosts, over TLS where the URL says https; Node.js alone.
    */
   readonly transport?: 'http' | 'websocket' | 'tcp' | undefined;
-  /** How events of rooms travel. Default: `websocket` where there is a global `WebSocket` (browsers, Node.js 22), else `tcp`. */
+  /** The transport of events of rooms. Default: `websocket` where there is a global `WebSocket` (browsers, Node.js 22), else `tcp`. */
   readonly rooms?: 'websocket' | 'tcp' | undefined;
   /** The port of the native protocol (`listen_client_port`), or what gives it for each URL. Default 9200. */
   readonly nativePort?: number | ((url: URL) => number) | undefined;

@@ -48,9 +48,9 @@ export type ProcedureCalls<Procs> = {
 export interface DryRun<T> {
   /** The result that the call would have. Ids of things and keys of tokens that it made are good for nothing. */
   readonly result: T;
-  /** How many of what it would change, by category, such as `things_removed`: those that are not 0. */
+  /** Numbers of what it would change, by category, such as `things_removed`: those that are not 0. */
   readonly changes: Readonly<Record<string, number>>;
-  /** How many futures it would start; nothing for none. They were not. */
+  /** The number of futures it would start, which were not started; nothing for none. */
   readonly futures?: number;
   /** The cost of the call, where `dryRun` is `explain`. */
   readonly explain?: Explanation;
@@ -63,7 +63,7 @@ export interface CodeUsage {
   readonly ms: number;
   /** Work, in the units that limits of time go by: calls, rounds of loops, and what built-in functions count. */
   readonly steps: number;
-  /** How often a thing was looked into that was in memory, and how many were read from disk. */
+  /** Number of looks into things in memory, and of things read from disk. */
   readonly from_memory: number;
   readonly from_disk: number;
   /** Records that were read from disk: those of things, and pages of what is large. */
@@ -78,7 +78,7 @@ export interface Explanation extends CodeUsage {
   readonly packing: CodeUsage;
   /** The costliest first; nothing for a user who may not read the sources of procedures. */
   readonly statements?: readonly ExplainedStatement[];
-  /** How many statements are not among them; nothing for none. */
+  /** The number of statements that are not among them; nothing for none. */
   readonly left_off?: number;
 }
 

@@ -11,7 +11,7 @@ export interface ChangeLine {
   readonly value: ReadonlyMap<string, WireValue>;
   /** The position behind it. */
   readonly at: string;
-  /** Whether it tells of nothing but the position. */
+  /** True if it tells of nothing but the position. */
   readonly isAlive: boolean;
 }
 
@@ -72,7 +72,7 @@ export async function* changeLines(options: LinesOptions): AsyncGenerator<Change
   }
 }
 
-/** Whether another node may do what one could not: it is gone, or can not do it now. */
+/** True if another node may do what one could not: it is gone, or can not do it now. */
 function isPassing(error: unknown): error is AlthingError {
   if (error instanceof QueryError) return error.code === NODE_ERR || error.outcome === 'unknown';
   return error instanceof Error && 'outcome' in error;

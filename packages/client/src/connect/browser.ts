@@ -1,4 +1,4 @@
-/** How browsers reach nodes. */
+/** The transport of browsers. */
 
 import type { Database } from '../api/database.js';
 import type { ConnectOptions } from '../api/options.js';

@@ -237,7 +237,7 @@ function positive(value: number, name: string, min = 1): number {
   return value;
 }
 
-/** How long a list of addresses is good for, in milliseconds. */
+/** Time that a list of addresses is good for, in milliseconds. */
 const ADDRESSES_MS = 60_000;
 
 /** Finds names with several addresses: each is a node. */

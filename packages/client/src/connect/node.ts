@@ -1,4 +1,4 @@
-/** How Node.js reaches nodes. */
+/** The transport of Node.js. */
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import type { Database } from '../api/database.js';

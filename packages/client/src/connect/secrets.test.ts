@@ -25,7 +25,7 @@ afterEach(async () => {
   await Promise.all(nodes.splice(0).map((node) => node.stop()));
 });
 
-/** How to log in, given the URL of a node. */
+/** Ways to log in, given the URL of a node. */
 const LOGINS: readonly (readonly [string, (url: string) => readonly [string, ConnectOptions]])[] = [
   ['a token', (url) => [url, { token: TOKEN }]],
   ['a password', (url) => [url, { user: 'ann', password: PASSWORD }]],

@@ -1,4 +1,4 @@
-/** How many requests may be under way at once, and how many wait for that, in their order. */
+/** Limits the requests under way; further ones wait in their order. */
 export class Admission {
   readonly #openMax: number;
   readonly #waitingMax: number;
@@ -14,7 +14,7 @@ export class Admission {
     return this.#waiting.size;
   }
 
-  /** Whether a request may begin at once; then it has to `leave`. */
+  /** True if a request may begin at once; then it has to `leave`. */
   enter(): boolean {
     if (this.#open >= this.#openMax) return false;
     this.#open += 1;

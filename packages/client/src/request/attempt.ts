@@ -26,7 +26,7 @@ export interface Attempt {
   readonly timeoutMs: number;
   /** Of hooks. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Whether it must not go on a connection that was used before. */
+  /** True if it must not go on a connection that was used before. */
   readonly isFresh: boolean;
 }
 
@@ -50,7 +50,7 @@ export interface Reply {
   readonly index: number;
   /** The wait that the node asks for; null for none. */
   readonly retryAfterMs: number | null;
-  /** Whether the node ends its connections. */
+  /** True if the node ends its connections. */
   readonly closes: boolean;
   readonly node: string | null;
   readonly requestId: string | null;

@@ -320,7 +320,7 @@ export class Caller {
   }
 }
 
-/** How an attempt ends; when its call is interrupted, it is given up. */
+/** Gives the end of an attempt; when its call is interrupted, it is given up. */
 async function endOf(sent: Sent, interruption: Interruption): Promise<AttemptEnd> {
   await interruption.wait((done) => {
     sent.end.then(done);
@@ -344,7 +344,7 @@ class CallState {
   /** The node to ask again on a new connection; null to choose one. */
   stays: NodeAddress | null = null;
   node: NodeAddress | null = null;
-  /** Whether an attempt may have been carried out, or may yet be. */
+  /** True if an attempt may have been carried out, or may yet be. */
   isInDoubt = false;
   hasRenewed = false;
   lastError: unknown = null;

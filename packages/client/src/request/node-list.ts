@@ -51,7 +51,7 @@ export class NodeList {
     return next.place;
   }
 
-  /** Whether a call has tried every node. */
+  /** True if a call has tried every node. */
   areAllIn(tried: ReadonlySet<NodeAddress>): boolean {
     return this.#entries.every(({ place }) => tried.has(place));
   }

@@ -7,11 +7,11 @@ import { pauseMs, spreadMs } from './backoff.js';
 export interface Past {
   /** Attempts that failed, and rounds over all nodes in which none could be reached. */
   readonly failures: number;
-  /** Whether every node was tried since the last pause. */
+  /** True if every node was tried since the last pause. */
   readonly triedAll: boolean;
-  /** Whether repeating can do no harm: it has a name at the nodes. */
+  /** True if repeating can do no harm: it has a name at the nodes. */
   readonly isNamed: boolean;
-  /** Whether credentials can be asked for again, and were not yet. */
+  /** True if credentials can be asked for again, and were not yet. */
   readonly canRenew: boolean;
 }
 
@@ -27,9 +27,9 @@ export interface Repeat {
   readonly pauseMs: number;
   /** `same`: at the same node, which has not failed. */
   readonly where: 'same' | 'elsewhere';
-  /** Whether this attempt may have been carried out, or may yet be. */
+  /** True if this attempt may have been carried out, or may yet be. */
   readonly inDoubt: boolean;
-  /** Whether the node did work for it, which the budget of repeats is there for. */
+  /** True if the node did work for it, which the budget of repeats is there for. */
   readonly costs: boolean;
   /** Milliseconds for which the node asks to be left alone. */
   readonly avoidMs: number;

@@ -13,7 +13,7 @@ export class JoinedRoom {
   id: bigint | null = null;
   /** Calls off what fails it when it is not joined in time. */
   stopWaiting: () => void = () => {};
-  /** Whether it was joined before: what happened since is missing. */
+  /** True if it was joined before: what happened since is missing. */
   #wasJoined = false;
 
   constructor(scope: ScopeName, room: string | Int) {

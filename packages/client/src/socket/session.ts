@@ -22,7 +22,7 @@ export class Session {
   readonly connection: PackageConnection;
   /** Answers that have come. */
   answers = 0;
-  /** Whether the node said that it stops. */
+  /** True if the node said that it stops. */
   isLeaving = false;
   /** Why the node ends the connection, as it says itself; null for no reason. */
   warning: string | null = null;
@@ -59,7 +59,7 @@ export class Session {
     this.connection.onEvent = (event) => this.#hear(event);
   }
 
-  /** Whether the end of the connection is that of a node which goes. */
+  /** True if the end of the connection is that of a node which goes. */
   get wentAway(): boolean {
     return this.isLeaving || this.connection.failure instanceof GoingAway;
   }
@@ -122,7 +122,7 @@ export function socketErrorAnswer({ data }: Package): ErrorAnswer | null {
   };
 }
 
-/** Whether an error says that nobody is logged in. */
+/** True if an error says that nobody is logged in. */
 export function isAuthError(error: unknown): error is AuthErr {
   return error instanceof AuthErr && error.code === Code.AUTH;
 }

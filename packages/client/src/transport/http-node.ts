@@ -72,7 +72,7 @@ class Exchange implements Sent {
   readonly #callOff: () => void;
   #settle: (end: AttemptEnd) => void = () => {};
   #isSettled = false;
-  /** Whether there was a connection: what is sent may have arrived. */
+  /** True if there was a connection: what is sent may have arrived. */
   #isConnected = false;
   #hasAnswer = false;
 

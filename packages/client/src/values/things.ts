@@ -40,7 +40,7 @@ export function idOf(value: unknown): Int | undefined {
   return typeof id === 'number' || typeof id === 'bigint' ? id : undefined;
 }
 
-/** Whether the properties of a thing have come, and not its id alone. */
+/** True if the properties of a thing have come, and not its id alone. */
 export function isLoaded<T extends object>(thing: T | Ref<T>): thing is T {
   for (const key in thing) if (key !== ID) return true;
   return idOf(thing) === undefined;

@@ -13,7 +13,7 @@ export interface ClusterState {
   readonly level: WireValue;
   /** Each node by its own words. */
   readonly own: readonly NodeAnswer<OwnWords>[];
-  /** Whether all nodes were asked: before, groups are as this node knows them. */
+  /** True if all nodes were asked: before, groups are as this node knows them. */
   readonly isWhole: boolean;
 }
 

@@ -24,7 +24,7 @@ export function summed(own: readonly NodeAnswer<Pick<OwnWords, 'counters'>>[], k
   );
 }
 
-/** How far other nodes are behind the leader of a group, for people: entries of the log of those that lack some. */
+/** The lag of other nodes behind the leader of a group, for people: entries of the log of those that lack some. */
 export function lagText(group: WireValue): string {
   const last = numberAt(group, 'last') ?? 0;
   return listAt(group, 'members')

@@ -1,4 +1,4 @@
-/** What is wrong with the cluster, in words. */
+/** Troubles of the cluster, in words. */
 import type { WireValue } from '@althing/client';
 import { at, textAt } from '../state/values.js';
 

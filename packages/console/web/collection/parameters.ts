@@ -43,7 +43,7 @@ function assertedTypes(source: string): ReadonlyMap<string, string> {
   );
 }
 
-/** What a procedure gives, as its documentation says; empty for nothing. */
+/** The result of a procedure, as its documentation says; empty for none. */
 export function returnsOf(doc: string): string {
   return /^\s*@returns\s+(.+?)\s*$/m.exec(doc)?.[1] ?? '';
 }

@@ -1,11 +1,11 @@
-/** How the data browser asks: a page of keys or items at a time, of each value its type and the first of it. */
+/** Queries of the data browser: a page of keys or items at a time, of each value its type and the first of it. */
 import type { WireValue } from '@althing/client';
 import { PAGE, PREVIEW, type Shown } from '../results/protocol.js';
 import { shown } from '../results/show.js';
 import { ask } from '../state/session.js';
 import { at, itemsOf, numberAt, textAt } from '../state/values.js';
 
-/** What stands at a property, or in a list or set. */
+/** The value at a property, or in a list or set. */
 export type EntryKind = 'thing' | 'list' | 'set' | 'scalar' | 'other';
 
 export interface Entry {
@@ -72,7 +72,7 @@ export interface Reference {
 const SEARCH_DEEP = 20n;
 const SEARCH_MAX = 50n;
 
-/** What refers to a thing, as far as it is found from the root of the collection. */
+/** References to a thing, as far as they are found from the root of the collection. */
 export async function referencesTo(scope: string, id: bigint): Promise<Reference[]> {
   const code = `root().search(thing(id), {deep: deep, limit: limit}).map(|r| [r.parent.id(), r.parent_type, r.key]);`;
   const found = itemsOf(await ask(scope, code, { id, deep: SEARCH_DEEP, limit: SEARCH_MAX }));

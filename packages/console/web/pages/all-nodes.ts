@@ -73,7 +73,7 @@ export interface Shape {
   readonly p99: number;
 }
 
-/** Those that took the most time, first. */
+/** Sorted by time taken, the longest first. */
 export function shapesOfAll(lists: readonly (readonly WireValue[])[]): Shape[] {
   const shapes = new Map<string, Shape>();
   for (const each of lists.flat()) {

@@ -5,7 +5,7 @@ import { namesOf, proceduresOf } from '../state/names.js';
 import { ask, isNodeAway } from '../state/session.js';
 import { textsOf } from '../state/values.js';
 
-/** How long names of properties are taken for true, and how long they are waited for, in milliseconds. */
+/** Time that names of properties are taken for true, and that they are waited for, in milliseconds. */
 const FRESH_MS = 10_000;
 const WAIT_MS = 150;
 /** Names of one thing at most. */

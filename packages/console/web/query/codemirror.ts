@@ -38,7 +38,7 @@ export interface EditorOptions {
   readonly run: (selected: string | null) => void;
 }
 
-/** What the page does with an editor. */
+/** An editor, as the page uses it. */
 export interface Editor {
   /** The text now; `changed` is told of it a moment later. */
   text(): string;
@@ -51,7 +51,7 @@ export interface Editor {
   destroy(): void;
 }
 
-/** How long nobody types before mistakes are shown, in milliseconds. */
+/** The pause in typing before mistakes are shown, in milliseconds. */
 const LINT_MS = 200;
 
 /**

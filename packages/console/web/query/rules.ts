@@ -1,4 +1,4 @@
-/** Whether a text may change something, by the same analysis that the node makes, with its table of functions. */
+/** Decides if a text may change something, by the same analysis that the node makes, with its table of functions. */
 import {
   analyse,
   type CallRule,

@@ -1,4 +1,4 @@
-/** What the page and the worker that holds results say to each other. */
+/** Messages between the page and the worker that holds results. */
 import type { ChangeOutcome, CodePlace, Credentials, WireValue } from '@althing/client';
 import type { FunctionInfo } from '@althing/language';
 import type { Verdict } from '../query/rules.js';
@@ -9,7 +9,7 @@ export const PAGE = 100;
 /** Characters of a text that are shown before somebody asks for all. */
 export const PREVIEW = 200;
 
-/** How the node takes all changes back: it tells what they would be, or what each statement took. */
+/** The ways of a run whose changes the node takes back: it tells what they would be, or what each statement took. */
 export type DryRunKind = 'true' | 'explain';
 
 export type Question =
@@ -53,7 +53,7 @@ export interface Shown {
   /** As the language calls it; a map that has an id is a thing. */
   readonly type: 'nil' | 'bool' | 'int' | 'float' | 'str' | 'bytes' | 'list' | 'set' | 'thing';
   readonly text: string;
-  /** Whether the text goes on. */
+  /** True if the text goes on. */
   readonly isCut: boolean;
   /** Items or properties; 0 for a value that has none. */
   readonly size: number;
@@ -74,14 +74,14 @@ export interface Way {
   readonly parts: readonly (readonly [name: string, ms: number])[];
 }
 
-/** How a run ended well. */
+/** The end of a run that succeeded. */
 export interface Ran {
   readonly ok: true;
   readonly root: Shown;
   readonly way: Way;
 }
 
-/** How a run failed. */
+/** The end of a run that failed. */
 export interface Failed {
   readonly ok: false;
   readonly way: Way;

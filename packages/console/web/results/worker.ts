@@ -175,7 +175,7 @@ function timingParts(text: string): Way['parts'] {
   return [...text.matchAll(/(\w+);dur=([\d.]+)/g)].map(([, name = '', ms]) => [name, Number(ms)]);
 }
 
-/** What a procedure gives comes exactly, as what a query does. */
+/** The result of a procedure comes exactly, as that of a query does. */
 function wireOf(value: unknown): WireValue {
   if (isWire(value)) return value;
   throw new Error('the client gave no exact value');

@@ -1,4 +1,4 @@
-/** What the pages know of scopes: collections, functions, procedures, types, enums. Each is asked for when it is first needed. */
+/** Names in scopes, as the pages know them: collections, functions, procedures, types, enums. Each is asked for when it is first needed. */
 
 import { AlthingError, isWireMap, NodeErr, QueryError, type WireValue } from '@althing/client';
 import { type FunctionInfo, functionInfoOf } from '@althing/language';
@@ -20,7 +20,7 @@ export interface ProcedureInfo {
   readonly arguments: readonly string[];
   /** Of each argument, where they have definitions; empty for one without. */
   readonly definitions: readonly string[];
-  /** Whether a call may change something. */
+  /** True if a call may change something. */
   readonly changes: boolean;
 }
 
@@ -88,12 +88,12 @@ export async function loadCollections(): Promise<void> {
 const NAMES_AND_HISTORIES =
   'collections_info().map(|each| { each = each.load(); [each.name, each.commit_history]; });';
 
-/** Whether a collection has a commit history: its definitions change only in queries that say why. */
+/** True if a collection has a commit history: its definitions change only in queries that say why. */
 export function hasHistory(scope: string): boolean {
   return histories.value.has(scope);
 }
 
-/** What is known of a scope now; asks for it when that is nothing. */
+/** Names known in a scope now; asks for them when there are none. */
 export function namesOf(scope: string): Names {
   if (!asked.has(scope)) void loadNames(scope);
   return known.value.get(scope) ?? NOTHING;
@@ -173,7 +173,7 @@ export function forgetNames(): void {
   collections.value = null;
 }
 
-/** Whether the node's language has a function, so that what it lacks is hidden. */
+/** True if the node's language has a function, so that what it lacks is hidden. */
 export function hasFunction(names: Names, name: string): boolean {
   return names.functions.some((each) => each.on === null && each.name === name);
 }

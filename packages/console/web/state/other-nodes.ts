@@ -8,7 +8,7 @@ import { itemsOf, textAt } from './values.js';
 /** Consoles of the other nodes, as they were known when this node answered last. */
 export const otherConsoles = signal<readonly OtherConsole[]>([]);
 
-/** How long a node is waited for that is asked through another one, in milliseconds. */
+/** Time for which a node is waited for that is asked through another one, in milliseconds. */
 const WAIT_MS = 5000;
 
 /** The answer of each node of the cluster to code in its own scope. */

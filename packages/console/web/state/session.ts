@@ -1,4 +1,4 @@
-/** Who is logged in, and how the pages ask the node. A login is a session of the node; the password is kept nowhere. */
+/** The login of the page, and its requests to the node. A login is a session of the node; the password is kept nowhere. */
 import {
   AlthingError,
   AuthErr,
@@ -28,19 +28,19 @@ export class LoginError extends Error {}
 
 const current = signal<LoggedIn | null>(null);
 
-/** Whether the pages are to be seen; a locked console keeps all its text. */
+/** True if the pages are to be seen; a locked console keeps all its text. */
 export const isLoggedIn = computed(() => current.value !== null);
 export const userName = computed(() => current.value?.user ?? '');
 /** The reason why the console was locked; null before, and while it is not. */
 export const lockReason = signal<string | null>(null);
 /** The password that every new cluster begins with. */
 export const DEFAULT_PASSWORD = 'pass';
-/** Whether somebody logged in with it, since the page was loaded, and did not set another one here. */
+/** True if somebody logged in with it, since the page was loaded, and did not set another one here. */
 export const isPasswordDefault = signal(false);
 /** The node that answered last. */
 export const nodeName = signal('');
 
-/** Whether the last question got no answer: a node that refuses something is there. */
+/** True if the last question got no answer: a node that refuses something is there. */
 export const isNodeAway = signal(false);
 const UNANSWERED: readonly string[] = ['ConnectionError', 'OutcomeUnknownError'];
 let answeredAt = 0;
@@ -107,7 +107,7 @@ async function enter(credentials: Credentials): Promise<string> {
   return token;
 }
 
-/** How long a login waits for the node, in milliseconds. */
+/** Time that a login waits for the node, in milliseconds. */
 const LOGIN_MS = 10_000;
 
 /** Ends the session. */
@@ -127,14 +127,14 @@ export function credentialsNow(): Credentials | null {
   return current.value?.credentials ?? null;
 }
 
-/** Whether the user has a privilege on a scope such as `@collection:stuff`; true where that is not known: then the node says it. */
+/** True if the user has a privilege on a scope such as `@collection:stuff`; true where that is not known: then the node says it. */
 export function may(privilege: Privilege, scope: string): boolean {
   const access = current.value?.access;
   if (access === undefined || access === null) return current.value !== null;
   return access.get(scope)?.has(privilege) ?? false;
 }
 
-/** Whether something may be changed there: by the user, and by the switch of the frame. */
+/** True if something may be changed there: by the user, and by the switch of the frame. */
 export function mayChange(scope: string): boolean {
   return !readOnly.value && may('CHANGE', scope);
 }
@@ -222,7 +222,7 @@ export function privilegesOf(text: string): ReadonlySet<Privilege> {
   );
 }
 
-/** How often a session is renewed while somebody types and nothing is asked, in milliseconds. */
+/** The interval at which a session is renewed while somebody types and nothing is asked, in milliseconds. */
 const RENEWAL_MS = 5 * 60_000;
 
 let lastInput = Date.now();

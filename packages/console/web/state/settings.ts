@@ -26,7 +26,7 @@ export function keep(name: string, text: string | null): void {
 
 const SHARED = 'shared';
 
-/** Whether others use this browser, too: then what is written is kept for its window alone, and is gone when that is closed. */
+/** True if others use this browser, too: then what is written is kept for its window alone, and is gone when that is closed. */
 export const isShared = signal(kept(SHARED) === 'yes');
 
 effect(() => keep(SHARED, isShared.value ? 'yes' : null));
@@ -84,18 +84,18 @@ export function forgetSession(): void {
   }
 }
 
-/** What a `<meta>` of the page says. */
+/** The content of a `<meta>` of the page. */
 export function pageSays(name: string): string {
   return document.querySelector(`meta[name="${name}"]`)?.getAttribute('content') ?? '';
 }
 
-/** Whether the node serves a console that changes nothing (`console = read_only`). */
+/** True if the node serves a console that changes nothing (`console = read_only`). */
 export const isReadOnlyForGood = pageSays('althing-console') === 'read_only';
 
 /** The cluster is marked as production (`console = production`): each window begins read-only. */
 export const isProduction = pageSays('althing-console') === 'production';
 
-/** Whether this page refuses to change anything. */
+/** True if this page refuses to change anything. */
 export const readOnly = signal(isReadOnlyForGood || isProduction || kept('readOnly') === 'yes');
 
 const keptTheme = kept('theme');

@@ -34,7 +34,7 @@ export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** What became of the changes; empty where that goes without saying. */
+/** The outcome of the changes; empty where it goes without saying. */
 export function outcomeText(error: unknown): string {
   if (!(error instanceof AlthingError)) return '';
   const { outcome } = error;

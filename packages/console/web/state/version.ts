@@ -1,8 +1,8 @@
-/** Whether the node still serves the files that this page came with: it may be upgraded while the page is open. */
+/** Looks if the node still serves the files that this page came with: it may be upgraded while the page is open. */
 import { signal } from '@preact/signals';
 import { pageSays } from './settings.js';
 
-/** Whether the node has another console by now. */
+/** True if the node has another console by now. */
 export const isOutdated = signal(false);
 
 /** Asks the node for its page. What it does not answer is no other version. */

@@ -5,7 +5,7 @@ export interface Deed {
   readonly scope: string;
   readonly code: string;
   readonly vars?: Readonly<Record<string, WireValue>>;
-  /** Whether it changes definitions: in a scope with a commit history it must say why. */
+  /** True if it changes definitions: in a scope with a commit history it must say why. */
   readonly defines?: boolean;
 }
 

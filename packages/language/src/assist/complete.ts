@@ -46,7 +46,7 @@ export interface Completions {
   readonly to: number;
   /** In the order in which to show them: what begins with the prefix, by case, then without, then by kind and name. */
   readonly items: readonly Completion[];
-  /** How to call the function that the place is in, and the number of the argument there. */
+  /** The signature of the function that the place is in, and the number of the argument there. */
   readonly call: { readonly info: FunctionInfo; readonly argument: number } | null;
 }
 

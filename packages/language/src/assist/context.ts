@@ -64,7 +64,7 @@ export function contextAt(source: string, offset: number): Context {
   return { ...common, wanted: walk.wanted(), from, to, prefix: source.slice(from, offset) };
 }
 
-/** Whether a place at the end of a token still belongs to it: a text may not be closed, a number may go on. */
+/** True if a place at the end of a token still belongs to it: a text may not be closed, a number may go on. */
 function isInside(source: string, token: Token, offset: number): boolean {
   if (offset < token.end) return true;
   if (token.kind === 'number' || token.kind === 'regex') return true;

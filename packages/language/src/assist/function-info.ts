@@ -9,7 +9,7 @@ export interface FunctionInfo {
   readonly doc: string;
   /** `collection`, `thingsdb`, `node`. */
   readonly scopes: readonly string[];
-  /** Whether a call makes the query a change: `yes`, `modifies`, `modifies stored`, or null. */
+  /** The way in which a call makes the query a change: `yes`, `modifies`, `modifies stored`, or null. */
   readonly changes: string | null;
 }
 

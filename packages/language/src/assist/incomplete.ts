@@ -3,7 +3,7 @@ import { parse } from '../parse.js';
 import { tokenize } from './tokens.js';
 
 /**
- * Whether a text is the beginning of a query that may become one by going on behind its end: a prompt begins a new line then, in place
+ * True if a text is the beginning of a query that may become one by going on behind its end: a prompt begins a new line then, in place
  * of sending it. A text that is wrong before its end is not incomplete.
  */
 export function isIncomplete(source: string): boolean {

@@ -36,7 +36,7 @@ export interface LineState {
    * a template and for each brace in it.
    */
   readonly open: string;
-  /** Whether an operand ended last, so that a slash divides and begins no regular expression. */
+  /** True if an operand ended last, so that a slash divides and begins no regular expression. */
   readonly isAfterOperand: boolean;
 }
 

@@ -74,7 +74,7 @@ export class Automaton {
   }
 
   /**
-   * Whether the facts tell enough: rows whose state came about in two ways are found out once more in the
+   * Checks that the facts tell enough: rows whose state came about in two ways are found out once more in the
    * other way, and have to be the same. Throws if they are not; returns how many were compared.
    */
   audit(): number {

@@ -38,7 +38,7 @@ export interface Bounds {
   /** Entries in one append. */
   readonly batch: number;
   readonly preVote: boolean;
-  /** Whether the host may wait before it fetches what is ready. */
+  /** True if the host may wait before it fetches what is ready. */
   readonly lazy: boolean;
 }
 

@@ -255,7 +255,7 @@ export class Explorer {
     this.nextCount = count;
   }
 
-  /** Whether a message speaks of a term that is over where it goes to, and will not even be answered. */
+  /** True if a message speaks of a term that is over where it goes to, and will not even be answered. */
   private isDead(message: number): boolean {
     const { recipients, deadFrom, views } = this.automaton;
     const state = this.nextNodes[recipients.values[message]! - 1]!;

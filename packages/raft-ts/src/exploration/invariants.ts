@@ -91,7 +91,7 @@ function isOnQuorum(views: Views, one: number, states: Int32Array, quorum: numbe
   return holders >= quorum;
 }
 
-/** Whether a node that lacks what is committed has a log that is up to date for a quorum. */
+/** True if a node that lacks what is committed has a log that is up to date for a quorum. */
 function couldBeUndone(views: Views, one: number, states: Int32Array, quorum: number): boolean {
   const { values, size, hashes, committed } = views;
   const index = values[one + COMMIT]!;
@@ -106,7 +106,7 @@ function couldBeUndone(views: Views, one: number, states: Int32Array, quorum: nu
   return false;
 }
 
-/** Whether the log of `candidate` is at least as good as that of `voter` (Raft paper, section 5.4.1). */
+/** True if the log of `candidate` is at least as good as that of `voter` (Raft paper, section 5.4.1). */
 function isUpToDate({ values, terms }: Views, candidate: number, voter: number): boolean {
   const last = values[candidate + LAST]!;
   const other = values[voter + LAST]!;

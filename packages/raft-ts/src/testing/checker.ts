@@ -248,7 +248,7 @@ function check(holds: boolean, invariant: string, message: string): void {
   if (!holds) throw new Violation(invariant, message);
 }
 
-/** Whether majorities of both halves of `membership` have `entry` on their disks, itself or in a snapshot. */
+/** True if majorities of both halves of `membership` have `entry` on their disks, itself or in a snapshot. */
 function isDurableAtQuorum(entry: Entry, membership: Membership, disks: ReadonlyMap<NodeId, Disk>): boolean {
   const holds = (id: NodeId): boolean => {
     const log = disks.get(id)?.log;

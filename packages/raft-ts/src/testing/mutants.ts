@@ -281,7 +281,7 @@ export type Mutant = keyof typeof MUTANTS;
 
 export const MUTANT_NAMES: readonly Mutant[] = Object.keys(MUTANTS).filter(isMutant);
 
-/** Whether `name` names a planted bug. */
+/** True if `name` names a planted bug. */
 export function isMutant(name: string): name is Mutant {
   return Object.hasOwn(MUTANTS, name);
 }

@@ -11,7 +11,7 @@ export interface Swarm {
   /** The rate of each fault, in a thousand messages. */
   readonly dropPerMille: number;
   readonly repeatPerMille: number;
-  /** Whether messages overtake each other. */
+  /** True if messages overtake each other. */
   readonly reorders: boolean;
   /** Relative frequency of the acts. */
   readonly weights: readonly (readonly [Act, number])[];

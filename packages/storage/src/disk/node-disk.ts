@@ -114,13 +114,13 @@ const HOLDING_BYTES_MAX = 64 * 1024;
  * The files of a folder share one.
  */
 export class Pace {
-  /** How many held writes were quick, less what slow ones cost. */
+  /** The number of held writes that were quick, less what slow ones cost. */
   private credit = 0;
   /** Writes that went through the pool since one was held, and how many must before one is held again. */
   private pooledWrites = 0;
   private backOff = PROBE_AFTER;
 
-  /** Whether the thread may be held for the next write. */
+  /** True if the thread may be held for the next write. */
   get mayHold(): boolean {
     return this.credit > 0 || this.pooledWrites >= this.backOff;
   }

@@ -59,7 +59,7 @@ async function close(): Promise<void> {
   port?.close();
 }
 
-/** What it does can be done without it. */
+/** This thread only saves time, so it may end at any error. */
 function end(): never {
   process.exit();
 }

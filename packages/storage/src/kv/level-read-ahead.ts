@@ -16,7 +16,7 @@ export const PLACES = 2;
 export const Word = {
   /** The number of the request that is wanted now; none while the caller wants nothing. */
   REQUEST: 0,
-  /** How many batches were made, and how many of them were taken. */
+  /** Numbers of batches that were made, and of those that were taken. */
   MADE: 1,
   TAKEN: 2,
   /** Changes whenever the caller takes a batch or wants something else. */

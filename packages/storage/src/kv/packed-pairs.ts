@@ -32,7 +32,7 @@ export class PackedPairs {
     this.next();
   }
 
-  /** Whether there is no present pair: all were passed. */
+  /** True if there is no present pair: all were passed. */
   get isAtEnd(): boolean {
     return this.keyAt > this.bytes.length;
   }

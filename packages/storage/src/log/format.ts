@@ -100,7 +100,7 @@ const ZERO_DIGEST = '\0'.repeat(DIGEST_BYTES);
 /** Where the chain of a group begins. */
 export const CHAIN_ROOT: ChainLink = { hash: 0, digest: ZERO_DIGEST };
 
-/** Whether two links may be of the same entry, by all that is known of both. */
+/** True if two links may be of the same entry, by all that is known of both. */
 export function isSameLink(one: ChainLink, other: ChainLink): boolean {
   return (
     (one.hash === other.hash || one.hash === undefined || other.hash === undefined) &&
@@ -337,7 +337,7 @@ export function linkOf(bytes: Buffer, at: number, format: number): ChainLink {
   return { hash: bytes.readUInt32BE(at + 76), digest };
 }
 
-/** Whether an entry has room for what stands before its payload. */
+/** True if an entry has room for what stands before its payload. */
 export function isWholeEntry({ format, length }: DecodedRecord): boolean {
   return length >= beforePayload(format, KIND_ENTRY);
 }

@@ -136,7 +136,7 @@ class World {
       case 'kill':
         this.die(() => this.disk.kill());
         await this.open();
-        // What a store found and now stands by must survive a power cut.
+        // The entries that a store found at its start must survive a power cut.
         this.die(() => this.disk.crash(seeded(step.seed)));
         await this.open();
         return;
@@ -174,7 +174,7 @@ class World {
     how();
   }
 
-  /** What was recovered is the outcome of the first n calls, with none missing that was acknowledged. */
+  /** The recovered log is the outcome of the first n calls, with none missing that was acknowledged. */
   private check(found: ModelState): void {
     let matching = -1;
     for (let n = this.acknowledged; n < this.states.length; n++) {

@@ -25,7 +25,7 @@ export type LogStoreOptions = {
   readonly storeId?: Uint8Array;
   /** The format of segments to write, 1 or 2, unless the newest one there has a higher. Default 2. */
   readonly format?: number;
-  /** How the chain hashes of entries are computed. Default: not known, so they are not compared. */
+  /** The function that computes the chain hashes of entries. Default: not known, so they are not compared. */
   readonly chainHash?: ChainHash;
   /** Called with each durable write: how long it took, and what was in it. */
   readonly observe?: WriteObserver;

@@ -113,7 +113,7 @@ export function linkAt(
   return after?.previous;
 }
 
-/** Whether the entry in a record is the one that its chain hash is of. */
+/** True if the entry in a record is the one that its chain hash is of. */
 export function holdsItsHash(
   bytes: Buffer,
   record: DecodedRecord,

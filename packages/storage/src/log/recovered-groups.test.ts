@@ -43,7 +43,7 @@ const entry = (index: number): Written => ({ kind: KIND_ENTRY, index });
 const copy = (index: number): Written => ({ kind: KIND_ENTRY, index, relocated: true });
 const compaction = (index: number): Written => ({ kind: KIND_COMPACTION, index });
 
-/** What recovery makes of records in this order: first and last index. */
+/** The first and the last index after recovery from records in this order. */
 async function recovered(records: readonly Written[], format: number): Promise<string> {
   const links = CHAINS[format - 1]!;
   const content = Buffer.alloc(8192);

@@ -104,7 +104,7 @@ export class Segments implements LiveLedger {
     return this.spares.length;
   }
 
-  /** How chain hashes are computed, if that is known. */
+  /** The function that computes chain hashes, if it is known. */
   get chainHash(): ChainHash | null {
     return this.options.chainHash;
   }

@@ -117,7 +117,7 @@ export function nameOfRecord(key: Buffer): RecordName | undefined {
   return id === undefined ? undefined : { kind: key[KIND_AT]!, id, part: key.readUInt32BE(PART_AT) };
 }
 
-/** Whether a key is that of a record. */
+/** True if a key is that of a record. */
 export function isRecordKey(key: Buffer): boolean {
   return (
     key.length === RECORD_KEY_BYTES &&
@@ -127,7 +127,7 @@ export function isRecordKey(key: Buffer): boolean {
   );
 }
 
-/** Whether the bytes at `at` are the name in a record key. */
+/** True if the bytes at `at` are the name in a record key. */
 export function isName(bytes: Buffer, at: number): boolean {
   return bytes[at + 1] === 0 && (bytes[at + 2] as number) < 0x20;
 }
@@ -163,7 +163,7 @@ export function restOfKind(key: Buffer): KeyRange {
   return { from: Buffer.concat([key, Buffer.of(0)]), to: successor(key.subarray(0, PREFIX_BYTES + 1)) };
 }
 
-/** How the name in a key, at `at` of some bytes, lies to another one: below 0 in front of it, above 0 behind it. */
+/** Compares the name in a key, at `at` of some bytes, with another one: below 0 in front of it, above 0 behind it. */
 export function compareNameAt(bytes: Buffer, at: number, kind: number, id: number, part: number): number {
   const otherKind = bytes[at]!;
   if (otherKind !== kind) return otherKind - kind;

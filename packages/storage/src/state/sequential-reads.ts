@@ -29,7 +29,7 @@ export class SequentialReads {
   private kind = 0;
   private id = 0;
   private part = 0;
-  /** How many records were read one behind the other. */
+  /** The number of records that were read one behind the other. */
   private run = 0;
   private strays = 0;
   private isReading = false;
@@ -111,7 +111,7 @@ export class SequentialReads {
     this.run = -RETRY_FACTOR * this.runMin;
   }
 
-  /** Whether a record comes behind the last one of the run. */
+  /** True if a record comes behind the last one of the run. */
   private follows(key: Buffer, kind: number, id: number, part: number): boolean {
     const gap = id - this.id;
     const isNext =

@@ -28,7 +28,7 @@ import { SnapshotRefusedError } from '../errors.js';
 import type { Applied } from './group-meta.js';
 import { copyNameLE, isName, NAME_AT, NAME_BYTES, type RecordName } from './keys.js';
 
-/** How a snapshot is written. Release 0.1.0 reads format 1 only. */
+/** The formats of snapshots. Release 0.1.0 reads format 1 only. */
 export type SnapshotFormat = 1 | 2;
 
 export type SnapshotChunk = {
@@ -71,7 +71,7 @@ export function makeChunk(sequence: number, bytes: Buffer, format: SnapshotForma
   return { sequence, bytes, checksum: chunkChecksum(sequence, bytes, format) };
 }
 
-/** Whether a chunk is what was sent. The first one may be asked about with any format. */
+/** True if a chunk is what was sent. The first one may be asked about with any format. */
 export function isWhole({ sequence, bytes, checksum }: SnapshotChunk, format: SnapshotFormat): boolean {
   return chunkChecksum(sequence, bytes, format) === checksum;
 }

@@ -17,7 +17,7 @@ async function checkpoint(store: StateStore, index: number): Promise<void> {
   await changes.commit({ index, term: 1, context: NO_CONTEXT });
 }
 
-/** What all records of a view have in common; null where they have not. */
+/** The value that all records of a view have in common; null if they differ. */
 function contentOf(view: StateView): number | null {
   const all = Array.from({ length: RECORDS }, (_, id) => Number(view.read(GROUP, 1, id)?.toString()));
   return all.every((value) => value === all[0]) ? (all[0] ?? null) : null;
@@ -53,7 +53,7 @@ async function wrongViews({ SnapshotReads }: StoreClasses): Promise<string[]> {
     held.push(view);
   }
   await writing;
-  // What was taken stays as it was.
+  // A view that was taken stays as it was.
   await store.dropGroup(GROUP);
   await store.swept();
   for (const view of held) {

@@ -6,7 +6,7 @@ import { READ_AHEAD_AFTER_DEFAULT, SequentialReads } from './sequential-reads.js
 import type { StateRecord } from './state-store.js';
 import { decodeStored, decodeValue } from './values.js';
 
-/** How long a checkpoint that is half in the records is left alone before the next look, in milliseconds. */
+/** Time for which a checkpoint that is half in the records is left alone before the next look, in milliseconds. */
 export const REDO_PAUSE_MS = 5;
 
 const FETCHED_PAIRS = 512;
@@ -62,7 +62,7 @@ interface GroupPlace {
   readonly generation: number;
   /** A key of the group's records, to be named and used at once. */
   readonly key: Buffer;
-  /** What is stored under the key of the group. */
+  /** The value under the key of the group. */
   readonly meta: Buffer;
 }
 

@@ -126,7 +126,7 @@ class PieceReader {
   private key: Buffer;
   private offset: number;
   private isDone = false;
-  /** Whether the value at hand holds its checksum: what comes in pieces is looked at once. */
+  /** True if the value at hand holds its checksum: what comes in pieces is looked at once. */
   private isChecked = false;
   /** Records that ended in the last chunk. */
   records = 0;

@@ -63,7 +63,7 @@ const step: fc.Arbitrary<Step> = fc.record({
   again: fc.array(fc.nat(10), { maxLength: 2 }),
 });
 
-/** What one group holds, in a form to compare. */
+/** The state of one group, in a form to compare. */
 type GroupState = { readonly index: number; readonly records: ReadonlyMap<string, string> };
 
 /** A snapshot, and what it holds. */

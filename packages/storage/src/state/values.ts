@@ -73,7 +73,7 @@ export function checkValue(
   return from + VALUE_HEADER_BYTES;
 }
 
-/** Whether bytes have the form of a value of the present format; what they hold is not looked at. */
+/** True if bytes have the form of a value of the present format; what they hold is not looked at. */
 export function isValue(bytes: Buffer): boolean {
   return bytes.length >= VALUE_HEADER_BYTES && bytes[4] === VALUE_FORMAT;
 }

@@ -145,7 +145,7 @@ export function stateOf(store: LogStore): ModelState {
   });
 }
 
-/** Whether an entry is at its place, and all that tells of it agrees. */
+/** True if an entry is at its place, and all that tells of it agrees. */
 function isAsSeen(view: LogView, { index, term, hash }: LogEntry, expected: number): boolean {
   return index === expected && term === view.term(index) && hash === view.hash(index);
 }

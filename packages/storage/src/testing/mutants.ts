@@ -107,7 +107,7 @@ export type StorageMutant = keyof typeof MUTANTS;
 /** All planted bugs by their names. */
 export const STORAGE_MUTANTS: Readonly<Record<StorageMutant, PlantedBug>> = MUTANTS;
 
-/** Whether there is a planted bug with this name. */
+/** True if there is a planted bug with this name. */
 export function isStorageMutant(name: string): name is StorageMutant {
   return Object.hasOwn(MUTANTS, name);
 }

@@ -1,4 +1,4 @@
-/** What web pages may send to a node by somebody's browser. */
+/** Requests that web pages may send to a node by somebody's browser. */
 
 import { RealNode } from '@althing/node/testing';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';

@@ -20,7 +20,7 @@ async function start(settings: TestSettings, earlier?: RealNode): Promise<RealNo
   return node;
 }
 
-/** What a start comes to that should fail: the exit code, and the log. */
+/** The outcome of a start that should fail: the exit code, and the log. */
 async function failedStart(settings: TestSettings, earlier?: RealNode) {
   const node = await RealNode.launch(settings, earlier?.folder);
   nodes.push(node);

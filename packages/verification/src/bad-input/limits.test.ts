@@ -150,7 +150,7 @@ describe('what all clients may have together', () => {
     try {
       for (const address of ['127.0.3.1', '127.0.3.2', '127.0.3.3'])
         for (let i = 0; i < PER_ADDRESS; i++) await line(address);
-      // Those that are logged in do not count as strangers of their network.
+      // Clients that are logged in do not count as strangers of their network.
       for (let i = 0; i < 3; i++) {
         const newcomer = await line('127.0.3.4');
         newcomer.send(33, 1, encodeMessagePack(node.authorization.slice('Bearer '.length)));
@@ -270,7 +270,7 @@ describe('very many small requests', () => {
   });
 });
 
-/** How many queries of collections a node has answered so far. */
+/** The number of queries of collections that a node has answered so far. */
 async function queriesAnswered(of: RealNode): Promise<number> {
   const { text } = await of.probe('/metrics');
   const lines = text.matchAll(/^althing_requests_total\{kind="query",scope="collection",.*\} (\d+)$/gm);

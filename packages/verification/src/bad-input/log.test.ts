@@ -1,4 +1,4 @@
-/** What clients send must not get into the log where it does harm. */
+/** Texts of clients must not get into the log where they do harm. */
 
 import { basic, RealNode, until } from '@althing/node/testing';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';

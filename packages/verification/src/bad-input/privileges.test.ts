@@ -71,7 +71,7 @@ describe.each(['/t', '//stuff', '/n'])('requests to %s', (scope) => {
         syntax: has(QUERY) ? '400 -52' : '403 -55',
         runs: inNode ? '400 -53' : allowed(RUN),
         runsChange: inNode ? '400 -53' : allowed(RUN | CHANGE),
-        // What does not exist is told before what may not be done, to everybody whom no whitelist narrows.
+        // A missing name is told before a missing privilege, to everybody whom no whitelist narrows.
         runsUnknown: inNode ? '400 -53' : '404 -54',
       };
       expect({ mask, ...got }).toEqual({ mask, ...expected });

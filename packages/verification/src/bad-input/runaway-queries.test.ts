@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 
 afterEach(async () => {
-  // What failed has changed nothing.
+  // A query that failed has changed nothing.
   expect(await node.value('//stuff', 'x = .x; .x = 0; x;')).toBe(0);
 });
 
@@ -138,7 +138,7 @@ describe('regular expressions', () => {
     ['/(?<=a+)b/;', ['422 -60']],
   ])('%s', async (code, verdicts) => {
     const begun = performance.now();
-    // What succeeds must not change anything either.
+    // A query that succeeds must not change anything either.
     expect(verdicts).toContain((await node.query('//stuff', code)).verdict);
     expect(performance.now() - begun).toBeLessThan(5000);
   });
@@ -195,7 +195,7 @@ describe('memory', () => {
     for (let i = 0; i < 10; i++) await verdictOf(`l = [${i}]; ${forever("l.push('abc' + str(j));")}`);
     // The collector comes when others need room, and not to a node that has nothing to do.
     await until(async () => {
-      // Whether it comes to its end in time or not.
+      // The query may come to its end in time or not.
       await node.query(
         '//stuff',
         'l = []; for (k in range(4)) l.push(range(90000).map(|i| str(i))); l.len();',
@@ -249,7 +249,7 @@ describe('recursion', () => {
 });
 
 describe('nesting of code', () => {
-  /** What stands before and behind each level, and how many of it are 500 levels. */
+  /** The text before and behind each level, and the number of them that are 500 levels. */
   const KINDS: readonly [before: string, behind: string, count?: number][] = [
     ['(', ')'],
     ['[', ']'],

@@ -200,7 +200,7 @@ describe('what no header says that is seen', () => {
   });
 
   test.each(EMPTY_NAMES)('%s, with the answer in between', async (_what, text) => {
-    // What a proxy takes for the body may come when the answer has left.
+    // The bytes that a proxy takes for the body may come when the answer has left.
     const before = await count();
     const all = text();
     const end = all.indexOf('\r\n\r\n') + 4;

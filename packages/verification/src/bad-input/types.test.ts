@@ -8,7 +8,7 @@ const DURATION_MS = 1000;
 /** The time limit of a query that uses it up anyway. */
 const ENDLESS_MS = 100;
 
-/** What a query may take beyond its time on a machine that is busy with other tests. */
+/** The time that a query may take beyond its limit on a machine that is busy with other tests. */
 const PATIENCE_MS = 3000;
 
 let node: RealNode;
@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 
 afterEach(async () => {
-  // What failed has changed nothing.
+  // A query that failed has changed nothing.
   expect(await node.value('//stuff', '.get("x");')).toBeNull();
 });
 

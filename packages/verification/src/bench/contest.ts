@@ -28,7 +28,7 @@ export interface ContestOptions {
   /** Length of one round of one server, and how long it is under load before, in milliseconds. */
   readonly durationMs: number;
   readonly warmupMs: number;
-  /** How long a case runs on each before the first round: programs that are compiled as they run get faster for seconds. */
+  /** Time that a case runs on each before the first round: programs that are compiled as they run get faster for seconds. */
   readonly heatMs: number;
   readonly rounds: number;
 }

@@ -31,7 +31,7 @@ export function firstThreadTimeUs(pid: number): number | undefined {
 }
 
 /**
- * How often threads of some processes have gone to sleep so far, which is how often they were woken; undefined when the system
+ * The number of times threads of some processes have gone to sleep so far, which is that of their wakes; undefined when the system
  * does not tell.
  */
 export function wakesOf(pids: readonly number[]): number | undefined {

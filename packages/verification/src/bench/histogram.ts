@@ -28,7 +28,7 @@ export class Histogram {
     }
   }
 
-  /** How many times were noted. */
+  /** The number of times that were noted. */
   get total(): number {
     return this.#counts.reduce((sum, count) => sum + count, 0);
   }

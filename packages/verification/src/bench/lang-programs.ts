@@ -8,7 +8,7 @@ export interface LangProgram {
   /** Run before the first round. */
   readonly setup?: string;
   readonly code: string;
-  /** Whether each round begins with an empty collection, on which `setup` is run. */
+  /** True if each round begins with an empty collection, on which `setup` is run. */
   readonly fresh?: boolean;
   readonly plain: () => unknown;
   /** At most this many times what plain JavaScript takes. */

@@ -1,4 +1,4 @@
-/** How fast the language runs, as a multiple of plain JavaScript. */
+/** The time that the language takes, as a multiple of plain JavaScript. */
 import { isDeepStrictEqual } from 'node:util';
 import { intervalText, median, table } from '../harness/table.js';
 import { type Ratio, ratioOf } from './contest.js';
@@ -26,7 +26,7 @@ const WARMUP_MEASUREMENTS = 3;
 const WARMUP_MS = 500;
 
 /**
- * How long one side runs in a row, of which the time of one run is the mean, and runs before them whose time is not taken. A collection of
+ * Time that one side runs in a row, of which the time of one run is the mean, and runs before them whose time is not taken. A collection of
  * the young generation takes as long as many runs of plain JavaScript, and is due every few runs: where the sides take turns run by
  * run, mostly the one that allocates more meets all of them, those of the other's garbage too, and what becomes of a median is chance. The
  * runs in front clear away what the other side left.

@@ -86,15 +86,15 @@ type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS; allowPositi
 interface Found {
   readonly figures: unknown;
   readonly text: string;
-  /** Whether requests failed, or events were lost. */
+  /** True if requests failed, or events were lost. */
   readonly isWrong?: boolean;
 }
 
-/** How long clients are watched before a state is sent. */
+/** Time that clients are watched before a state is sent. */
 const SNAPSHOT_CALM_MS = 8000;
-/** How long idle clusters run before they are watched. */
+/** Time that idle clusters run before they are watched. */
 const IDLE_SETTLE_MS = 15_000;
-/** How long connections are under load before a round of `requests` counts, and one of `http` and `cluster`. */
+/** Time that connections are under load before a round of `requests` counts, and one of `http` and `cluster`. */
 const REQUESTS_WARMUP_MS = 50;
 const WARMUP_MS = 300;
 const EMITS = 500;

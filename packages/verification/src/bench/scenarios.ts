@@ -19,9 +19,9 @@ export interface Scenario {
   readonly setup: readonly string[];
   /** The body of the nth request. What does not come again and again in practice differs from one to the next. */
   readonly body: (n: number) => WireValue;
-  /** Whether no request may come twice. */
+  /** True if no request may come twice. */
   readonly isNew?: boolean;
-  /** Whether each request has a name by which it takes effect once, as those of the client library have. */
+  /** True if each request has a name by which it takes effect once, as those of the client library have. */
   readonly isNamed?: boolean;
   readonly format: Format;
   readonly auth: 'token' | 'basic';

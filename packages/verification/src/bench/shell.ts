@@ -31,7 +31,7 @@ const PASTE_BYTES = 1024 ** 2;
 /** Under the limit of results, of which this is nearly all. */
 const ROWS = 100_000;
 const ROW_TEXT = 'x'.repeat(190);
-/** How long nothing must come until all is drawn. */
+/** Silence after which all is drawn. */
 const CALM_MS = 30;
 const PATIENCE_MS = 60_000;
 

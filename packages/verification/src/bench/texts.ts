@@ -10,7 +10,7 @@ import { inTurns, type Ratio, ratioOf } from './contest.js';
 import { newText, TEXT_KINDS, TEXT_LENGTHS, type TextKind } from './new-texts.js';
 import type { TextsMessage, TextsOrder } from './texts-worker.js';
 
-/** How far a text goes in a measurement; each stage has those before it in it. */
+/** The stage up to which a text goes in a measurement; each has those before it in it. */
 export type Stage = 'parse' | 'analyse' | 'prepare' | 'run';
 
 export const STAGES: readonly Stage[] = ['parse', 'analyse', 'prepare', 'run'];

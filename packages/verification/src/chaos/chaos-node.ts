@@ -18,7 +18,7 @@ export interface ChaosNodeOptions {
   readonly place: NetworkPlace;
   /** For its log, and for its data unless they are on a disk of their own. */
   readonly folder: string;
-  /** Whether its data are on a small disk of their own, which can be filled. */
+  /** True if its data are on a small disk of their own, which can be filled. */
   readonly ownDisk: boolean;
   readonly settings: Partial<Record<SettingKey, string | number>>;
   readonly environment: Readonly<Record<string, string>>;
@@ -38,10 +38,10 @@ export class ChaosNode {
   readonly logReader: LogReader;
   private process: Launched | null = null;
   private ended: Promise<string> = Promise.resolve('');
-  /** Whether its end is wanted. */
+  /** True if its end is wanted. */
   private isEnding = false;
   isPaused = false;
-  /** Whether its disk, or a part of it, had no room at some time of the run. */
+  /** True if its disk, or a part of it, had no room at some time of the run. */
   diskWasFull = false;
 
   constructor(private readonly options: ChaosNodeOptions) {
@@ -60,7 +60,7 @@ export class ChaosNode {
     return this.process !== null;
   }
 
-  /** Whether it can answer. */
+  /** True if it can answer. */
   get isUp(): boolean {
     return this.isRunning && !this.isPaused;
   }

@@ -1,4 +1,4 @@
-/** Whether a recorded run can have happened in an orderly world. */
+/** Checks that a recorded run can have happened in an orderly world. */
 import { checkHistory } from '../simulation/check-history.js';
 import { Anomaly, type Operation } from '../simulation/history.js';
 import type { Final, Record } from './record.js';

@@ -23,7 +23,7 @@ export interface Place {
   ask(scope: string, code: string, headers?: Readonly<Record<string, string>>): Promise<Response>;
 }
 
-/** How clients get to a cluster. */
+/** The ways of clients to a cluster. */
 export interface Access {
   /** Where a client asks now. */
   place(client: number): Place;
@@ -35,7 +35,7 @@ export interface ClientsOptions {
   readonly access: Access;
   readonly recorder: Recorder;
   readonly draw: Draw;
-  /** Whether a client's next operation has an idempotency key. */
+  /** True if a client's next operation has an idempotency key. */
   readonly keyed: (client: number) => boolean;
   /** Attempts of an operation with a key. */
   readonly attempts: number;

@@ -21,7 +21,7 @@ export interface CopiesOptions {
 const AGAIN_MS = 100;
 /** Milliseconds that a dump may take. */
 const DUMP_MS = 5000;
-/** How long the last change may be on its way when all nodes have it: a connection that fell silent is given up after 20 s. */
+/** Time that the last change may be on its way when all nodes have it: a connection that fell silent is given up after 20 s. */
 const LAST_MS = 30_000;
 
 /** Lines with the instances of each type, and one with all things. */

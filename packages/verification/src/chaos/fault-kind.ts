@@ -24,7 +24,7 @@ export type Problem = (target: Pick<Target, 'fleet' | 'tampering'>) => string | 
 export interface FaultKind {
   readonly name: string;
   readonly doc: string;
-  /** Whether it must be the only one, on a cluster that is well. */
+  /** True if it must be the only one, on a cluster that is well. */
   readonly alone?: true;
   /** Milliseconds that it lasts: least and most. */
   readonly lastsMs: readonly [number, number];

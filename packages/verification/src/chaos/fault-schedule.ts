@@ -16,14 +16,14 @@ export interface FaultScheduleOptions {
   readonly kinds: readonly FaultKind[];
   /** When it ends, on the clock of `performance.now()`. */
   readonly until: number;
-  /** Whether it shall end early. */
+  /** True if it shall end early. */
   readonly isInterrupted: () => boolean;
   readonly tell: (text: string) => void;
 }
 
 /** Mean time without faults between two. */
 const CALM_MS = 700;
-/** How often a second fault begins while one lasts. */
+/** The probability that a second fault begins while one lasts. */
 const SECOND = 0.35;
 
 /** @throws {Error} when the cluster does not get well in between */

@@ -32,9 +32,9 @@ const CUT_EVERY_MS = 700;
 const RESTART_AFTER_MS = 1000;
 /** Every so often calls are begun, so many that the rate is as wanted. */
 const TICK_MS = 10;
-/** How long a call may take while its leader dies: the ninety-ninth of a hundred. */
+/** Time that a call may take while its leader dies: the ninety-ninth of a hundred. */
 const P99_MS = 2000;
-/** How long calls may take to settle when the load is over: as long as one may take at all. */
+/** Time that calls may take to settle when the load is over: as long as one may take at all. */
 const SETTLE_MS = 35_000;
 
 /** Plays all of it; gives what is wrong, one line each. */

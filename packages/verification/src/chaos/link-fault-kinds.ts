@@ -60,7 +60,7 @@ export const linkFaultKinds: readonly FaultKind[] = [
   },
 ];
 
-/** Whether all nodes say that they have connections with all others. */
+/** True if all nodes say that they have connections with all others. */
 async function areConnected({ fleet }: Target): Promise<boolean> {
   const pages = await Promise.all(fleet.nodes.map((node) => node.probe('/status')));
   return pages.every((page) => {

@@ -10,7 +10,7 @@ export interface Member {
   ask(scope: string, code: string, headers?: Readonly<Record<string, string>>): Promise<Response>;
 }
 
-/** How long a healed cluster may take until all is well. */
+/** Time that a healed cluster may take until all is well. */
 const SETTLE_MS = 90_000;
 const POLL_MS = 100;
 
@@ -80,7 +80,7 @@ async function problemOf(members: readonly Member[], whileWriting: boolean): Pro
 /** Tasks that are still to run. */
 const WAITING = 'tasks().filter(|t| bool(t)).len();';
 
-/** How long tasks may take that are due, in milliseconds: a clock that was set is noticed within a minute. */
+/** Time that tasks may take that are due, in milliseconds: a clock that was set is noticed within a minute. */
 const TASKS_MS = 70_000;
 
 /** Waits until no task is scheduled any more. */

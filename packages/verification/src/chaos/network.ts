@@ -1,4 +1,4 @@
-/** How the nodes of a chaos run reach each other, and how that is disturbed. */
+/** The network between the nodes of a chaos run, and its disturbances. */
 
 /** Where a node is on its network. */
 export interface NetworkPlace {
@@ -22,18 +22,18 @@ export type Cut = readonly [from: number, to: number];
 
 /** Connections that died in silence. */
 export interface Deadened {
-  /** How many of them a node takes for alive. */
+  /** The number of them that a node takes for alive. */
   remaining(): number;
 }
 
 export interface Network {
   readonly title: string;
   readonly places: readonly NetworkPlace[];
-  /** Whether `lose` is there. */
+  /** True if `lose` is there. */
   readonly canLose: boolean;
-  /** Whether `delay` is there. */
+  /** True if `delay` is there. */
   readonly canDelay: boolean;
-  /** Whether `damage` is there. */
+  /** True if `damage` is there. */
   readonly canDamage: boolean;
   /** Cuts links, on top of what is cut. */
   cut(cuts: readonly Cut[]): void;

@@ -18,7 +18,7 @@ export interface Question {
 
 export interface Response {
   readonly outcome: Outcome;
-  /** Whether something was made, though there is no answer. */
+  /** True if something was made, though there is no answer. */
   readonly isMade?: boolean;
   readonly value: unknown;
   /** Log index that the answer reflects; 0 when it is not told. */

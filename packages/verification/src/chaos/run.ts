@@ -143,7 +143,7 @@ async function until(moment: number, isInterrupted: () => boolean): Promise<void
 }
 
 /**
- * Whether a node has ended because it could not be started on a full disk, not even with its reserve: as it should, since its supervisor
+ * True if a node has ended because it could not be started on a full disk, not even with its reserve: as it should, since its supervisor
  * starts it again. One that runs goes on.
  */
 export function hadNoRoomToStart(how: string, words: string): boolean {

@@ -78,9 +78,9 @@ interface Session {
   /** Since when it is logged in. */
   since: number;
   endedAt: number | null;
-  /** Whether the node said that it ends it. */
+  /** True if the node said that it ends it. */
   isTold: boolean;
-  /** Whether its client ended it. */
+  /** True if its client ended it. */
   isGivenUp: boolean;
   readonly hearings: Map<string, Hearing>;
   /** The tags of events that it sent to all others. */

@@ -9,7 +9,7 @@ export class IdPairs {
   readonly #ours = new Map<bigint, bigint>();
   readonly #trail: [recorded: bigint, actual: bigint][] = [];
 
-  /** Whether the two are partners, or become partners now because neither has one. */
+  /** True if the two are partners, or become partners now because neither has one. */
   meet(recorded: bigint, actual: bigint): boolean {
     const partner = this.#theirs.get(recorded);
     if (partner !== undefined || this.#ours.has(actual)) return partner === actual;
@@ -55,7 +55,7 @@ export function difference(
   return undefined;
 }
 
-/** How many pairs of items are tried before a comparison without order is given up. */
+/** The number of pairs of items that are tried before a comparison without order is given up. */
 const matchingSteps = 100_000;
 
 /** Pairs each expected item from `index` on with an actual one that is not taken: depth first, taking ids back. */

@@ -163,7 +163,7 @@ function givenNodeJobs(groups: Groups, url: string, format: Format): Job[] {
   return [{ cases: [...groups.sleeping, ...groups.shared], lanes: [new GivenNodeLane(url, format)] }];
 }
 
-/** Whether a file that was read has no such case. */
+/** True if a file that was read has no such case. */
 function isMissing(files: readonly CaseFile[], file: string, name: string): boolean {
   const found = files.find((candidate) => candidate.name === file);
   return found !== undefined && !found.cases.some((item) => item.name === name);

@@ -52,7 +52,7 @@ export class RebuildLane implements Lane {
     const live = new LocalEngine();
     const log: Entry[] = [{ group: ROOT, effects: live.bootstrap() }];
     const checkpointed = await StateStore.open({ store: new MemoryStore().attach(), disk: new MemoryDisk() });
-    /** How long the log was when the checkpoint was made. */
+    /** The length of the log when the checkpoint was made. */
     let stored = 0;
     let stepsLeft = Number.POSITIVE_INFINITY;
     const beforeEach = async (): Promise<void> => {

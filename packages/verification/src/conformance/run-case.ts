@@ -9,7 +9,7 @@ import { difference, IdPairs } from './compare.js';
 import { CaseSockets, type SocketRequest } from './sockets.js';
 import { fitsJson, substituted } from './values.js';
 
-/** How a case came out. */
+/** The outcome of a case. */
 export type CaseResult =
   | { readonly kind: 'passed' }
   | { readonly kind: 'skipped'; readonly why: string }
@@ -43,7 +43,7 @@ export function skipReason(wanted: Case, format: Format): string | undefined {
   return undefined;
 }
 
-/** Whether a case wants connections that last. */
+/** True if a case wants connections that last. */
 export function needsSocket({ needs }: Case): boolean {
   return needs.includes('socket');
 }

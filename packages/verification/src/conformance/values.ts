@@ -30,7 +30,7 @@ export function substituted(value: WireValue, saved: ReadonlyMap<string, WireVal
   return value;
 }
 
-/** Whether a request or an answer in JSON can carry a value. An integer beyond 64 bits is malformed there. */
+/** True if a request or an answer in JSON can carry a value. An integer beyond 64 bits is malformed there. */
 export function fitsJson(value: WireValue): boolean {
   if (isWireBytes(value)) return false;
   if (typeof value === 'bigint') return BigInt.asIntN(64, value) === value;

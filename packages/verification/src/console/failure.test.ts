@@ -36,7 +36,7 @@ testInBrowser(
       await opened.go('#/q');
       await opened.write('.precious = 1 + 41;');
 
-      // What one node knows is there while another one does not answer.
+      // Facts that one node knows are there while another one does not answer.
       cluster.node(2).signal('SIGSTOP');
       await opened.go('#/');
       await page.getByText('asking …').waitFor();

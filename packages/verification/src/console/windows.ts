@@ -1,7 +1,7 @@
 /** The windows of the console by keyboard alone: every button of a page is pressed, and each window that opens is gone through. */
 import type { OpenedConsole } from './opened-console.js';
 
-/** What the page keeps for the test: buttons to be seen, the title of the open window, and where the focus was outside of it. */
+/** Observations of the page for the test: buttons to be seen, the title of the open window, and where the focus was outside of it. */
 const WATCH = `(() => {
   window.buttons = () => [...document.querySelectorAll('main button:not([disabled], [aria-label^=Forget])')].filter((each) => each.checkVisibility());
   window.title = () => document.querySelector('dialog[open]')?.ariaLabel ?? null;

@@ -95,14 +95,14 @@ export interface Asker {
   readonly node: number;
   readonly kind: Kind;
   readonly program: number;
-  /** How long it takes, about, in milliseconds. */
+  /** The time it takes, about, in milliseconds. */
   readonly ms: number;
   /** Milliseconds after an answer when it asks again, and how often. */
   readonly againMs: number;
   readonly times: number;
   /** Mean time of a piece of what it sends on its way, in milliseconds. */
   readonly pieceMs: number;
-  /** Whether it reads no answers. */
+  /** True if it reads no answers. */
   readonly isDeaf: boolean;
   readonly door: Door;
 }

@@ -44,16 +44,16 @@ export interface Bystander {
 
 /** Outcome of that; times in milliseconds. */
 export interface Waits {
-  /** How often it got what it asked for. */
+  /** The number of requests that got what they asked for. */
   readonly answers: number;
   readonly longestMs: number;
   /** The longest without the time in which the engine's thread was ready, and the machine had other things to do. */
   readonly heldMs: number;
-  /** How long the engine's thread ran at most within a wait. */
+  /** Longest time that the engine's thread ran within a wait. */
   readonly ranMs: number;
 }
 
-/** What came of a crowd. */
+/** The outcome of a crowd. */
 export interface HeapMet extends Waits {
   /** Answers to the crowd by their statuses; 0 for connections that the node ended. */
   readonly statuses: ReadonlyMap<number, number>;

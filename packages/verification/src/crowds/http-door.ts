@@ -22,7 +22,7 @@ const MiB = 1024 * 1024;
 /** Milliseconds that a body may take to come. */
 const BODY_MS = 30_000;
 
-/** What a request says of itself beside its body. */
+/** The head of a request, beside its body. */
 export interface Head {
   readonly scope: ScopeName;
   readonly format: 'json' | 'msgpack';

@@ -19,7 +19,7 @@ import { HttpCaller } from './http-caller.js';
 import { HttpDoor } from './http-door.js';
 import { slowDown } from './slow-down.js';
 
-/** How long each node that has to do with a request may keep it, in milliseconds. */
+/** Time for which each node that has to do with a request may keep it, in milliseconds. */
 export const NODE_MAX_MS = DEFAULT_LIMITS.durationMs + 100;
 
 const START_MS = 30_000;
@@ -54,7 +54,7 @@ export interface Met {
   readonly errors: ReadonlyMap<Kind, string>;
 }
 
-/** Whether nobody waited for too long. */
+/** True if nobody waited for too long. */
 export function isFair({ longest }: Met): boolean {
   return longest.every(({ ms, maxMs }) => ms <= maxMs);
 }
@@ -166,7 +166,7 @@ class Meeting implements Met {
   }
 }
 
-/** Whether a node leads the collection that all work in. */
+/** True if a node leads the collection that all work in. */
 function leadsStuff(process: Process): boolean {
   const { id } = process.root?.collectionsByName.get('stuff') ?? {};
   return id !== undefined && process.session(id)?.leading === true;

@@ -1,4 +1,4 @@
-/** What uWebSockets.js gives for the response of a request, as far as a node uses it; see its documentation. */
+/** The response of uWebSockets.js to a request, as far as a node uses it; see its documentation. */
 import type { HttpResponse } from 'uWebSockets.js';
 
 type Used =
@@ -41,7 +41,7 @@ export class ThreadResponse implements Record<Used, unknown> {
     this.aborted = work;
   }
 
-  /** Who takes nothing never does. */
+  /** A client that takes nothing never does. */
   onWritable(): void {}
 
   writeStatus(status: string): void {

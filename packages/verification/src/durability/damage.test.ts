@@ -31,7 +31,7 @@ const DAMAGES: Readonly<Record<string, (path: string) => void>> = {
 /** Files that tell nothing: LevelDB's lock and its log of what it did, and the log's file in advance. */
 const WORTHLESS = /(^|\/)(LOCK|LOG|LOG\.old|owner|reserve|spare-\d+)$/;
 
-/** How the nodes end whose folders are damaged. */
+/** The exits of nodes whose folders are damaged. */
 const ENDS = ['stopped', 'killed'] as const;
 
 const random = seeded(Number(process.env.ALTHING_TEST_SEED));

@@ -21,7 +21,7 @@ const SETTINGS: TestSettings = {
 /** Until when a write that finds the disk full has its answer, in milliseconds. */
 const PROMPT_MS = 5000;
 
-/** How long a node may take to fill the disk by itself, in milliseconds: a second or two, and many where others work, too. */
+/** Time that a node may take to fill the disk by itself, in milliseconds: a second or two, and many where others work, too. */
 const FILL_MS = 90_000;
 
 describe('a full disk', () => {

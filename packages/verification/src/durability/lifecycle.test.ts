@@ -3,7 +3,7 @@ import { RealNode, seeded, until } from '@althing/node/testing';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { fateOf, Workload } from './workload.js';
 
-/** How long a stop under load may take, in milliseconds. */
+/** Time that a stop under load may take, in milliseconds. */
 const STOP_MS = 10_000;
 
 describe('the life of a node', () => {

@@ -281,7 +281,7 @@ export class Workload {
 
 type Ask = (scope: string, code: string, vars?: object) => Promise<Answer | null>;
 
-/** How to note a change in the model. */
+/** Notes a change in the model. */
 interface Change {
   readonly sent: () => void;
   readonly acknowledged: () => void;

@@ -9,7 +9,7 @@ import { clientOf } from './client-of.js';
 import type { Credentials } from './node-client.js';
 import { type NodePlace, NodeProcess, type NodeProcessOptions, newPlace } from './node-process.js';
 
-/** How long a cluster may take until it is as wanted. */
+/** Time that a cluster may take until it is as wanted. */
 const settleTimeoutMs = 60_000;
 const pollMs = 20;
 /** Longest wait for an answer, in milliseconds. */

@@ -24,7 +24,7 @@ export interface ThrowawayNode {
   readonly url: string;
   /** The end of what its process printed. */
   readonly output: string;
-  /** Whether its process runs. */
+  /** True if its process runs. */
   readonly isRunning: boolean;
   /** Settles when its process has ended. */
   readonly ended: Promise<unknown>;
@@ -37,7 +37,7 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-/** How much of the output is kept, in characters. */
+/** The length of the output that is kept, in characters. */
 const outputMax = 20_000;
 
 const program = fileURLToPath(new URL('./hosted-nodes.js', import.meta.url));

@@ -6,7 +6,7 @@ export class UsageError extends Error {}
 /** Exit code of wrong usage. */
 export const USAGE_EXIT_CODE = 2;
 
-/** Whether an error tells of wrong usage: ours, or one of `parseArgs`. */
+/** True if an error tells of wrong usage: ours, or one of `parseArgs`. */
 export function isWrongUsage(error: unknown): error is { readonly message: string } {
   if (error instanceof UsageError) return true;
   if (typeof error !== 'object' || error === null || !('code' in error && 'message' in error)) return false;

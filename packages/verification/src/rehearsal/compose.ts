@@ -17,7 +17,7 @@ export interface Service {
   readonly command: readonly string[];
   /** The environment of the image, with the settings of the service. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Whether a container that ends is started again. */
+  /** True if a container that ends is started again. */
   readonly restarts: boolean;
   readonly stopSignal: string;
   /** Milliseconds from the signal to SIGKILL. */

@@ -35,7 +35,7 @@ const STATUS_PORT = 9230;
 export class Container {
   readonly name: string;
   readonly address: string;
-  /** How the process ended, each time that nobody had ended it. */
+  /** The ends of the process, each time that nobody had ended it. */
   readonly ends: string[] = [];
   private process: Launched | null = null;
   private ended: Promise<string> = Promise.resolve('');
@@ -59,7 +59,7 @@ export class Container {
     return this.process !== null;
   }
 
-  /** Whether it is one of several of its service. */
+  /** True if it is one of several of its service. */
   get isScaled(): boolean {
     return this.options.service.hostname === null;
   }

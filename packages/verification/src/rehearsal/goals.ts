@@ -22,7 +22,7 @@ export interface GoalOptions {
   /** For volumes, secrets and logs. */
   readonly folder: string;
   readonly seed: number;
-  /** How often a leader is killed. */
+  /** The number of times a leader is killed. */
   readonly kills: number;
   /** Other data of the cluster, in MB. */
   readonly dataMb: number;
@@ -32,7 +32,7 @@ export interface GoalOptions {
 const COLLECTION = 'goals';
 const WRITES = { writesPerS: 200, readsPerS: 0 };
 const BOTH = { writesPerS: 200, readsPerS: 500 };
-/** How long the load goes on undisturbed before and after. */
+/** Time that the load goes on undisturbed before and after. */
 const CALM_MS = 1000;
 const SERVES_MS = 60_000;
 const CHUNK_KB = 512;

@@ -151,7 +151,7 @@ function scenesOf(isShort: boolean, oldBuild: string | undefined): readonly Scen
   return isShort ? all : [...all, rollingRestart];
 }
 
-/** How many nodes are killed unless it is said. */
+/** The number of nodes that are killed unless another one is given. */
 function killsOf({ goals, short }: { readonly goals: boolean; readonly short: boolean }): number {
   return goals ? GOAL_KILLS : short ? 1 : FULL_KILLS;
 }

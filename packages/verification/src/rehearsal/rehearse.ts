@@ -18,7 +18,7 @@ export interface RehearsalOptions {
   readonly seed: number;
   readonly clients: number;
   readonly scenes: readonly Scene[];
-  /** How many nodes are killed, besides a leader. */
+  /** The number of nodes that are killed, besides a leader. */
   readonly kills: number;
   /** Settings of the nodes on top of the compose file's. */
   readonly environment: Readonly<Record<string, string>>;
@@ -31,7 +31,7 @@ const APART_MS = 1000;
 /** Clients work undisturbed for a while at the beginning and at the end. */
 const QUIET_MS = 1000;
 
-/** How a node may end by itself: killed, and as one that was removed. */
+/** The ways in which a node may end by itself: killed, and as one that was removed. */
 const ENDS: readonly string[] = ['SIGKILL', 'code 4'];
 
 /** @throws {DeploymentError} when this machine or the files are not fit for it */

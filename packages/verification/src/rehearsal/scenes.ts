@@ -19,7 +19,7 @@ export interface Scene {
 export interface Stage {
   readonly stack: Stack;
   readonly draw: Draw;
-  /** How many nodes are killed, besides a leader. */
+  /** The number of nodes that are killed, besides a leader. */
   readonly kills: number;
   /** The collection that clients use now. */
   readonly collection: () => string;
@@ -29,7 +29,7 @@ export interface Stage {
 }
 
 const GONE_MS = 60_000;
-/** How long somebody waits for an `up` that comes to nothing. */
+/** Time that somebody waits for an `up` that comes to nothing. */
 const HELD_MS = 8000;
 const NO_MAJORITY_MS = 3000;
 

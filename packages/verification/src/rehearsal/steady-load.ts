@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Response } from '../chaos/requests.js';
 
-/** How clients reach the cluster; it never throws. */
+/** The clients' way to the cluster; it never throws. */
 export type Ask = (
   scope: string,
   code: string,
@@ -66,7 +66,7 @@ export class SteadyLoad {
     return this.answered.length;
   }
 
-  /** Whether a write was answered that was sent after a moment. */
+  /** True if a write was answered that was sent after a moment. */
   hasWritten(since: number): boolean {
     const last = this.answered.at(-1);
     return last !== undefined && (last.sent > since || this.answered.some(({ sent }) => sent > since));

@@ -110,7 +110,7 @@ function triedListOf({ id, answer }: Operation, value: string, isExplained: bool
   throw new Anomaly('dry runs', `operation ${id} appended ${value}, and was told ${JSON.stringify(answer)}`);
 }
 
-/** How many items all statements added to lists. */
+/** The number of items that all statements added to lists. */
 function itemsOf(explain: Tried['explain']): number {
   return (explain?.statements ?? []).reduce((sum, { changes }) => sum + (changes?.items ?? 0), 0);
 }

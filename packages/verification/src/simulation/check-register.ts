@@ -12,7 +12,7 @@ export interface RegisterStep {
   readonly kind: 'get' | 'swap';
   readonly expected: number;
   readonly value: number;
-  /** Whether a swap did it; null if nobody knows. */
+  /** True if a swap did it; null if nobody knows. */
   readonly swapped: boolean | null;
 }
 
@@ -20,7 +20,7 @@ export type Verdict = 'ok' | 'wrong' | 'undecided';
 
 const CONFIGURATIONS_MAX = 200_000;
 
-/** Whether there is an order of the steps that agrees with real time and in which each has the answer that it got. */
+/** True if there is an order of the steps that agrees with real time and in which each has the answer that it got. */
 export function isLinearizable(
   steps: readonly RegisterStep[],
   initial: number,

@@ -67,7 +67,7 @@ export class Clients {
   private probes = 0;
   /** Sessions that were asked for. */
   private sessions = 0;
-  /** Whether the module of the workload is known to be there. */
+  /** True if the module of the workload is known to be there. */
   private hasModule = false;
   /** Collections that are known to be set up. */
   private readonly ready = new Set<string>();
@@ -389,7 +389,7 @@ export class Clients {
   }
 }
 
-/** Whether one of the ordinary clients, which have numbers from 0 on, asks by the library. */
+/** True if one of the ordinary clients, which have numbers from 0 on, asks by the library. */
 function usesLibrary({ client }: Agent): boolean {
   return client % 3 === 2;
 }

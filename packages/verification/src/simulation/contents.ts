@@ -1,5 +1,5 @@
 /**
- * Whether a checkpoint holds what it says. The entries of each group are repeated, one by one, on states that only this
+ * Checks that a checkpoint holds what it says. The entries of each group are repeated, one by one, on states that only this
  * has; what a checkpoint holds must be what the entries up to its index make, record by record, and its membership the
  * one that is known for that index. So what was captured a moment too early or too late is found at once, also where the
  * log would make it good later.

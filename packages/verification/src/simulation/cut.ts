@@ -18,7 +18,7 @@ export const EXTRAS = [
 export interface Cut {
   readonly nodes: number | null;
   readonly clients: number | null;
-  /** How long there are faults, in milliseconds. */
+  /** Length of the time of faults, in milliseconds. */
   readonly faultsMs: number | null;
   /** Kinds of faults, and extras, that do not come up. */
   readonly without: readonly string[];
@@ -93,12 +93,12 @@ export class Decisions {
     this.keep = keep === null ? null : new Set(keep);
   }
 
-  /** Whether a kind of fault, or an extra, comes up at all. */
+  /** True if a kind of fault, or an extra, comes up at all. */
   allows(kind: string): boolean {
     return !this.without.has(kind);
   }
 
-  /** Whether something is done; then it counts. */
+  /** True if something is done; then it counts. */
   take(name: string, kind: string): boolean {
     if (this.keep !== null && !this.keep.has(name)) return false;
     this.onTaken(name, kind);

@@ -4,7 +4,7 @@ import { StorageError } from '@althing/storage';
 import { LostVoteError } from './consensus-side.js';
 import { NodeFailure } from './node-failure.js';
 
-/** How it came out that a disk had lied. */
+/** The way in which it came out that a disk had lied. */
 export function lieNoticedBy(error: unknown): string {
   if (error instanceof LostVoteError) return 'a vote is gone';
   if (error instanceof StorageError) return 'the log tells';
@@ -13,7 +13,7 @@ export function lieNoticedBy(error: unknown): string {
     : 'log and state do not fit';
 }
 
-/** Whether a node ends because it found that its data are damaged. */
+/** True if a node ends because it found that its data are damaged. */
 export function isDamage(error: unknown): boolean {
   if (error instanceof StorageError) return error.code.startsWith('damaged');
   if (error instanceof LostVoteError) return true;

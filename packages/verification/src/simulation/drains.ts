@@ -3,10 +3,10 @@ import type { Machine } from './machine.js';
 import { Violation } from './watcher.js';
 import type { World } from './world.js';
 
-/** How long clients have to go elsewhere by themselves, in milliseconds. */
+/** Time that clients have to go elsewhere by themselves, in milliseconds. */
 const DELAY_MS = 100;
 
-/** How long a node may take until its clients are gone: ticks of its engine thread, and the time of one in milliseconds. */
+/** Time that a node may take until its clients are gone: ticks of its engine thread, and the time of one in milliseconds. */
 const TICKS_MAX = 100;
 const TICK_MS = 100;
 

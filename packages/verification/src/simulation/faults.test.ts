@@ -4,7 +4,7 @@ import { Faults } from './faults.js';
 import { Draw } from './random.js';
 import { World } from './world.js';
 
-/** How long a cluster may take until it is complete, in milliseconds of virtual time. */
+/** Time that a cluster may take until it is complete, in milliseconds of virtual time. */
 const COMPLETE_MS = 120_000;
 
 describe('a disk that lied', () => {

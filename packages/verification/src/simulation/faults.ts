@@ -5,16 +5,16 @@ import type { Process } from './process.js';
 import type { Draw } from './random.js';
 import type { World } from './world.js';
 
-/** How often, and after how many milliseconds each, it is looked whether the others have what a disk has lost. */
+/** Number of looks, and milliseconds before each, if the others have what a disk has lost. */
 const LIE_LOOKS_MAX = 100;
 const LIE_LOOK_MS = 20;
 
 export class Faults {
-  /** Whether there are faults still. */
+  /** True if there are faults still. */
   raging = true;
   /** Until when a plan of several steps goes on, which nothing else should cross, in milliseconds. */
   calmUntil = 0;
-  /** Whether the removal of some node was asked for. */
+  /** True if the removal of some node was asked for. */
   hasRemoved = false;
   /** Machines whose removal was asked for, as far as nobody refused it. */
   private readonly leaving = new Set<Machine>();
@@ -192,7 +192,7 @@ export class Faults {
     world.scheduler.after(draw.exponential(300), look);
   }
 
-  /** Whether every other machine has, durably, what one that is down had acknowledged. */
+  /** True if every other machine has, durably, what one that is down had acknowledged. */
   private othersHave({ nodeId, durable }: Machine): boolean {
     const others = this.world.present.filter((other) => other.nodeId !== nodeId);
     return others.every(({ process }) =>
@@ -240,7 +240,7 @@ export class Faults {
     for (const number of numbers) if (number !== undefined) this.delist(number);
   }
 
-  /** Whether every machine is a member of every group, and none is about to be lost or to go. */
+  /** True if every machine is a member of every group, and none is about to be lost or to go. */
   get isSound(): boolean {
     const { isComplete, hasDamage } = this.world;
     return isComplete && !hasDamage && [...this.leaving].every(({ isGone }) => isGone);

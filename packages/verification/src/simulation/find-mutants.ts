@@ -13,9 +13,9 @@ export interface Sought {
   readonly names: readonly string[];
   /** The first seed, behind those that found a bug before. */
   readonly from: number;
-  /** How many are tried for each bug. */
+  /** The number of seeds that are tried for each bug. */
   readonly seeds: number;
-  /** How many are to find it. */
+  /** The number of seeds that are to find it. */
   readonly times: number;
 }
 
@@ -65,7 +65,7 @@ class Search {
     return this.finders.length >= this.times;
   }
 
-  /** Whether there are seeds to try, and a reason to. */
+  /** True if there are seeds to try, and a reason to. */
   get isOpen(): boolean {
     return !this.isFound && this.tried < this.order.length;
   }

@@ -38,13 +38,13 @@ export interface FollowersOptions {
   readonly holders: (group: GroupId, index: number) => readonly NodeId[];
   /** Highest index of a group that any node knew as committed. */
   readonly committedIndex: (group: GroupId) => number;
-  /** Whether an entry of a group changes what no line tells of. */
+  /** True if an entry of a group changes what no line tells of. */
   readonly isUntold: (group: GroupId, index: number) => boolean;
   readonly onViolation: (error: unknown) => void;
   readonly onReached: (place: string) => void;
 }
 
-/** Whether an entry changes what no line tells of: a job gave a property another definition. */
+/** True if an entry changes what no line tells of: a job gave a property another definition. */
 export function isUntold(payload: Uint8Array | undefined): boolean {
   if (payload === undefined) return false;
   const { schema } = new CollectionGroup(0, new ShapeTree(), EMPTY_SOURCE).store;

@@ -80,7 +80,7 @@ export interface Operation {
   /** Infinite while, or because, there is no answer. */
   end: number;
   outcome: Outcome;
-  /** Whether the client was told that the change was made, though there is no answer; then the outcome is `unknown`. */
+  /** True if the client was told that the change was made, though there is no answer; then the outcome is `unknown`. */
   isMade?: boolean;
   /** The decoded answer; the code of the error if it was refused. */
   answer: unknown;

@@ -21,7 +21,7 @@ export interface ListenersOptions {
   readonly onReached: (place: string) => void;
 }
 
-/** Those of one life. */
+/** The listeners of one life. */
 export class Listeners {
   private readonly all = new Set<Connection>();
   private lastId = 0;

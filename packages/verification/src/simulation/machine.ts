@@ -5,7 +5,7 @@ import type { Process } from './process.js';
 import type { Draw } from './random.js';
 import type { Scheduler } from './scheduler.js';
 
-/** How fast disks are, in milliseconds. */
+/** The speed of disks, in milliseconds. */
 export interface DiskQuality {
   readonly meanMs: number;
   /** Of a thousand operations, how many take very long, and how long those take. */
@@ -50,21 +50,21 @@ export class Machine {
   /** Starts so far. */
   starts = 0;
   process: Process | null = null;
-  /** Whether it belongs to no cluster yet. */
+  /** True if it belongs to no cluster yet. */
   isOutside: boolean;
-  /** Whether its data were damaged once. */
+  /** True if its data were damaged once. */
   isDamaged = false;
-  /** Whether the end of its log is gone, though the disk had reported it as durable. */
+  /** True if the end of its log is gone, though the disk had reported it as durable. */
   hasLied = false;
-  /** Whether it may not be started: the others do not have yet what its disk has lost. */
+  /** True if it may not be started: the others do not have yet what its disk has lost. */
   isHeldBack = false;
   /** The durable part of each group's log when the last process ended. */
   durable: ReadonlyMap<GroupId, DurableLog> = new Map();
-  /** Whether its process is being stopped in order. */
+  /** True if its process is being stopped in order. */
   isStopping = false;
-  /** Whether it is gone for good. */
+  /** True if it is gone for good. */
   isGone = false;
-  /** Whether the state has no room for anything. */
+  /** True if the state has no room for anything. */
   isStateFull = false;
   private readonly diskTimes: DiskTimes;
   private incarnation = 0;

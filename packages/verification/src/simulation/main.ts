@@ -35,7 +35,7 @@ Each seed is a run of its own, and always the same one.
   --workers N                             processes (default: as many as there are processors)
 `;
 
-/** How long it may take to make a run small, in milliseconds. */
+/** Time that it may take to make a run small, in milliseconds. */
 const SHRINK_MS = 60_000;
 
 async function main(args: readonly string[]): Promise<number> {

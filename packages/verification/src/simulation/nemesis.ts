@@ -90,7 +90,7 @@ export class Nemesis {
     this.faults.raging = false;
   }
 
-  /** Whether the removal of some node was asked for. */
+  /** True if the removal of some node was asked for. */
   get hasRemoved(): boolean {
     return this.faults.hasRemoved;
   }
@@ -152,7 +152,7 @@ export class Nemesis {
     else faults.isolate(machine, draw.exponential(600));
   }
 
-  /** Whether faults come by themselves at moments that are worth it. */
+  /** True if faults come by themselves at moments that are worth it. */
   private get mayAttackLeaders(): boolean {
     return this.world.decisions.allows('leader_faults');
   }

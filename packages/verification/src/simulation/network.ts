@@ -2,14 +2,14 @@ import type { NodeId } from '@althing/node/parts';
 import { Draw } from './random.js';
 import type { Scheduler } from './scheduler.js';
 
-/** How bad the network is. */
+/** The quality of the network. */
 export interface NetworkQuality {
   /** Mean time of a message on its way, in milliseconds. */
   readonly delayMs: number;
   /** Of a thousand messages. A connection that loses one loses everything until it is made anew. */
   readonly lostPerMille: number;
   readonly doubledPerMille: number;
-  /** Whether messages of Raft may overtake each other, and calls. Calls keep their order: they go over a connection. */
+  /** True if messages of Raft may overtake each other, and calls. Calls keep their order: they go over a connection. */
   readonly reorders: boolean;
 }
 
@@ -41,7 +41,7 @@ export class Network {
     if (!isCall && draw.int(0, 999) < quality.doubledPerMille) this.plan(from, to, draw, track, arrive);
   }
 
-  /** Whether nothing gets from one node to another. */
+  /** True if nothing gets from one node to another. */
   isCut(from: NodeId, to: NodeId): boolean {
     return this.cutLinks.size > 0 && this.cutLinks.has(`${from}>${to}`);
   }

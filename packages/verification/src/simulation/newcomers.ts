@@ -9,10 +9,10 @@ import type { World } from './world.js';
 /** Time between two questions of a node that wants to join, in milliseconds. */
 const JOIN_MS = 300;
 
-/** How often a question is passed on to the node that is said to lead. */
+/** The number of times a question is passed on to the node that is said to lead. */
 const HOPS_MAX = 4;
 
-/** How long an answer to an invitation may take. */
+/** Time that an answer to an invitation may take. */
 const ANSWER_MS = 2000;
 
 /** The prefix of a machine's name that makes another address of it. */

@@ -47,7 +47,7 @@ export interface NodeBugsOptions {
   readonly tell: (session: GroupSession, events: readonly RoomEvent[]) => void;
 }
 
-/** How late a late capture is, in milliseconds. */
+/** The delay of a late capture, in milliseconds. */
 const LATE_MS = 5;
 
 /** The seams of one process at which bugs are planted. */
@@ -348,7 +348,7 @@ export class NodeBugs {
   }
 }
 
-/** Whether an answer is that of a part of a request, in case that the rest does not follow. */
+/** True if an answer is that of a part of a request, in case that the rest does not follow. */
 function hasMore(reply: Reply): boolean {
   return !reply.ok && reply.outcome === 'made' && reply.error.code === ErrorCode.CANCELLED;
 }
@@ -360,7 +360,7 @@ function withoutFailure(found: Found): Found {
   return found.kind === 'reply' && found.reply.kind === 'failure' ? { kind: 'new' } : found;
 }
 
-/** How long a task is there after its run that should be gone with it, in milliseconds. */
+/** Time for which a task is there after its run that should be gone with it, in milliseconds. */
 const APART_MS = 300;
 
 /** The effect that deletes a task. */

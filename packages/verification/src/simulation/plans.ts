@@ -6,18 +6,18 @@ import type { Process } from './process.js';
 import type { Draw } from './random.js';
 import type { World } from './world.js';
 
-/** How long figure 8 may take, in milliseconds. */
+/** Time that figure 8 may take, in milliseconds. */
 const FIGURE_8_MS = 5000;
 
-/** How often the log of a leader is full in a row. */
+/** The number of times the log of a leader is full in a row. */
 const FULL_ROUNDS = 4;
 
-/** How far figure 8 of the Raft paper has come. */
+/** The progress of figure 8 of the Raft paper. */
 interface Figure8 {
   readonly group: GroupId;
   readonly first: Machine;
   second: Machine | null;
-  /** Whether the first leads again. */
+  /** True if the first leads again. */
   again: boolean;
 }
 

@@ -57,7 +57,7 @@ export class Process {
   alive = true;
   /** The delay of a command on its way to the consensus thread, in milliseconds. */
   lateMs = 0;
-  /** Whether everything is open. */
+  /** True if everything is open. */
   isOpen = false;
   private readonly draw: Draw;
   private readonly bridge: Bridge;
@@ -148,7 +148,7 @@ export class Process {
     return this.host?.groupIds ?? [];
   }
 
-  /** Whether the groups, as they are known here, have no other members than these. */
+  /** True if the groups, as they are known here, have no other members than these. */
   membersAreAmong(nodes: readonly NodeId[]): boolean {
     return this.groups.every((group) => {
       const membership = this.host?.status(group)?.membership;

@@ -32,7 +32,7 @@ export type Answer = (
   answer: unknown,
   index: number,
   error: string,
-  /** Whether something was made, though there is no answer. */
+  /** True if something was made, though there is no answer. */
   isMade?: boolean,
 ) => void;
 

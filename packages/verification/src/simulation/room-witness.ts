@@ -18,7 +18,7 @@ export class Hearing {
   /** The tag and the number that were heard last; null before the first. */
   last: string | null = null;
   lastNumber: number | null = null;
-  /** Whether it is not in the room any more. */
+  /** True if it is not in the room any more. */
   isOver = false;
 
   constructor(
@@ -27,7 +27,7 @@ export class Hearing {
     readonly who: string,
     /** When the answer to the join came: what is sent later, and happens, is heard. */
     readonly joinedAt: number,
-    /** Those of events that its session sends to all others, which may be before it is in the room. */
+    /** Ids of events that its session sends to all others, which may be before it is in the room. */
     readonly own: ReadonlySet<string>,
   ) {}
 }

@@ -1,4 +1,4 @@
-/** Whether all nodes hold the same state, record by record. */
+/** Checks that all nodes hold the same state, record by record. */
 import {
   brokenRules,
   CollectionGroup,
@@ -14,7 +14,7 @@ import type { Process } from './process.js';
 import { Violation } from './watcher.js';
 import type { World } from './world.js';
 
-/** How long it may take to write everything, in milliseconds of virtual time. */
+/** Time that it may take to write everything, in milliseconds of virtual time. */
 const FLUSH_MS = 120_000;
 
 /**

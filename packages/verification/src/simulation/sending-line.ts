@@ -7,7 +7,7 @@ import { type LinkSizes, readRaftFrame } from '@althing/node/parts';
 import { encodeMessage, type Message } from 'raft-ts';
 import type { Thread } from './thread.js';
 
-/** How a node sends. */
+/** The sender of a node. */
 export interface LinkQuality extends LinkSizes {
   /** Of frames that yield, in a millisecond. */
   readonly bytesPerMs: number;
@@ -40,7 +40,7 @@ export class SendingLine {
   }
 }
 
-/** Whether a frame of Raft was closed in time: without its last message it is not too large. */
+/** True if a frame of Raft was closed in time: without its last message it is not too large. */
 export function isCutInTime(frame: Uint8Array, { frameBytes }: LinkSizes): boolean {
   if (frame.length <= frameBytes) return true;
   const messages: Message[] = [];

@@ -7,7 +7,7 @@ import { live } from './work.js';
 const RUNS_MAX = 60;
 /** Runs that are short to begin with: every other of them shows the planted bug. */
 const SHORT = { ...WHOLE, nodes: 3, clients: 2, faultsMs: 1000 };
-/** What is left of one, about twice over. */
+/** The rest of one, about twice over. */
 const DECISIONS_MAX = 10;
 
 describe('making a run small that fails', () => {

@@ -12,7 +12,7 @@ export interface ShrinkOptions {
   readonly live: (assignment: Assignment) => Promise<Result>;
   /** Runs that are made at once. */
   readonly workers: number;
-  /** Whether it has to be enough. */
+  /** True if it has to be enough. */
   readonly isOver: () => boolean;
   /** Called with the progress. */
   readonly report: (line: string) => void;

@@ -26,15 +26,15 @@ export interface SimulationReport {
   readonly reached: readonly string[];
 }
 
-/** How long the first start may take, in milliseconds of virtual time: where calls get lost, a snapshot may need minutes. */
+/** Time that the first start may take, in milliseconds of virtual time: where calls get lost, a snapshot may need minutes. */
 const START_MS = 240_000;
-/** How long a healed cluster may take until everything is as it should be. */
+/** Time that a healed cluster may take until everything is as it should be. */
 const HEAL_MS = 120_000;
 
-/** How long things may be there that have expired, where others are given their moment by the same time, in milliseconds. */
+/** Time that expired things may still be there, where others are given their moment by the same time, in milliseconds. */
 const EXPIRY_MS = 30_000;
 
-/** How long a majority may take until it takes changes again, in milliseconds. */
+/** Time that a majority may take until it takes changes again, in milliseconds. */
 const CORE_MS = 60_000;
 /** Comparisons of the states until no change comes in between. */
 const ATTEMPTS_MAX = 10;
@@ -158,7 +158,7 @@ function heal(world: World, machines: readonly Machine[]): void {
   }
 }
 
-/** Whether every node is up, every group has one leader, and everybody has everything. */
+/** True if every node is up, every group has one leader, and everybody has everything. */
 function isSettled(world: World): boolean {
   if (world.scheduler.turns % 50 !== 0) return false;
   return unsettled(world) === null;
@@ -215,7 +215,7 @@ function unsettledGroup(processes: readonly Process[], group: number): string | 
   return leaders === 1 ? null : `${leaders} leaders`;
 }
 
-/** Whether nothing is under way, and nobody waits for an answer. */
+/** True if nothing is under way, and nobody waits for an answer. */
 function isQuiet(world: World): boolean {
   return !world.clients.busy && world.sockets.isQuiet && isSettled(world);
 }
@@ -263,7 +263,7 @@ function counterIn(all: unknown): number {
   return Array.isArray(all) ? Number(all[1]) : Number.NaN;
 }
 
-/** How far the log of each group is committed. */
+/** The commit index of each group. */
 function marksOf(world: World): string {
   const marks = world.processes.map(({ groups, host }) =>
     groups.map((id) => host?.status(id)?.commitIndex).join(),

@@ -11,7 +11,7 @@ export interface SimulatedReadersOptions {
   readonly planted: Planted;
   readonly thread: Thread;
   readonly environment: Omit<Environment, 'voters' | 'isCommittedUser'>;
-  /** How far the state of a group is on the engine side. */
+  /** The index up to which the state of a group is on the engine side. */
   readonly appliedIndex: (group: number) => number;
   readonly onFailure: (error: unknown) => void;
 }

@@ -16,7 +16,7 @@ export interface Surroundings {
   /** Random numbers of a machine, for one purpose. */
   readonly drawFor: (machine: Machine, purpose: string) => Draw;
   readonly planted: Planted;
-  /** Whether an error that ends a task is none of the node's. */
+  /** True if an error that ends a task is none of the node's. */
   readonly tasksMayFail: boolean;
   /** Makes the thread of a process that runs queries. */
   readonly engineThread: () => Thread;

@@ -27,22 +27,22 @@ export interface Swarm {
   readonly threadMs: number;
   /** Silence of the engine thread after which a node gives its leaderships away. */
   readonly engineSilenceMs: number;
-  /** Whether nodes that lead many groups give some away. */
+  /** True if nodes that lead many groups give some away. */
   readonly balances: boolean;
-  /** How long a node must be gone before another one takes its place. */
+  /** Time that a node must be gone before another one takes its place. */
   readonly replaceAfterMs: number;
   readonly stateCheckIntervalMs: number;
-  /** How long a request may take, in milliseconds. */
+  /** Time that a request may take, in milliseconds. */
   readonly waitMs: number;
   readonly disk: DiskQuality;
   readonly network: NetworkQuality;
   readonly link: LinkQuality;
-  /** Whether leaders answer reads by a lease, which real nodes do not. */
+  /** True if leaders answer reads by a lease, which real nodes do not. */
   readonly lease: boolean;
   readonly clients: number;
-  /** Whether a user comes and goes who is let in and locked out. */
+  /** True if a user comes and goes who is let in and locked out. */
   readonly guests: boolean;
-  /** Whether sessions are begun, renewed and ended. */
+  /** True if sessions are begun, renewed and ended. */
   readonly sessions: boolean;
   /** Mean time between two operations of a client. */
   readonly clientMs: number;
@@ -54,7 +54,7 @@ export interface Swarm {
   /** Bytes that are sent to one that does not read, and those that wait then before its session is ended. */
   readonly socketWindowBytes: number;
   readonly unsentEventsMax: number;
-  /** How long faults rage. */
+  /** The length of the time of faults. */
   readonly faultsMs: number;
   /** Mean time between two faults. */
   readonly faultMs: number;

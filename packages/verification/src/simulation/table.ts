@@ -6,7 +6,7 @@ export interface Happening {
   /** The name of the machine that it is about, if it is one. */
   readonly machine: string | null;
   readonly what: string;
-  /** Whether it happens all the time. */
+  /** True if it happens all the time. */
   readonly isRoutine: boolean;
   /** By machine: what its process is; see `rolesOf`. */
   readonly roles: ReadonlyMap<string, string>;

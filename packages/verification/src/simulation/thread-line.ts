@@ -7,7 +7,7 @@ export interface ThreadLineOptions {
   readonly scheduler: Scheduler;
   readonly engineThread: Thread;
   readonly consensusThread: Thread;
-  /** How long a message of commands, and one of events, is on its way, in milliseconds. */
+  /** Times that a message of commands, and one of events, is on its way, in milliseconds. */
   readonly commandMs: () => number;
   readonly eventMs: () => number;
   readonly onCommand: (command: Command) => void;

@@ -27,7 +27,7 @@ export interface Result {
   /** The kinds of those. */
   readonly kinds: readonly string[];
   readonly traceHash: number;
-  /** Whether the run came to its end; its process may have died, or taken too long, or the run was given up. */
+  /** True if the run came to its end; its process may have died, or taken too long, or the run was given up. */
   readonly ended: boolean;
   readonly events: number;
   readonly operations: number;

@@ -27,7 +27,7 @@ export const GUEST = 'guest';
 /** The collection that the guest visits. */
 export const VISITED = 'stuff';
 
-/** How many there may be of what a run makes. No session expires: clocks are wrong for less, and a jump of one makes a renewal. */
+/** The numbers of what a run makes at most. No session expires: clocks are wrong for less, and a jump of one makes a renewal. */
 export const QUOTAS = {
   tokensPerUser: 10,
   users: 100,
@@ -63,7 +63,7 @@ export const READ_ALL = `[[${LISTS.map((list) => `.${list}`).join(', ')}], .n, [
   (account) => `.bank.${account}`,
 ).join(', ')}], .runs, .steps, ${inVault('is_nil(box.m.until)')}.map(|box| box.name)];`;
 
-/** How many things there are that are to expire. */
+/** The number of things that are to expire. */
 export const COUNT_MORTALS = `${inVault('!is_nil(box.m.until)')}.len();`;
 
 /** Boxes whose things are still there. Each thing is in one of its own, so that it has to be searched for. */

@@ -17,7 +17,7 @@ export interface WorldOptions {
   readonly turnsMax?: number | undefined;
   /** Makes the threads that run queries; by default they take no time. */
   readonly engineThread?: (scheduler: Scheduler) => Thread;
-  /** Whether an error that ends a task is none of the node's. */
+  /** True if an error that ends a task is none of the node's. */
   readonly tasksMayFail?: boolean;
   /** Called with everything that happens. */
   readonly log?: (happening: Happening) => void;

@@ -288,7 +288,7 @@ export class World {
     return this.machines.filter(({ isGone }) => !isGone);
   }
 
-  /** Whether every present machine is up and knows exactly those that are present as the members of each of its groups. */
+  /** True if every present machine is up and knows exactly those that are present as the members of each of its groups. */
   get isComplete(): boolean {
     const ids = this.present
       .map(({ nodeId }) => nodeId)
@@ -305,7 +305,7 @@ export class World {
     });
   }
 
-  /** Whether some data are damaged and nobody has noticed yet. */
+  /** True if some data are damaged and nobody has noticed yet. */
   get hasDamage(): boolean {
     return this.present.some(({ isDamaged }) => isDamaged);
   }

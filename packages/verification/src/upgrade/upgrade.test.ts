@@ -58,7 +58,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Whether an action fails on purpose, or by what others did before it. */
+/** True if an action fails on purpose, or by what others did before it. */
 function mayFail({ kind }: Action, error: string): boolean {
   return kind === 'append_and_fail' || error.includes('on purpose');
 }

@@ -21,10 +21,10 @@ export interface Failovers {
 
 /** Writes a second at each node, at most. */
 const PER_S = 250;
-/** How long writes must have gone on before and after an event, in milliseconds. */
+/** Time that writes must have gone on before and after an event, in milliseconds. */
 const CALM_MS = 300;
 const AFTER_MS = 500;
-/** How long a handover may take. */
+/** Time that a handover may take. */
 const HANDOVER_MS = 10_000;
 const GROUP = '@collection:bench';
 

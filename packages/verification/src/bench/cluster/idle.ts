@@ -13,7 +13,7 @@ import { clusterContender } from './rates.js';
 export interface IdleOptions {
   /** Folder of another built checkout; undefined for none. */
   readonly against: string | undefined;
-  /** How long the clusters run before they are watched: code gets its last form, and groups fall silent. */
+  /** Time that the clusters run before they are watched: code gets its last form, and groups fall silent. */
   readonly settleMs: number;
   readonly windowMs: number;
   readonly rounds: number;
@@ -29,7 +29,7 @@ export interface IdleRow {
   readonly certain: Interval;
   /** The same of each node. */
   readonly nodesMsPerS: readonly number[];
-  /** How often threads were woken in each second. */
+  /** The wakes of threads in each second. */
   readonly wakesPerS: number;
 }
 

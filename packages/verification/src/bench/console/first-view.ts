@@ -1,4 +1,4 @@
-/** How long it takes until somebody can log in, and how much must come for that. */
+/** The time until somebody can log in, and the bytes that must come for that. */
 import type { Browser } from 'playwright-core';
 import { OpenedConsole } from '../../console/opened-console.js';
 import { median } from '../../harness/table.js';

@@ -5,10 +5,10 @@ import type { Browser } from 'playwright-core';
 import { OpenedConsole } from '../../console/opened-console.js';
 import { cpuTimeUs } from '../cpu.js';
 
-/** How long the page is open by its own clock, and how much of that passes at a time, in milliseconds. */
+/** Time that the page is open by its own clock, and the step in which it passes, in milliseconds. */
 const OPEN_MS = 320_000;
 const STEP_MS = 4000;
-/** How long the cluster comes to rest after its start, in milliseconds. */
+/** Time for which the cluster comes to rest after its start, in milliseconds. */
 const SETTLE_MS = 10_000;
 
 /**

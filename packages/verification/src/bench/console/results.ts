@@ -1,4 +1,4 @@
-/** How long it takes until answers are to be seen, and what large ones do to the page. */
+/** The time until answers are to be seen, and the effect of large ones on the page. */
 import { encodeMessagePack, wireMap } from '@althing/client';
 import type { RealNode } from '@althing/node/testing';
 import type { Browser } from 'playwright-core';

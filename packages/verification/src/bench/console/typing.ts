@@ -1,4 +1,4 @@
-/** How long a key takes to its frame in a long text, with completion, while the node does not answer. */
+/** The time from a key to its frame in a long text, with completion, while the node does not answer. */
 import type { RealNode } from '@althing/node/testing';
 import type { Browser, Page } from 'playwright-core';
 import { OpenedConsole } from '../../console/opened-console.js';

@@ -46,7 +46,7 @@ const CASES: readonly (readonly [Side, Side])[] = [
 
 const NAMES = ['ann', 'bob'] as const;
 const SCOPE = '/stuff';
-/** How far from a half the part of the first of two may be; in the slow lane, where a run is some hundredths of all, somewhat further. */
+/** Distance from a half that the part of the first of two may have; in the slow lane, where a run is some hundredths of all, somewhat further. */
 const DEVIATION = 0.05;
 const SLOW_DEVIATION = 0.1;
 const SLOW_MS = 40;

@@ -57,7 +57,7 @@ const LOOK_MS = 100;
 
 /** Longest time of a query, so that one which takes too long is measured, too. */
 const NODE_SETTINGS = { query_duration_limit_ms: '60s' };
-/** How long a build or job may take, and how long all may have taken when a job begins, in milliseconds. */
+/** Time that a build or job may take, and that all may have taken when a job begins, in milliseconds. */
 const WORK_MAX_MS = 240_000;
 const JOBS_UNTIL_MS = 900_000;
 const PROGRESS_MS = 10_000;
@@ -291,7 +291,7 @@ class Measures {
     }
   }
 
-  /** How long writes waited since the last call, in milliseconds. */
+  /** The waits of writes since the last call, in milliseconds. */
   async #waitsOf(
     clients: Clients,
     when: string,
@@ -437,5 +437,5 @@ const BUILD_MS = 90_000;
 const SCAN_MS = 300;
 const DUMP_MS = 10_000;
 const REPORT_MS = { cold: 6000, again: 300 };
-/** How many times as long writes may wait meanwhile. */
+/** The factor by which writes may wait longer meanwhile. */
 const REPORT_WAITS = 1.3;

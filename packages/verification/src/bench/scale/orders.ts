@@ -116,7 +116,7 @@ export class Shop {
     }
   }
 
-  /** How many per cent of an index are built; an error where it can't be. */
+  /** The per cent of an index that are built; an error where it can't be. */
   async percentOf(index: string): Promise<number> {
     return Number(
       await this.query(`i = index_info('Order', '${index}'); assert(i.load().why == nil); i.load().percent;`),
@@ -132,7 +132,7 @@ export class Shop {
     }
   }
 
-  /** Whether the job that was made last is done; an error where it failed. */
+  /** True if the job that was made last is done; an error where it failed. */
   async isJobDone(): Promise<boolean> {
     return (await this.query('job = jobs_info()[-1]; assert(job.why == nil); job.state;')) === 'done';
   }

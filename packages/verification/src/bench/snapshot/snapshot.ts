@@ -24,7 +24,7 @@ export interface SnapshotBenchOptions {
   readonly rounds: number;
   /** Writes, and reads, at each of two nodes a second. */
   readonly perS: number;
-  /** How long the clients are watched before the first of them. */
+  /** Time that the clients are watched before the first of them. */
   readonly calmMs: number;
   readonly storage: string;
   /** Folder for profiles of all threads of the nodes, from their last start on; undefined for none. */
@@ -60,7 +60,7 @@ export interface Transfer {
 const ADMIN: Credentials = { basic: ['admin', 'pass'] };
 /** Time between two looks at the metrics of a node. */
 const LOOK_MS = 300;
-/** How long a node may take to write what it was filled with to its state. */
+/** Time that a node may take to write what it was filled with to its state. */
 const STORED_MS = 60_000;
 /** A follower that was sent less than this share of the state was sent the log. */
 const SHARE_MIN = 0.8;

@@ -30,7 +30,7 @@ const TEXTS = Array.from('abcdefghij', (letter) => letter.repeat(TEXT_LENGTH));
 const THINGS = 'range(from, to).each(|i| .things.push({n: i, name: `thing {i}`, text: texts[i % 10]})); nil;';
 const FILES = 'files.each(|data| .files.push({data: data})); nil;';
 
-/** How many records of each kind a state of so many bytes has. */
+/** The number of records of each kind in a state of so many bytes. */
 export function shapeOf(megabytes: number): { readonly files: number; readonly things: number } {
   const half = (megabytes * MEGABYTE) / 2;
   return { files: Math.ceil(half / FILE_BYTES), things: Math.ceil(half / THING_BYTES) };

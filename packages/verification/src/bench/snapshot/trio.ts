@@ -9,7 +9,7 @@ import {
   newPlace,
 } from '../../harness/node-process.js';
 
-/** How long a member must be away before an empty node takes its place, in milliseconds. */
+/** Time that a member must be away before an empty node takes its place, in milliseconds. */
 const REPLACE_AFTER_MS = 1000;
 
 export class Trio {

@@ -11,7 +11,7 @@ import { Violation } from '../watcher.js';
 import type { World } from '../world.js';
 import { SimulatedHttp } from './simulated-http.js';
 
-/** How a call ended, as its caller knows it. */
+/** The end of a call, as its caller knows it. */
 export type Told = Pick<Operation, 'outcome' | 'answer' | 'error' | 'isMade'>;
 
 export class LibraryProgram {

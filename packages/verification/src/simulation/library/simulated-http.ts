@@ -37,7 +37,7 @@ export interface SimulatedHttpOptions {
   readonly onReached: (place: string) => void;
 }
 
-/** How long a request may be on its way behind the end of its connection, in milliseconds: the mean. */
+/** Time that a request may be on its way behind the end of its connection, in milliseconds: the mean. */
 const LATE_MS = 300;
 
 export class SimulatedHttp implements Transport {
@@ -52,7 +52,7 @@ export class SimulatedHttp implements Transport {
     this.#options = options;
   }
 
-  /** Whether a request may yet come to a node. */
+  /** True if a request may yet come to a node. */
   get isBusy(): boolean {
     return this.#onTheWay > 0;
   }

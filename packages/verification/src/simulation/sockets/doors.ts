@@ -17,7 +17,7 @@ export interface DoorsOptions {
 
 const MiB = 1024 * 1024;
 
-/** How long a connection may take to log in, and a package to come or to be taken, in milliseconds. */
+/** Time that a connection may take to log in, and a package to come or to be taken, in milliseconds. */
 const LOGIN_MS = 10_000;
 const PACKAGE_MS = 3000;
 

@@ -7,7 +7,7 @@ import type { Draw } from '../random.js';
 import type { Scheduler } from '../scheduler.js';
 import type { Thread } from '../thread.js';
 
-/** How a connection ended, as its client sees it: in order, or not. */
+/** The end of a connection, as its client sees it: in order, or not. */
 export type PipeEnd = 'end' | 'reset';
 
 export interface PipeOptions {
@@ -112,7 +112,7 @@ export class Pipe {
     );
   }
 
-  /** Whether nothing is on its way, and nothing waits. */
+  /** True if nothing is on its way, and nothing waits. */
   get isQuiet(): boolean {
     if (this.hasEnded) return true;
     return this.toNode.isEmpty && this.toClient.isEmpty && this.unreadBytes === 0;
@@ -193,7 +193,7 @@ export class Pipe {
 }
 
 interface NodeEndOptions {
-  /** Whether the system takes something more. */
+  /** True if the system takes something more. */
   readonly hasRoom: () => boolean;
   readonly send: (bytes: Uint8Array) => void;
   readonly end: (how: PipeEnd) => void;

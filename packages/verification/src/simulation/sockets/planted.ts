@@ -6,7 +6,7 @@ import type { NodeEnd } from './pipe.js';
 
 type Rooms = NativeOptions['rooms'];
 
-/** How much too late something is done, in milliseconds. */
+/** The delay with which something is done, in milliseconds. */
 const LATE_MS = 20;
 
 /** The rooms of a node as its sessions use them. */

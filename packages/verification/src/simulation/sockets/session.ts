@@ -53,9 +53,9 @@ export class Session {
   readonly hearings = new Map<string, Hearing>();
   /** The tags of events that it sent to all others. */
   readonly own = new Set<string>();
-  /** Whether the node asked it to go elsewhere. */
+  /** True if the node asked it to go elsewhere. */
   isLeaving = false;
-  /** Whether it is over. */
+  /** True if it is over. */
   isOver = false;
   /** The pipe that carries it; to be set before anything is sent. */
   pipe: Pipe | null = null;
@@ -67,14 +67,14 @@ export class Session {
   private lastId = 0;
   private lastPing = PINGS_FROM;
   private isLoggedIn = false;
-  /** Whether the node told why it ends the connection. */
+  /** True if the node told why it ends the connection. */
   private isWarned = false;
 
   constructor(private readonly options: SessionOptions) {
     this.who = options.who;
   }
 
-  /** Whether requests are not answered. */
+  /** True if requests are not answered. */
   get isBusy(): boolean {
     return this.waiting.length > 0 || this.pings.size > 0;
   }
@@ -222,7 +222,7 @@ function answerOf(type: number, data: Uint8Array): Answer {
   };
 }
 
-/** Whether an answer to JOIN names a room. */
+/** True if an answer to JOIN names a room. */
 function hasJoined(value: WireValue): boolean {
   return Array.isArray(value) && value[0] !== null;
 }

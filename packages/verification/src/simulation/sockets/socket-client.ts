@@ -29,7 +29,7 @@ const EVENTS_WAIT_MS = 2000;
 /** Numbers of these clients, beside those of others. */
 const CLIENTS_FROM = 1000;
 
-/** How long the end of a session may be on its way, in milliseconds. */
+/** Time that the end of a session may be on its way, in milliseconds. */
 const END_MS = 1000;
 
 const OPERATION = 'operation';
@@ -43,7 +43,7 @@ export class SocketClient {
   private session: Session | null = null;
   private process: Process | null = null;
   private sessions = 0;
-  /** Whether it stays at a node that asks it to go. */
+  /** True if it stays at a node that asks it to go. */
   private readonly stays: boolean;
   private working = true;
 
@@ -64,7 +64,7 @@ export class SocketClient {
     return session === null || session.isOver || (!session.isBusy && session.pipe?.isQuiet === true);
   }
 
-  /** Whether it is in a room where something was told. */
+  /** True if it is in a room where something was told. */
   get hasHeard(): boolean {
     const { session } = this;
     return (

@@ -26,7 +26,7 @@ export class SocketClients {
     for (const client of this.clients) client.stop();
   }
 
-  /** Whether nothing is asked, and nothing on its way. */
+  /** True if nothing is asked, and nothing on its way. */
   get isQuiet(): boolean {
     return this.clients.every(({ isQuiet }) => isQuiet);
   }
