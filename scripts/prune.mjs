@@ -18,7 +18,7 @@ for (const { source, target } of projects) {
   if (!existsSync(target)) continue;
   for (const entry of readdirSync(target, { withFileTypes: true, recursive: true })) {
     const path = join(entry.parentPath ?? entry.path, entry.name);
-    // Files that the console's build wrote, and its page, which are a project of its own.
+    // Files that the console's build wrote, and its page, which is a project of its own.
     if (['files', 'web'].some((folder) => path.startsWith(`${join(target, folder)}/`))) continue;
     const name = relative(target, path).replace(/(?:\.d\.ts|\.js)(?:\.map)?$/, '');
     if (!entry.isFile() || name === relative(target, path)) continue;

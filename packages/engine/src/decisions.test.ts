@@ -11,7 +11,7 @@ const db = new Harness();
 const run = db.run.bind(db);
 const error = db.error.bind(db);
 
-/** What a query leaves behind when it ends in an error: nothing. */
+/** A query that ends in an error leaves nothing behind. */
 function expectUnchanged(code: string): void {
   const before = stateLines(db.collection);
   error(code);

@@ -157,7 +157,7 @@ export class Engine {
     this.collections.delete(id);
   }
 
-  /** How often the compiled form of a text was at hand. */
+  /** The number of times the compiled form of a text was at hand. */
   get programHits(): number {
     return this.programs.hits;
   }
@@ -230,7 +230,7 @@ export class Engine {
     return this.executor.changeOf(group, transaction);
   }
 
-  /** Whether a collection has an index that is not complete. */
+  /** True if a collection has an index that is not complete. */
   isBuilding(collection: number): boolean {
     const store = this.collections.get(collection)?.group.store;
     return store !== undefined && unfinishedIndex(store) !== undefined;
@@ -250,7 +250,7 @@ export class Engine {
     return this.executor.changeOf(group, transaction);
   }
 
-  /** Whether things of a collection have expired, and are to go. */
+  /** True if things of a collection have expired, and are to go. */
   hasExpired(collection: number): boolean {
     return this.collections.get(collection)?.expiry.isDue(this.options.environment.now()) ?? false;
   }
@@ -268,7 +268,7 @@ export class Engine {
     return this.executor.changeOf(open.group, transaction);
   }
 
-  /** Whether a collection has a job that is not at its end. */
+  /** True if a collection has a job that is not at its end. */
   hasJob(collection: number): boolean {
     return this.collections.get(collection)?.group.jobs.current !== undefined;
   }
@@ -312,7 +312,7 @@ export class Engine {
     return code.length > this.options.limits.codeLength ? null : this.programs.known(code);
   }
 
-  /** Whether a call may change the state of its scope, so that it needs the leader and the privilege CHANGE. */
+  /** True if a call may change the state of its scope, so that it needs the leader and the privilege CHANGE. */
   mayWrite({ scope, body }: Pick<Call, 'scope' | 'body'>): boolean {
     if (body.kind === 'query') return scope.isAmong(body.prepared.changes);
     if (body.kind === 'session') return true;
@@ -320,14 +320,14 @@ export class Engine {
     return scope.isAmong(this.runtime.unitOf(body.procedure.closure).changesAlone);
   }
 
-  /** Whether a call tells clients of events, as far as is known: it did before, or is a request to do so. Then it takes the leader. */
+  /** True if a call tells clients of events, as far as is known: it did before, or is a request to do so. Then it takes the leader. */
   mayEmit({ body }: Pick<Call, 'body'>): boolean {
     if (body.kind === 'emit') return true;
     if (body.kind === 'find_rooms' || body.kind === 'session') return false;
     return this.hasEmitters && this.emitters.has(emitterOf(body));
   }
 
-  /** Whether a call restores a backup, as far as its text tells: it runs where it was asked, see `Call.mayRestore`. */
+  /** True if a call restores a backup, as far as its text tells: it runs where it was asked, see `Call.mayRestore`. */
   mayRestore({ scope, body }: Pick<Call, 'scope' | 'body'>): boolean {
     if (scope.kind !== 'thingsdb') return false;
     if (body.kind === 'query') return body.prepared.isLocal;
@@ -423,7 +423,7 @@ export class Engine {
     return NEEDS_CHANGE;
   }
 
-  /** Whether a call that tells clients of events may not do so here. It is known from then on. */
+  /** True if a call that tells clients of events may not do so here. It is known from then on. */
   private mustNotEmit({ body, mayEmit }: Call, transaction: Transaction): boolean {
     if (body.kind === 'query') this.programs.keep(body.prepared);
     if (body.kind === 'query' || body.kind === 'run') this.emitters.add(emitterOf(body));

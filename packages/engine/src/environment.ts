@@ -25,10 +25,10 @@ export interface Environment {
   random(): number;
   /** Bytes of the heap in use, external memory included. */
   heapUsed(): number;
-  /** Whether the heap is so full that what takes much memory must end, so that the process does not. */
+  /** True if the heap is so full that what takes much memory must end, so that the process does not. */
   heapFull(): boolean;
   /**
-   * Whether the call that runs is to be ended now. Asked again and again by calls that take a while.
+   * True if the call that runs is to be ended now. Asked again and again by calls that take a while.
    *
    * @param begun when it first looked at the clock, by `monotonic`: tells one call from the next
    */
@@ -39,6 +39,6 @@ export interface Environment {
   readonly node: NodeView | null;
   /** The nodes that vote in the group of a collection that is made now, by id. */
   voters(): readonly number[];
-  /** Whether the change that made a user is committed, as far as is known: with one that is lost its id goes to somebody else. */
+  /** True if the change that made a user is committed, as far as is known: with one that is lost its id goes to somebody else. */
   isCommittedUser(id: number): boolean;
 }

@@ -116,7 +116,7 @@ export class QueryError {
     message: string,
     /** True for a limit that ends the query in any case. */
     readonly fatal = code > ErrorCode.ASSERT,
-    /** Whether it is about something that exists already: HTTP has a status of its own for that. */
+    /** True if it is about something that exists already: HTTP has a status of its own for that. */
     readonly exists = false,
     /** Where it came from, the innermost first; empty where nobody knows. */
     readonly places = NO_PLACES,

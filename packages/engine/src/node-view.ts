@@ -105,7 +105,7 @@ export interface MemberPosition {
   readonly node: number;
   /** Index up to which its log is known to hold what the leader's does, durably. */
   readonly match: number;
-  /** How it is sent entries: `probe` while it is found out what it has, `replicate`, or `snapshot`. */
+  /** The way it is sent entries: `probe` while it is found out what it has, `replicate`, or `snapshot`. */
   readonly state: string;
 }
 
@@ -168,7 +168,7 @@ export interface BackupInfo extends Omit<BackupOrder, 'start'> {
   readonly nextRun: number | 'pending' | null;
   /** The outcome of the last one: code 0 for success. */
   readonly result: { readonly message: string; readonly code: number } | null;
-  /** Those that went well and are there, the oldest first. */
+  /** The backups that went well and are there, the oldest first. */
   readonly files: readonly string[];
 }
 
@@ -185,7 +185,7 @@ export interface BackupsView {
 export interface RestoreOrder {
   /** Path of the file, below the folder of backups of the node that was asked. */
   readonly file: string;
-  /** Whether the caller is the only user then, with all privileges everywhere. */
+  /** True if the caller is the only user then, with all privileges everywhere. */
   readonly takesAccess: boolean;
   readonly takesTasks: boolean;
 }
@@ -216,7 +216,7 @@ export interface ModuleLook {
 
 /** The modules of a node. */
 export interface ModulesView {
-  /** Whether this node runs code that was deployed. */
+  /** True if this node runs code that was deployed. */
   readonly deploys: boolean;
   look(id: number): ModuleLook;
   /** Begins to start the process of a module anew. */
@@ -263,7 +263,7 @@ export interface RequestEntry {
   readonly id: number;
   /** The name by which the log knows it. */
   readonly request: string | null;
-  /** Whether code of it runs, or is to go on; else it waits. */
+  /** True if code of it runs, or is to go on; else it waits. */
   readonly isRunning: boolean;
   /** The kind of thing that it waits for. */
   readonly waitsFor: string | null;
@@ -303,7 +303,7 @@ export interface MetricsHistory {
   readonly stepSeconds: number;
   /** When each step ended, Unix seconds, the oldest first. */
   readonly times: readonly number[];
-  /** Those of one name stand beside each other. */
+  /** Entries of one name stand beside each other. */
   readonly series: readonly HistorySeries[];
   readonly marks: readonly HistoryMark[];
 }
@@ -325,7 +325,7 @@ export interface NodeView {
   /** Bytes of a collection on the disk of this node, as of half a minute ago at most; null where that is not known yet. */
   collectionBytes(id: number): number | null;
   connections(): readonly ConnectionEntry[];
-  /** Those that are not answered, the longest under way first. */
+  /** The requests that are not answered, the longest under way first. */
   requests(): readonly RequestEntry[];
   /** @throws QueryError lookup_err where there is none, operation_err where it can't be cancelled */
   cancelRequest(id: number): void;
@@ -348,7 +348,7 @@ export interface NodeView {
   handOver(to: MemberInfo | null): void;
   /** Why no node can be asked to join; null when one can. */
   invitationProblem(): string | null;
-  /** Whether a text is the secret that the nodes of the cluster prove to each other. */
+  /** True if a text is the secret that the nodes of the cluster prove to each other. */
   isClusterSecret(secret: string): boolean;
   /** Why a member can't be removed now; null when it can. */
   removalProblem(member: MemberInfo): string | null;

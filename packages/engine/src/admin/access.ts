@@ -12,7 +12,7 @@ export class Access {
     readonly user: User,
     /** The scope of the running request. */
     readonly target: Target,
-    /** Whether the request runs without CHANGE and GRANT, on every scope. */
+    /** True if the request runs without CHANGE and GRANT, on every scope. */
     readonly isReadOnly: boolean,
   ) {}
 
@@ -21,7 +21,7 @@ export class Access {
     return this.root.allows(target, this.user.id, mask);
   }
 
-  /** Whether the request may see what is stored. */
+  /** True if the request may see what is stored. */
   get mayRead(): boolean {
     return this.has(Privilege.QUERY);
   }
@@ -40,7 +40,7 @@ export class Access {
 }
 
 /**
- * Whether a user may know if there is a collection: who has a privilege on it, or on the scope in which collections are made.
+ * True if a user may know if there is a collection: who has a privilege on it, or on the scope in which collections are made.
  *
  * @param collection what there is; undefined for nothing
  */

@@ -1,5 +1,5 @@
 /**
- * How much of the log of a collection is kept for those who follow its changes, as a part of the root scope: see `feed/` in the package
+ * The part of the log of a collection that is kept for those who follow its changes, as a part of the root scope: see `feed/` in the package
  * `node`, whose nodes each keep it by themselves.
  *
  *   effect := 54 collection:varint keep        how much is kept from now on

@@ -14,7 +14,7 @@ export interface MemberInfo {
   /** Where other nodes reach it: a name or an IP address. */
   readonly host: string;
   readonly port: number;
-  /** Whether it is to be removed: Raft is told first, then it goes from the list. */
+  /** True if it is to be removed: Raft is told first, then it goes from the list. */
   readonly leaving: boolean;
 }
 

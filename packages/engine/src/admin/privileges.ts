@@ -2,11 +2,11 @@
 interface PrivilegeRow {
   /** Its bit in a mask. */
   readonly bit: number;
-  /** Whether who has the privileges of a usual user has it. */
+  /** True if who has the privileges of a usual user has it. */
   readonly isOfUsers: boolean;
   /** Privileges that a grant of it brings along, since it would give them anyway. */
   readonly brings: readonly PrivilegeName[];
-  /** Whether nobody may take it away from oneself: who has lost it can't get it back. */
+  /** True if nobody may take it away from oneself: who has lost it can't get it back. */
   readonly isKept: boolean;
 }
 

@@ -47,7 +47,7 @@ function emptyCollection(): CollectionGroup {
 }
 
 /**
- * Whether a record of a collection is taken over where the collection goes somewhere else, alone. Tasks, jobs and the entries of a commit
+ * True if a record of a collection is taken over where the collection goes somewhere else, alone. Tasks, jobs and the entries of a commit
  * history are not: the users whom those belong to, and the history itself, lie in the root scope that it came from.
  */
 export function isImported(record: Pick<BackupRecord, 'kind'>): boolean {
@@ -83,13 +83,13 @@ export function importerOf(name: string): number | null {
   return name.startsWith(IMPORTING) ? Number.parseInt(name.slice(IMPORTING.length), 10) : null;
 }
 
-/** Whether two names are those of collections that the same import fills, maybe through two nodes. */
+/** True if two names are those of collections that the same import fills, maybe through two nodes. */
 export function isSameImport(one: string, other: string): boolean {
   const run = (name: string): string => name.slice(name.indexOf('.'));
   return importerOf(one) !== null && importerOf(other) !== null && run(one) === run(other);
 }
 
-/** Whether a collection is being filled, for an import or a restore: nothing of it is used or changed meanwhile. */
+/** True if a collection is being filled, for an import or a restore: nothing of it is used or changed meanwhile. */
 export function isBeingFilled({ collections }: RootGroup, id: number): boolean {
   const name = collections.get(id)?.name;
   return name !== undefined && importerOf(name) !== null;

@@ -171,5 +171,5 @@ export class RootEditor {
   }
 }
 
-/** How long it takes to forget an event, in nanoseconds. */
+/** Time it takes to forget an event, in nanoseconds. */
 const NS_PER_EVENT = 2000;

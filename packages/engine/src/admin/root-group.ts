@@ -107,7 +107,7 @@ export class RootGroup extends Group {
     this.tasks.attach({ ids: this, owners: this, store: null });
   }
 
-  /** Whether a snapshot is taking the place of this state: what is not in it may yet come. */
+  /** True if a snapshot is taking the place of this state: what is not in it may yet come. */
   get isLoading(): boolean {
     return this.loading;
   }
@@ -248,7 +248,7 @@ export class RootGroup extends Group {
   }
 
   /**
-   * Whether a user may ask for what has this name: its whitelist, if there is one, allows it.
+   * True if a user may ask for what has this name: its whitelist, if there is one, allows it.
    *
    * @param name null for what has no name
    * @throws QueryError operation_err when an expression of the list takes too many steps
@@ -263,7 +263,7 @@ export class RootGroup extends Group {
     return this.access.maskOf(target, userId);
   }
 
-  /** Whether a user has all of these privileges. */
+  /** True if a user has all of these privileges. */
   allows(target: Target, userId: number, mask: number): boolean {
     return ((this.maskOf(target, userId) ?? 0) & mask) === mask;
   }

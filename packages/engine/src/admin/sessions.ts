@@ -26,7 +26,7 @@ export interface UserSession {
   readonly createdAt: number;
   /** Unix milliseconds. */
   readonly expiresAt: number;
-  /** Whether none of its requests may change anything. */
+  /** True if none of its requests may change anything. */
   readonly readOnly: boolean;
 }
 
@@ -36,7 +36,7 @@ export interface FoundSession {
   readonly session: UserSession;
 }
 
-/** How long sessions last. */
+/** Times that sessions last. */
 export interface SessionLimits {
   /** Without a renewal, in milliseconds. */
   readonly idleMs: number;
@@ -136,13 +136,13 @@ export function sessionId({ hash }: Pick<UserSession, 'hash'>): string {
 /** Nanoseconds that it takes to take a change of a user's sessions back. */
 const NS_PER_UNDO = 20_000;
 
-/** Whether a user still has the password or the token that a session was begun with. */
+/** True if a user still has the password or the token that a session was begun with. */
 export function isBackedBy({ proof }: Pick<UserSession, 'proof'>, { password, tokens }: User): boolean {
   if (password !== null && isSameHash(password.salt, proof)) return true;
   return tokens.some(({ hash }) => isSameHash(hash, proof));
 }
 
-/** Whether two hashes, or salts, are the same. */
+/** True if two hashes, or salts, are the same. */
 export function isSameHash(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && a.every((byte, at) => byte === b[at]);
 }

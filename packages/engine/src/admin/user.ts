@@ -51,7 +51,7 @@ export function keyText(random: Uint8Array): string {
 
 const KEY_ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 
-/** How a token is shown after it was made. */
+/** The form in which a token is shown after it was made. */
 export function shortToken(token: Token): string {
   return `${token.prefix}...`;
 }

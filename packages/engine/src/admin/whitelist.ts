@@ -88,14 +88,14 @@ function readRule(input: ByteReader): WhitelistRule {
   return new RegexValue(pattern, flags, compileRegex(pattern, flags));
 }
 
-/** Whether two rules are the same: the same name, or the same pattern with the same flags. */
+/** True if two rules are the same: the same name, or the same pattern with the same flags. */
 export function isSameRule(a: WhitelistRule, b: WhitelistRule): boolean {
   if (typeof a === 'string' || typeof b === 'string') return a === b;
   return a.pattern === b.pattern && a.flags === b.flags;
 }
 
 /**
- * Whether a list allows a name; null as name is that of what has none, which no rule fits.
+ * True if a list allows a name; null as name is that of what has none, which no rule fits.
  *
  * @throws QueryError operation_err when an expression takes too many steps
  */

@@ -33,18 +33,18 @@ export interface Call {
    * long as the limit when not given.
    */
   readonly sliceMs?: number;
-  /** Whether it may tell clients of events here, which takes the leader. If not, one that does ends with `needs_change`. */
+  /** True if it may tell clients of events here, which takes the leader. If not, one that does ends with `needs_change`. */
   mayEmit?: boolean;
   /**
-   * Whether it may order that a backup is restored: only where it was asked, since the file lies there. It runs on a state that only
+   * True if it may order that a backup is restored: only where it was asked, since the file lies there. It runs on a state that only
    * the leader changes then, so what changes something else ends with `needs_change`.
    */
   readonly mayRestore?: boolean;
   /** Takes what code says by `log`; null for nobody. */
   readonly outlet?: Outlet | null;
-  /** Whether it runs as if its user had neither CHANGE nor GRANT, on any scope; default: no. */
+  /** True if it runs as if its user had neither CHANGE nor GRANT, on any scope; default: no. */
   readonly readOnly?: boolean;
-  /** Whether it is only tried out: what it changes is counted, and taken back (`dry-run.ts`), explained on top or not; default: no. */
+  /** True if it is only tried out: what it changes is counted, and taken back (`dry-run.ts`), explained on top or not; default: no. */
   readonly dryRun?: boolean | 'explain';
   /** The name by which the log knows the request; nothing for none. */
   readonly requestId?: string | undefined;
@@ -74,7 +74,7 @@ export interface Start
   readonly run?: TaskRun | null;
 }
 
-/** How a run of a task begins. */
+/** The beginning of a run of a task. */
 export type TaskOptions = Pick<ResumeOptions, 'hashes' | 'fresh'>;
 
 /** The outcome of a run of a task, or of its beginning. */
@@ -89,9 +89,9 @@ export type TaskOutcome =
     }
   | Extract<Outcome, { readonly kind: 'more' | 'hash' | 'behind' | 'positions' | 'slice_over' }>;
 
-/** How a call with futures goes on. */
+/** The next step of a call with futures. */
 export interface ResumeOptions {
-  /** Whether futures may make changes here; if not, the first that wants to ends with `needs_change`. */
+  /** True if futures may make changes here; if not, the first that wants to ends with `needs_change`. */
   readonly mayChange: boolean;
   /** Monotonic time, in milliseconds, at which others get their turn. */
   readonly until: number;
@@ -162,7 +162,7 @@ export interface ModuleAsk {
   readonly data: Uint8Array;
 }
 
-/** How a call that did not end well goes on, if at all. */
+/** The next step of a call that did not end well, if there is one. */
 export type Failure = Extract<
   Outcome,
   { readonly kind: 'error' | 'hash' | 'behind' | 'positions' | 'slice_over' }

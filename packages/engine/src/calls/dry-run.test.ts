@@ -15,7 +15,7 @@ beforeEach(() => {
   db = new Harness({ evicts: false });
 });
 
-/** What a dry run says that some code changes. */
+/** The changes of some code that a dry run tells. */
 function changes(code: string, scope: 'collection' | 'thingsdb' = 'collection'): Plain {
   return changesIn(db.run(code, { ...DRY, scope }));
 }

@@ -35,7 +35,7 @@ interface Turns {
   readonly cursor: number;
   /** Ids of all that had their turn, those that are gone, too. */
   readonly turned: readonly number[];
-  /** Whether there is none behind them. */
+  /** True if there is none behind them. */
   readonly isAll: boolean;
 }
 

@@ -8,7 +8,7 @@ import { assertPartName } from './type-fields.js';
 
 export interface ActionCall {
   readonly function: 'mod_type' | 'mod_enum';
-  /** Those of the arguments behind the name of the type or enum, the action first. */
+  /** The arguments behind the name of the type or enum, the action first. */
   readonly codes: readonly Code[];
 }
 

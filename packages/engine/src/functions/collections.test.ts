@@ -18,7 +18,7 @@ afterEach(() => {
   expect(linesOf(follower)).toEqual(linesOf(root));
 });
 
-/** What collection_info tells of a collection, or a part of it. */
+/** The answer of collection_info about a collection, or a part of it. */
 const info = (name: string, part = ''): Plain => look(`collection_info('${name}').load()${part};`);
 
 const idOf = (name: string): number => root.collectionsByName.get(name)?.id ?? 0;

@@ -146,7 +146,7 @@ describe('futures', () => {
     expect(db.error("new_procedure('go', || { .n += 1; future(|| { wse(); go(); }); }); go();")).toBe(
       'operation_err',
     );
-    // What came before is made, and the next query begins at the top.
+    // The earlier part is made, and the next query begins at the top.
     expect(db.run('.n;')).toBe(255);
     expect(db.run('again(255);')).toBe(5);
     expect(db.engine.runtime.waitingFutures).toBe(0);

@@ -64,7 +64,7 @@ describe('a history', () => {
     expect(messages("scope: '//stuff', last: 9")).toEqual([]);
     db.run("commit('new'); .a = 2;");
     expect(messages('last: 9')).toEqual(['new']);
-    // What belonged to the former one is gone from the collection as well.
+    // Entries of the former one are gone from the collection as well.
     expect(db.collection.commits.strangers(null)).toHaveLength(1);
   });
 

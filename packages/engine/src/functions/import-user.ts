@@ -93,7 +93,7 @@ function tokenOf(rt: Runtime, given: Value): Token {
   return { prefix: key.slice(0, TOKEN_PREFIX_LENGTH), hash: keyHash(key), createdAt, expiresAt, description };
 }
 
-/** Whether a user lacks a token. Throws lookup_err when another one begins with the same characters, by which tokens are found. */
+/** True if a user lacks a token. Throws lookup_err when another one begins with the same characters, by which tokens are found. */
 function isNew(rt: Runtime, user: User, token: Token): boolean {
   const found = rt.root.tokenByPrefix(token.prefix);
   if (found === undefined) return true;

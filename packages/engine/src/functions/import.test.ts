@@ -56,7 +56,7 @@ function dumpOf(code: string): Uint8Array {
 
 function lines(group: CollectionGroup): string[] {
   return [...stateLines(group), ...schemaLines(group), ...groupLines(group)].filter(
-    // How many changes there were is the collection's own.
+    // The number of changes is the collection's own.
     (line) => !line.startsWith('changes'),
   );
 }

@@ -86,7 +86,7 @@ export function beginJob(
   return new JobEditor(jobs, rt.transaction).make(def).def.id;
 }
 
-/** Whether options of a change of a type say that it goes on in the background. */
+/** True if options of a change of a type say that it goes on in the background. */
 export function isInBackground(rt: Runtime, options: Value): boolean {
   // Programs that know nothing of options get the error of one argument too many.
   if (!(options instanceof Thing))
@@ -133,7 +133,7 @@ const ACTION_NAMES: Readonly<Record<JobKind, string>> = {
   succeed: 'mod_type mod',
 };
 
-/** How many of the instances had their turn, by their ids, in whole per cent. */
+/** The part of the instances that had their turn, by their ids, in whole per cent. */
 function percentOf({ def, progress }: Job): number {
   if (progress.state === 'done') return 100;
   return Math.min(99, Math.floor((100 * progress.cursor) / Math.max(1, def.upTo)));

@@ -45,7 +45,7 @@ export function releaseValues(rt: Runtime, type: Type, name: string): void {
 }
 
 /**
- * Whether nothing that is stored holds a value of a definition, besides nil and what is empty: instances of another type of which there are
+ * True if nothing that is stored holds a value of a definition, besides nil and what is empty: instances of another type of which there are
  * none, members of an enum that nothing refers to, rooms where there is none, sets and lists of these. No instance has to be read to know that.
  */
 function isStoredNowhere(rt: Runtime, { base }: Pick<Definition, 'base'>): boolean {
@@ -96,7 +96,7 @@ function isSame(a: Value, b: Value): boolean {
   return true;
 }
 
-/** Whether a value can lie in the type instead of in each instance: it refers to no thing, member, room or piece of a list. */
+/** True if a value can lie in the type instead of in each instance: it refers to no thing, member, room or piece of a list. */
 export function isFlat(value: Value): boolean {
   if (value instanceof List) return value.items.every(isPlainScalar);
   if (value instanceof ThingSet) return value.members.size === 0;

@@ -30,12 +30,12 @@ function manifest(fields: object): ReturnType<typeof parseManifest> {
   return parseManifest(JSON.stringify({ main: 'x', version: '1.0', ...fields }), 'linux/amd64');
 }
 
-/** What a module answers: a text in hexadecimal digits. */
+/** The answer of a module: a text in hexadecimal digits. */
 function answers(hex: string): () => ModuleAnswer {
   return () => ({ ok: true, data: Buffer.from(hex, 'hex') });
 }
 
-/** What the last request held. */
+/** The contents of the last request. */
 function sent(db: Harness): Plain {
   const ask = db.asked.at(-1);
   if (ask === undefined) throw new Error('nothing was asked');
@@ -447,7 +447,7 @@ describe('a manifest', () => {
   });
 });
 
-/** What checkpoints wrote. */
+/** The records that checkpoints wrote. */
 class Disk implements RecordSink {
   readonly records = new Map<string, readonly [kind: number, id: number, part: number, value: Uint8Array]>();
 

@@ -254,7 +254,7 @@ function deploy(rt: Runtime, module: ModuleInfo, code: Bytes | string | null): v
   rt.editor.setModuleCode(module, slicesOf(bytes));
 }
 
-/** Whether a source names a manifest, which says what is to be started. */
+/** True if a source names a manifest, which says what is to be started. */
 function isManifest(source: string): boolean {
   return source === 'module.json' || source.endsWith('/module.json');
 }

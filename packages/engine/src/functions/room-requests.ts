@@ -24,7 +24,7 @@ export interface EmitBody {
 export interface FindRoomsBody {
   readonly kind: 'find_rooms';
   readonly rooms: readonly RoomKey[];
-  /** Whether the user's whitelist counts: for those that are to be joined. */
+  /** True if the user's whitelist counts: for those that are to be joined. */
   readonly checksWhitelist: boolean;
 }
 
@@ -62,7 +62,7 @@ export function findRooms(rt: Runtime, { rooms, checksWhitelist }: FindRoomsBody
   );
 }
 
-/** Whether the user's whitelist allows events in a room: a name is judged whether there is such a room or not. */
+/** True if the user's whitelist allows events in a room: a name is judged even if there is no such room. */
 function isAllowed(rt: Runtime, key: RoomKey): boolean {
   const name = typeof key === 'string' ? key : (found(rt, key)?.name ?? null);
   return rt.root.isAllowed(rt.user.id, 'rooms', name);

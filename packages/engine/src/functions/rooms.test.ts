@@ -5,7 +5,7 @@ import { Harness } from '../testing/harness.js';
 import { PersistedCollection } from '../testing/persisted.js';
 import { brokenRules, newGroup, stateLines } from '../testing/state-lines.js';
 
-/** What the changes of the last query tell, as `room event args`, and `room gone`. */
+/** The events of the changes of the last query, as `room event args`, and `room gone`. */
 function told({ changes }: Harness): string[] {
   return changes.flatMap(({ roomEvents = [] }) => roomEvents.map(textOf));
 }

@@ -47,7 +47,7 @@ const begin = (name: string, proof: Uint8Array = passwordOf(1).salt, readOnly = 
 const renew = (name: string): Outcome => ask({ act: 'renew', hash: hashOf(name) });
 const end = (name: string): Outcome => ask({ act: 'end', hash: hashOf(name) });
 
-/** What a client gets: Unix seconds, nil, or the name of an error. */
+/** The answer to a client: Unix seconds, nil, or the name of an error. */
 function told(outcome: Outcome): unknown {
   if (outcome.kind === 'error') return errorName(outcome.error.code);
   return outcome.kind === 'value' ? db.decode(outcome.result) : outcome.kind;
@@ -226,7 +226,7 @@ describe('the state', () => {
   });
 });
 
-/** What the next checkpoint would write for ann. */
+/** The record that the next checkpoint would write for ann. */
 function recordOf(kind: RecordKind): Uint8Array {
   const value = db.engine.root.dirty.pending(kind, ann().id, 0)?.value;
   if (!value) throw new Error('there is no such record');

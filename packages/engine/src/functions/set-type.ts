@@ -155,7 +155,7 @@ function hasPart({ idName, methods, fields }: TypeDef, name: string): boolean {
   return idName === name || methods.has(name) || fields.some((field) => field.name === name);
 }
 
-/** Whether a property has this definition already: in a relation it could not get any. */
+/** True if a property has this definition already: in a relation it could not get any. */
 function isDefined(rt: Runtime, { idName, fields }: TypeDef, name: string, given: Value): boolean {
   if (given === '#') return idName === name;
   const field = fields.find((other) => other.name === name);

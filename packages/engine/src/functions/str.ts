@@ -213,7 +213,7 @@ function replaceText(
   const backwards = limit < 0;
   const search = new TextSearch(text, old, backwards);
   let result = '';
-  /** How far the text has come into the result. */
+  /** The place up to which the text has come into the result. */
   let done = backwards ? text.length : 0;
   for (let left = Math.abs(limit); left > 0; left--) {
     const place = search.next();

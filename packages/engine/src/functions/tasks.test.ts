@@ -209,7 +209,7 @@ describe('a run', () => {
       ),
     );
     expect(db.run('.t.err();') === null).toBe(outcome.error === null);
-    // What a failed run did without futures is gone, and what became of the task with its change.
+    // Changes of a failed run without futures are gone, and with them what became of the task.
     if (outcome.change !== null && !closure.includes('future')) takeBack(outcome.change.undo);
     if (!closure.includes('future')) expect(linesOf(db.collection)).toEqual(before);
   });

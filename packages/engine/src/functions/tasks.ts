@@ -322,7 +322,7 @@ export function argsOf(
   return listOf(values, true);
 }
 
-/** Whether a value refers to nothing that may be stored, or changed. */
+/** True if a value refers to nothing that may be stored, or changed. */
 export function isSimple(value: Value): boolean {
   if (typeof value !== 'object' || value === null) return true;
   if (value instanceof Float || value instanceof Bytes || value instanceof RegexValue) return true;

@@ -19,7 +19,7 @@ afterEach(() => {
   expect(linesOf(follower)).toEqual(linesOf(db.engine.root));
 });
 
-/** What user_info tells of a user, or a part of it. */
+/** The answer of user_info about a user, or a part of it. */
 const info = (name: string, part = ''): Plain => look(`user_info('${name}').load()${part};`);
 
 describe('a user', () => {
@@ -249,7 +249,7 @@ describe('privileges', () => {
     expect(masks()).toContainEqual(['@collection:stuff', 'QUERY|JOIN|RUN']);
     change("revoke('//stuff', 'anna', FULL)");
     expect(masks()).toEqual([['@thingsdb', 'QUERY|CHANGE']]);
-    // What is not there can be revoked, too.
+    // A privilege that is not there can be revoked, too.
     expect(look("revoke('//stuff', 'anna', FULL)")).toBeNull();
   });
 

@@ -60,7 +60,7 @@ export const USER_WHITELISTS: readonly Entry[] = [
   }),
 ];
 
-/** How a rule is shown: a name as it is, an expression with its slashes and flags. */
+/** The form in which a rule is shown: a name as it is, an expression with its slashes and flags. */
 function textOf(rule: WhitelistRule): string {
   return typeof rule === 'string' ? `'${rule}'` : rule.text;
 }

@@ -8,9 +8,9 @@ const INDENT = '    ';
 
 export class PrettyJsonWriter extends JsonWriter {
   private level = 0;
-  /** Whether something stands in the innermost array or object already. */
+  /** True if something stands in the innermost array or object already. */
   private hasItems = false;
-  /** Whether a key was just written, so that its value follows on the same line. */
+  /** True if a key was just written, so that its value follows on the same line. */
   private afterKey = false;
 
   /** The text, with the newline at its end. */

@@ -27,7 +27,7 @@ export interface JsonOptions {
 /** Values between two calls of `onValues`: a power of two. */
 export const VALUES_PER_CALL = 32;
 
-/** How requests are read. */
+/** Options of reading requests. */
 export const REQUEST_JSON: JsonOptions = {
   nestingMax: 127,
   malformed: badDataError,
@@ -160,7 +160,7 @@ export class JsonReader {
     this.expectColon();
   }
 
-  /** Whether the next value begins with this character: `{`, `[` or `"`. */
+  /** True if the next value begins with this character: `{`, `[` or `"`. */
   startsWith(character: string): boolean {
     this.space();
     return this.text[this.position] === character;
@@ -178,7 +178,7 @@ export class JsonReader {
     return !this.closes(0x7d);
   }
 
-  /** Whether an object has one more entry. */
+  /** True if an object has one more entry. */
   goesOn(): boolean {
     return this.continues(0x7d);
   }
@@ -235,7 +235,7 @@ export class JsonReader {
     return !this.closes(0x5d);
   }
 
-  /** Whether an array has one more item. */
+  /** True if an array has one more item. */
   goesOnArray(): boolean {
     return this.continues(0x5d);
   }
@@ -329,7 +329,7 @@ export class JsonReader {
     }
   }
 
-  /** Whether four hexadecimal digits are those of a half of a pair: D8 to DF in front. */
+  /** True if four hexadecimal digits are those of a half of a pair: D8 to DF in front. */
   private isSurrogate(at: number): boolean {
     const first = this.text.charCodeAt(at) | 0x20;
     return first === 0x64 && /[89a-fA-F]/.test(this.text[at + 1] ?? '');

@@ -18,7 +18,7 @@ import { MsgpackWriter } from './msgpack-writer.js';
 export interface ModuleDefaults {
   /** Levels of things that are sent; null where nothing says. */
   readonly deep: number | null;
-  /** Whether answers become values of the language; null where nothing says. */
+  /** True if answers become values of the language; null where nothing says. */
   readonly load: boolean | null;
   /** The other keys. Arrays and objects are data that is passed on. */
   readonly keys: ReadonlyMap<string, Value>;
@@ -79,7 +79,7 @@ export function parseManifest(text: string, platform: string): ModuleManifest {
   };
 }
 
-/** Whether a text can be the path of a file below the folder of a module. */
+/** True if a text can be the path of a file below the folder of a module. */
 export function isModulePath(path: string): boolean {
   return (
     /^[\x20-\x7e]{1,1024}$/.test(path) &&

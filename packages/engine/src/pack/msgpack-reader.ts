@@ -214,13 +214,13 @@ export class MsgpackReader {
     );
   }
 
-  /** Whether a map comes next. */
+  /** True if a map comes next. */
   get hasMap(): boolean {
     const code = this.data[this.position] ?? 0;
     return (code >= 0x80 && code < 0x90) || code === 0xde || code === 0xdf;
   }
 
-  /** Whether an array comes next. */
+  /** True if an array comes next. */
   get hasArray(): boolean {
     const code = this.data[this.position] ?? 0;
     return (code >= 0x90 && code < 0xa0) || code === 0xdc || code === 0xdd;

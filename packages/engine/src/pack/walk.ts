@@ -106,7 +106,7 @@ class Packer implements Packing {
   /** The things around the present value. They are few (levels of a result are limited), so looking through them is cheap. */
   private readonly open: Thing[] = [];
   private ids: boolean;
-  /** Whether members of enums are shown by their names. */
+  /** True if members of enums are shown by their names. */
   private names = false;
   private nesting = 0;
   private small = 0;

@@ -33,7 +33,7 @@ export const VARIABLES_MAX = 10_000;
 /** Levels of a request around its values: its own map, and the map or array of the values. */
 const LEVELS_AROUND = 2;
 
-/** How values are read. */
+/** Options of reading values. */
 export interface WireOptions {
   readonly shapes: ShapeTree;
   readonly onValues: (count: number) => void;

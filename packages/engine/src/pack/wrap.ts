@@ -26,7 +26,7 @@ export interface Computed {
  */
 export type Compute = (closure: Closure, thing: Thing, level: number) => Computed;
 
-/** How values are packed: what wraps need of the packer. */
+/** The packing of values, as far as wraps need it. */
 export interface Packing {
   /** In how many computed values the present one lies. */
   readonly computedLevel: number;

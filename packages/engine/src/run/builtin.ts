@@ -14,13 +14,13 @@ import type { Runtime } from './runtime.js';
 /** Scopes in which a function exists, as a set of bits. */
 export const In = { COLLECTION: 1, ROOT: 2, NODE: 4, DATA: 3, ALL: 7 } as const;
 
-/** How a call makes the query that contains it a change, decided from the text alone. */
+/** The way in which a call makes the query that contains it a change, decided from the text alone. */
 export interface ChangeRule {
   /** Bits of `In`: the scopes in which it does. */
   readonly scopes: number;
-  /** Whether `nse` in front of it stops that. */
+  /** True if `nse` in front of it stops that. */
   readonly nse?: boolean;
-  /** Whether a call on a direct receiver (a variable, a literal, a call of a function) makes none. */
+  /** True if a call on a direct receiver (a variable, a literal, a call of a function) makes none. */
   readonly unlessDirect?: boolean;
 }
 
@@ -59,9 +59,9 @@ interface Common {
   readonly role?: CallRule['role'];
   /** Checked before the arguments are counted. */
   readonly needs?: Needs;
-  /** Whether it looks at some items of a list alone, and not at all of them. */
+  /** True if it looks at some items of a list alone, and not at all of them. */
   readonly light?: boolean;
-  /** Whether it reads the state of the scope, beyond what its arguments bring along. */
+  /** True if it reads the state of the scope, beyond what its arguments bring along. */
   readonly readsState?: boolean;
 }
 
@@ -86,7 +86,7 @@ export interface Entry {
   readonly role: CallRule['role'];
   readonly needs: Needs | null;
   readonly readsState: boolean;
-  /** Whether a list that it is called on comes into memory as a whole. */
+  /** True if a list that it is called on comes into memory as a whole. */
   readonly fills: boolean;
   /** Types of the receiver; null for a function. */
   readonly on: readonly Tag[] | null;

@@ -50,7 +50,7 @@ function rootCode(rt: Runtime): Code {
   return () => rt.rootThing();
 }
 
-/** Whether a link guards its left side; in front of a root there is nothing to guard. */
+/** True if a link guards its left side; in front of a root there is nothing to guard. */
 function hasGuards({ head, links }: Chain): boolean {
   for (let i = head === null ? 1 : 0; i < links.length; i++) if (isOptional(links[i]!)) return true;
   return false;

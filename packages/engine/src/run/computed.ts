@@ -49,5 +49,5 @@ function text(rt: Runtime, value: string): ReturnType<Compute> {
  */
 const COMPUTED_LEVELS_MAX = 100;
 
-/** How much of the stack packing one level of a wrap takes. */
+/** The room on the stack that packing one level of a wrap takes. */
 const HEIGHT = 16;

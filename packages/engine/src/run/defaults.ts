@@ -15,7 +15,7 @@ function instanceOf(rt: Runtime, type: number): Thing {
   return makeInstance(rt, rt.schema.type(type), []);
 }
 
-/** Whether the default is the same for all and forever, and refers to no thing or member. */
+/** True if the default is the same for all and forever, and refers to no thing or member. */
 export function isFixedDefault({ base, nillable, hasDefault }: Definition): boolean {
   if (nillable && !hasDefault) return true;
   switch (base.kind) {

@@ -70,7 +70,7 @@ describe.each([
       const levels = Math.floor((NESTING_MAX - 2) / statements);
       for (let round = 0; round < 2; round++) {
         const outcome = below(100, () => harness.outcome(nested(before, after, levels), { dryRun }));
-        // What is refused is refused by the types, or by the guard of the stack.
+        // Refusals come from the types, or from the guard of the stack.
         const error = outcome.kind === 'error' ? errorName(outcome.error.code) : 'none';
         expect(['none', 'type_err', 'value_err', 'lookup_err', 'operation_err']).toContain(error);
       }
@@ -109,7 +109,7 @@ describe('no construct takes more of the stack than its height says', () => {
     count += 1;
     probe();
   };
-  /** How many frames of `probe` the stack has room for. */
+  /** The number of frames of `probe` that the stack has room for. */
   const room = (): number => {
     count = 0;
     try {

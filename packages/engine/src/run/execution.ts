@@ -47,7 +47,7 @@ export interface TaskRun {
   readonly id: number;
   /** When it shall run again, in Unix seconds; null when it was not said. */
   next: number | null;
-  /** Whether it cancelled itself. */
+  /** True if it cancelled itself. */
   isCancelled: boolean;
 }
 
@@ -67,7 +67,7 @@ export interface Compiler {
   compileText(rt: Runtime, source: string): Closure;
 }
 
-/** How many of something there may be. */
+/** The largest numbers allowed. */
 export interface Quotas {
   readonly tokensPerUser: number;
   readonly users: number;
@@ -75,7 +75,7 @@ export interface Quotas {
   readonly procedures: number;
   /** Of each scope. */
   readonly tasks: number;
-  /** How long sessions last, of which there are `SESSIONS_PER_USER`. */
+  /** Times that sessions last, of which there are `SESSIONS_PER_USER`. */
   readonly sessions: SessionLimits;
 }
 

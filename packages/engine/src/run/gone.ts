@@ -19,7 +19,7 @@ export function surelyGoneThings(rt: Runtime): ReadonlySet<Thing> {
   return rt.atStatement ? goneThings(rt) : NONE;
 }
 
-/** Whether nobody may find a stored thing by its id any more. */
+/** True if nobody may find a stored thing by its id any more. */
 export function isGone(rt: Runtime, thing: Thing): boolean {
   return surelyGoneThings(rt).has(thing);
 }

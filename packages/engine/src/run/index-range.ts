@@ -29,7 +29,7 @@ export interface EntryPlace {
 export interface Entries {
   /** Goes over those from a place on that are before another one, or the other way round. */
   between(low: EntryPlace, high: EntryPlace, reverse: boolean, visit: VisitPlace): void;
-  /** How many are before a place. */
+  /** The number of entries before a place. */
   rank(place: EntryPlace): number;
 }
 
@@ -58,7 +58,7 @@ export interface IndexRange {
   readonly low: EntryPlace;
   readonly high: EntryPlace;
   readonly reverse: boolean;
-  /** Whether its entries have one key, that of `low`. */
+  /** True if its entries have one key, that of `low`. */
   readonly isOne: boolean;
   /** The form in which the index keeps the texts that instances must have, by their place among the properties: those of which a key has the beginning only. */
   readonly texts: ReadonlyMap<number, string>;
@@ -83,7 +83,7 @@ export function lookUpOf(rt: Runtime, type: Type, name: string): LookUp {
   return { type, name, index, entries: index.tree, fields: index.fieldsIn(schema.type(type.id).shape) };
 }
 
-/** How much of an index is built, in whole per cent. */
+/** The part of an index that is built, in whole per cent. */
 export function percentOf(index: TypeIndex, type: Type): number {
   if (index.isReady) return 100;
   return Math.min(99, Math.floor((100 * index.tree.count) / Math.max(1, type.instances.size)));

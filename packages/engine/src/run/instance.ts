@@ -68,7 +68,7 @@ export function wholeInstance(rt: Runtime, name: string, keys: readonly string[]
   return { type, shape, slots: keys.map((key) => shape.index.get(key) ?? -1) };
 }
 
-/** Whether keys are those of all fields, each once, and none is part of a relation. */
+/** True if keys are those of all fields, each once, and none is part of a relation. */
 function isWhole({ fields, index }: Shape, keys: readonly string[]): boolean {
   const slots = new Set(keys.map((key) => index.get(key)));
   const isComplete = keys.length === fields.length && slots.size === fields.length && !slots.has(undefined);
@@ -174,7 +174,7 @@ export function instanceLiteral(
   let slots: readonly number[] = [];
   /** The first key that is no property. */
   let unknown: string | undefined;
-  /** Whether the entries give each field one value. */
+  /** True if the entries give each field one value. */
   let whole = false;
   const look = (shape: Shape): void => {
     slots = entries.map(({ key }) => shape.index.get(key) ?? -1);
@@ -226,7 +226,7 @@ function unknownProperty({ name }: Type, key: string): QueryError {
   );
 }
 
-/** Whether values fit, and need not be changed to be those of an instance: they have no parts of their own. */
+/** True if values fit, and need not be changed to be those of an instance: they have no parts of their own. */
 function fitAsTheyAre(fields: readonly Field[], values: readonly Value[]): boolean {
   for (let i = 0; i < fields.length; i++) {
     const value = values[i] as Value;

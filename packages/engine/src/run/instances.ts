@@ -48,7 +48,7 @@ export function* eachInstance(
   }
 }
 
-/** How many instances there are, stored and loose, without what is gone. */
+/** The number of instances, stored and loose, without what is gone. */
 export function countInstances(rt: Runtime, type: Type): number {
   return type.instances.size - goneInstances(rt, type).length + looseInstances(rt, type).length;
 }
@@ -73,7 +73,7 @@ export function looseThings(rt: Runtime): Thing[] {
   return [...heldThings(rt)];
 }
 
-/** Whether the running call holds a member of an enum. */
+/** True if the running call holds a member of an enum. */
 export function isHeldByCall(rt: Runtime, member: Member): boolean {
   let found = false;
   heldThings(rt, undefined, (other) => {

@@ -141,7 +141,7 @@ export class Callback {
   private readonly outer: SavedValue[];
   private readonly mark: number;
   private saved: SavedValue[];
-  /** Whether a call has nothing to do but bind up to two parameters and run the body. */
+  /** True if a call has nothing to do but bind up to two parameters and run the body. */
   private readonly simple: boolean;
 
   constructor(

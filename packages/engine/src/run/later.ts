@@ -43,7 +43,7 @@ export interface Beginning {
   /** The procedure and the request that it began with, for the log; null for none. */
   readonly procedureName: string | null;
   readonly requestId: string | null;
-  /** Whether it runs without CHANGE and GRANT. */
+  /** True if it runs without CHANGE and GRANT. */
   readonly readOnly: boolean;
 }
 
@@ -76,12 +76,12 @@ export class Continuation {
     this.waiting.push(...futures.toReversed());
   }
 
-  /** Whether nothing can be done before a module answers. */
+  /** True if nothing can be done before a module answers. */
   get isIdle(): boolean {
     return this.waiting.length === 0 && this.asked.size > 0;
   }
 
-  /** Whether a future that has not begun has a closure. */
+  /** True if a future that has not begun has a closure. */
   get hasClosures(): boolean {
     return this.waiting.some(({ onResult, onFailure }) => onResult !== null || onFailure !== null);
   }

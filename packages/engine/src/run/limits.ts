@@ -47,7 +47,7 @@ export const COUNTER_HEIGHT = 3;
 /** Links of a chain that are calls inside each other; longer chains are loops. */
 export const NESTED_LINKS_MAX = 16;
 
-/** How much of the stack running a node takes, besides its parts: in units of 100 bytes, never too little. */
+/** The room on the stack that running a node takes, besides its parts: in units of 100 bytes, never too little. */
 export function frameHeight(node: Node): number {
   const height = heights[node.kind];
   return typeof height === 'number' ? height : height(node);
@@ -97,7 +97,7 @@ export const STEPS_PER_ERROR = 20;
 /** Checks of the clock between two looks at the heap. */
 export const CHECKS_PER_HEAP_LOOK = 8;
 
-/** How long a unit of work takes at most that is done at once, in milliseconds: large texts are copied and compared. */
+/** Longest time of a unit of work that is done at once, in milliseconds: large texts are copied and compared. */
 export const MS_PER_UNIT = 5e-6;
 
 /** The clock is looked at when something asks for so many milliseconds behind the query. */

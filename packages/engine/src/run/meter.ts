@@ -134,7 +134,7 @@ export class Meter {
     return this.stepsBefore + STEPS_PER_CHECK - this.steps;
   }
 
-  /** Whether the running query has looked at the clock. */
+  /** True if the running query has looked at the clock. */
   get wasLong(): boolean {
     return this.deadline !== 0;
   }

@@ -1,5 +1,5 @@
 /**
- * How long after its limit a query goes on: between two looks at the clock, and while its changes are taken back. Nobody
+ * Time that a query goes on after its limit: between two looks at the clock, and while its changes are taken back. Nobody
  * else is served meanwhile.
  */
 import { Worker } from 'node:worker_threads';
@@ -106,7 +106,7 @@ describe('a query ends soon after its time is over', () => {
       const { ms, end } = await runner.run({ code, limitMs: LIMIT_MS });
       shortest = Math.min(shortest, ms);
       expect(end).toContain('query_duration_limit_ms');
-      // What others left behind is not collected at the cost of the next attempt.
+      // Garbage of others is not collected at the cost of the next attempt.
       if (ms <= LIMIT_MS + OVERRUN_MS) break;
       await runner.renew();
       // Code that is not compiled yet takes back slower than a node does that has run for a while.

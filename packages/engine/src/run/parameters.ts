@@ -22,7 +22,7 @@ export class ParameterRule {
     readonly text: string,
   ) {}
 
-  /** Whether a call may leave the argument out. */
+  /** True if a call may leave the argument out. */
   get isOptional(): boolean {
     this.resolve();
     return this.nillable;

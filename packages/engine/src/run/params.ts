@@ -15,7 +15,7 @@ export interface Param<T> {
   /** The accepted values, in words for error messages and the reference. */
   readonly type: string;
   readonly optional: boolean;
-  /** Whether the function gets the code of the argument, to run it when and if it wants. */
+  /** True if the function gets the code of the argument, to run it when and if it wants. */
   readonly lazy: boolean;
   /** Of a lazy one: what the argument is checked as when the function asks for it. Without, it gets the bare code. */
   readonly later?: Param<unknown>;

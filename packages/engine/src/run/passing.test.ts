@@ -16,7 +16,7 @@ function announce(harness: Harness, code: string): void {
     try {
       harness.engine.prepare(code);
     } catch {
-      // What is wrong with it shows when it runs.
+      // The error shows when it runs.
     }
   }
 }

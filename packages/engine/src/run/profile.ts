@@ -36,7 +36,7 @@ export interface Gauges {
 export class Usage {
   ms = 0;
   steps = 0;
-  /** How often a thing was looked into that was in memory, and how many had to be read. */
+  /** The number of looks into things in memory, and of things that had to be read. */
   fromMemory = 0;
   fromDisk = 0;
   /** Records that were read: those of things, and pages of what is large. */
@@ -111,7 +111,7 @@ export class Profile {
   /** The cost outside of all statements, and that of packing the result. */
   readonly rest = new StatementFigures(NOWHERE);
   readonly packing = new StatementFigures(NOWHERE);
-  /** How many statements are not counted by themselves. */
+  /** The number of statements that are not counted by themselves. */
   uncounted = 0;
   private count = 0;
   private current = this.rest;

@@ -24,9 +24,9 @@ export class ProgramCache {
   private oldBytes = 0;
   /** Hashes of texts that came, each in the one place that it can have. */
   private readonly seen = new Int32Array(SEEN_MAX);
-  /** How often a text was known. */
+  /** The number of texts that were known. */
   hits = 0;
-  /** How often it was not. */
+  /** The number of texts that were not. */
   misses = 0;
 
   constructor(private readonly bytesMax: number) {}
@@ -85,7 +85,7 @@ export class ProgramCache {
     this.youngBytes += bytes;
   }
 
-  /** Whether a text came before; it has come now. May be wrong about one that did not, seldom. */
+  /** True if a text came before; it has come now. May be wrong about one that did not, seldom. */
   private wasSeen(code: string): boolean {
     const hash = hashOf(code);
     const place = (hash >>> 0) % SEEN_MAX;

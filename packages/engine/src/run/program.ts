@@ -33,9 +33,9 @@ export class Prepared {
   readonly code: string;
   /** In which scopes it makes a change. */
   readonly changes: Changes;
-  /** Whether its answer depends on stored data at all. */
+  /** True if its answer depends on stored data at all. */
   readonly usesState: boolean;
-  /** Whether it runs on the node that it was sent to. */
+  /** True if it runs on the node that it was sent to. */
   readonly isLocal: boolean;
   /** Null once it is compiled to last. */
   private parsed: Parsed | null;
@@ -43,7 +43,7 @@ export class Prepared {
   private hasRun = false;
   /** Cells of variables that came with it before, all of which lasting code mentions. Unbound between queries, as all are. */
   readonly variables: Cell[] = [];
-  /** Whether it is expected to run again, so that the same object stands for its text then. */
+  /** True if it is expected to run again, so that the same object stands for its text then. */
   isKept = false;
   /** The figures of its shape, where somebody counts; null before. */
   shape: QueryShape | null = null;

@@ -60,7 +60,7 @@ export interface RunNote {
   /** Milliseconds from its arrival to its answer in which it did not run. */
   readonly waitedMs: number;
   readonly thingsRead: number;
-  /** Those of them that were read from the disk. */
+  /** The part of them that was read from the disk. */
   readonly coldReads: number;
   /** When it was answered, monotonic milliseconds. */
   readonly at: number;

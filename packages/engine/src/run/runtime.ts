@@ -82,11 +82,11 @@ export class Runtime extends Meter {
   epoch = 0;
   /** The text of the query; null where something else runs. */
   source: string | null = null;
-  /** Whether the query announced a change of definitions with `commit`. */
+  /** True if the query announced a change of definitions with `commit`. */
   isCommitted = false;
   /** Collections whose state here was confirmed for the query. */
   fresh: Freshness = { isFresh: () => false };
-  /** Whether a sort is running: sorts don't nest. */
+  /** True if a sort is running: sorts don't nest. */
   sorting = false;
 
   /** The run of a task that the query is a part of; null for none. */
@@ -97,7 +97,7 @@ export class Runtime extends Meter {
   procedureName: string | null = null;
   requestId: string | null = null;
 
-  /** Whether the query may order that a backup is restored: it runs on the node that was asked. */
+  /** True if the query may order that a backup is restored: it runs on the node that was asked. */
   mayRestore = false;
   /** The backup that is to be restored when the query has ended well; null for none. */
   restore: RestoreOrder | null = null;
@@ -114,9 +114,9 @@ export class Runtime extends Meter {
   /** The hint in place of a result with secrets that the query made. */
   readonly secrets: string[] = [];
 
-  /** Whether queries run beside those who change the state, on one that is older: nothing may come of them but their answers. */
+  /** True if queries run beside those who change the state, on one that is older: nothing may come of them but their answers. */
   isSnapshot = false;
-  /** Whether things have to leave memory at the next turn of a walk: see `room.ts`. */
+  /** True if things have to leave memory at the next turn of a walk: see `room.ts`. */
   isFull = false;
 
   /** The counters of a run that is explained; null for any other run. */
@@ -241,7 +241,7 @@ export class Runtime extends Meter {
     return futures;
   }
 
-  /** Whether running a closure needs a change in the scope of the query. */
+  /** True if running a closure needs a change in the scope of the query. */
   needsChange(closure: Closure): boolean {
     const unit = this.unitOf(closure);
     return this.scope.isAmong(closure.isStored ? unit.changesAlone : unit.changes);
@@ -419,7 +419,7 @@ export class Runtime extends Meter {
     this.statementEffects = this.transaction.effects.length;
   }
 
-  /** Whether no closure is running, and the statement that runs has not changed anything. */
+  /** True if no closure is running, and the statement that runs has not changed anything. */
   get atStatement(): boolean {
     return this.depth === this.statementDepth && this.transaction.effects.length === this.statementEffects;
   }

@@ -29,7 +29,7 @@ export class Symbols {
   });
   /** The cells that code of the running query asked for; some of them are lasting. */
   private readonly passing = new Map<string, Cell>();
-  /** Whether code is made that goes when the running query ends. */
+  /** True if code is made that goes when the running query ends. */
   isPassing = false;
 
   /** Number of names that lasting code mentions. */
@@ -52,7 +52,7 @@ export class Symbols {
     return cell;
   }
 
-  /** Whether this is the cell that lasting code finds by its name, as long as it lives. */
+  /** True if this is the cell that lasting code finds by its name, as long as it lives. */
   isLasting(cell: Cell): boolean {
     return this.lasting.get(cell.name)?.deref() === cell;
   }

@@ -21,15 +21,15 @@ export interface Unit {
   readonly changes: Changes;
   /** The same by its own text alone, which counts once a closure is stored. */
   readonly changesAlone: Changes;
-  /** Whether one of the two is ever so. */
+  /** True if one of the two is ever so. */
   readonly mayChange: boolean;
-  /** Whether it runs on the node that it was sent to, as far as the text that it is from tells. */
+  /** True if it runs on the node that it was sent to, as far as the text that it is from tells. */
   readonly isLocal: boolean;
-  /** Whether a `return` may end it. */
+  /** True if a `return` may end it. */
   readonly returns: boolean;
-  /** Whether a jump may come as an exception. */
+  /** True if a jump may come as an exception. */
   readonly throwsJumps: boolean;
-  /** Whether a call has nothing to do but bind the parameters and run the body: no locals, no `return`. */
+  /** True if a call has nothing to do but bind the parameters and run the body: no locals, no `return`. */
   readonly simple: boolean;
   /** The whole of it in its source text. */
   readonly place: Place;
@@ -38,7 +38,7 @@ export interface Unit {
    * are no longer those of their names. Null where it may run in all that are not explained.
    */
   onlyIn: Profile | typeof GONE | null;
-  /** How much of the stack a call takes: see `limits.ts`. */
+  /** The room on the stack that a call takes: see `limits.ts`. */
   readonly height: number;
 }
 

@@ -95,7 +95,7 @@ export class Catalog implements Names, Labels {
     return this.enumsByName.values();
   }
 
-  /** Whether a name is that of a type or an enum. */
+  /** True if a name is that of a type or an enum. */
   has(name: string): boolean {
     return this.typesByName.has(name) || this.enumsByName.has(name);
   }

@@ -121,7 +121,7 @@ export interface Definition {
   readonly flags: number;
   readonly base: Base;
   readonly nillable: boolean;
-  /** Whether the text has a default of its own, which is then the default of a nillable definition too. */
+  /** True if the text has a default of its own, which is then the default of a nillable definition too. */
   readonly hasDefault: boolean;
   /** With ids for names; empty for a nested structure. */
   readonly stored: string;
@@ -206,7 +206,7 @@ export function referencesOf(definition: Definition): {
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** Whether the text of a base holds a name that may change. */
+/** True if the text of a base holds a name that may change. */
 function refersToNames(base: Base): boolean {
   if (base.kind === 'type' || base.kind === 'enum') return true;
   return 'item' in base && base.item !== null && base.item.base.kind !== 'plain';

@@ -37,7 +37,7 @@ export interface EnumDef {
 /** One enum of a collection, through all its changes, and also when it is gone. */
 export class EnumType {
   def: EnumDef | null = null;
-  /** How often it is in use: while it must not change. */
+  /** The number of its uses, during which it must not change. */
   uses = 0;
   /** In order; the first is the default. */
   members: readonly Member[] = [];

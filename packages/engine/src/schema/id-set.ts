@@ -145,7 +145,7 @@ export class IdSet {
     }
   }
 
-  /** How many ids are below one. */
+  /** The number of ids below one. */
   countBelow(id: number): number {
     let count = 0;
     for (const [number, chunk] of this.chunks) {
@@ -294,7 +294,7 @@ function visitBelow({ low, bits }: Chunk, base: number, to: number, visit: Visit
   return true;
 }
 
-/** How many ids of a chunk have low bits below a number, which is above 0. */
+/** The number of ids of a chunk whose low bits are below a number, which is above 0. */
 function countOf({ low, bits }: Chunk, end: number): number {
   if (low !== null) return placeOf(low, end);
   let count = 0;

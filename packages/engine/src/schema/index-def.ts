@@ -51,7 +51,7 @@ export function isExpiring({ flags }: IndexDef): boolean {
   return (flags & IndexFlag.EXPIRES) !== 0;
 }
 
-/** Whether values of a definition are moments, or nil: dates, or Unix seconds. */
+/** True if values of a definition are moments, or nil: dates, or Unix seconds. */
 export function isMoment(definition: Definition): boolean {
   const kind = sortKindOf(definition);
   return kind === 'time' || kind === 'number';

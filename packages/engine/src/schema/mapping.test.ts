@@ -78,7 +78,7 @@ const OWN = [
 /** An enum counts as what its members are: E int, S str, O things. */
 const ENUMS = ['enum', 'E', 'E{B}', 'S', 'O'];
 
-/** Which definitions of an instance's property show, for each definition of the type that wraps. */
+/** Definitions of an instance's property that show, for each definition of the type that wraps. */
 const SHOWN: Readonly<Record<string, readonly string[]>> = {
   any: OWN,
   thing: [...THINGS, 'O'],
@@ -201,7 +201,7 @@ describe('a property of an instance shows by the two definitions', () => {
 
 const THING_VALUES = ['plain', 'numbers', 'texts', 't', 'u'];
 
-/** Which values of plain things show. */
+/** Values of plain things that show. */
 const SHOWN_VALUES: Readonly<Record<string, readonly string[]>> = {
   'int?': ['nothing', 'zero', 'neg', 'e'],
   int: ['zero', 'neg', 'e'],

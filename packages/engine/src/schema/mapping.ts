@@ -9,7 +9,7 @@ import { type Base, type Definition, DefinitionFlag, type Item, type PlainName }
 import { testsOf } from './rule.js';
 import { isWider } from './widen.js';
 
-/** Whether a property of an instance shows, decided by the two definitions alone. */
+/** True if a property of an instance shows, decided by the two definitions alone. */
 export function mapsDefinition(to: Definition, from: Definition, schema: Catalog): boolean {
   const { base } = to;
   if (isPlain(base, 'any')) return true;
@@ -111,7 +111,7 @@ function isPlain(base: Base, name: string): boolean {
   return base.kind === 'plain' && base.name === name;
 }
 
-/** Whether a property of a plain thing shows, decided by its value. */
+/** True if a property of a plain thing shows, decided by its value. */
 export function mapsValue(to: Definition, value: Value): boolean {
   const { base } = to;
   if (isPlain(base, 'any')) return true;

@@ -38,7 +38,7 @@ export class Restriction {
     this.isThere = isThere(item, named, generation);
   }
 
-  /** Whether the type or enum that it names is still there. */
+  /** True if the type or enum that it names is still there. */
   get inForce(): boolean {
     return this.isThere();
   }

@@ -43,7 +43,7 @@ function fits(names: readonly string[], valueErr: readonly string[] = []): Verdi
   return { fits: names, valueErr };
 }
 
-/** What fits each definition that is a name alone. Everything else is refused as a value of the wrong type. */
+/** The values that fit each definition that is a name alone. Everything else is refused as a value of the wrong type. */
 const PLAIN: Readonly<Record<PlainName, Verdict>> = {
   any: fits(NAMES),
   str: fits(STRS),

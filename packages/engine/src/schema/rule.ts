@@ -22,7 +22,7 @@ import {
 } from './definition.js';
 import type { Field } from './type.js';
 
-/** Whether a value fits. */
+/** True if a value fits. */
 export type Test = (value: Value) => boolean;
 
 export interface Rule {
@@ -49,7 +49,7 @@ export interface ItemRule {
   readonly isOfKind: Test;
   /** The property that the list or set is the value of. */
   readonly field: Field;
-  /** Whether the set is one side of a relation. */
+  /** True if the set is one side of a relation. */
   readonly isRelated: boolean;
 }
 
@@ -269,7 +269,7 @@ export function sameItem(a: Item, b: Item): boolean {
   return storedItem(a) === storedItem(b);
 }
 
-/** Whether a text has so many characters. Most texts are decided without counting them: a character is one unit or two. */
+/** True if a text has so many characters. Most texts are decided without counting them: a character is one unit or two. */
 function hasLength(text: string, min: number, max: number): boolean {
   const units = text.length;
   if (units <= max && units >= 2 * min) return true;

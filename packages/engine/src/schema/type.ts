@@ -73,7 +73,7 @@ export interface Successor extends FieldDef {
 /** The same object for a field through all its changes, and no other's: values are found by it. */
 export interface FieldMark {
   /**
-   * Whether the change that added the field was taken back. Its id may be given to another field then, so no record may have a value
+   * True if the change that added the field was taken back. Its id may be given to another field then, so no record may have a value
    * of this one: see `writeThing`.
    */
   isUndone: boolean;
@@ -82,7 +82,7 @@ export interface FieldMark {
 /** A type as the state has it. Never changes; the next one replaces it. */
 export interface TypeDef {
   readonly id: number;
-  /** How many types had the id before: all of this name. */
+  /** The number of types that had the id before: all of this name. */
   readonly generation: number;
   readonly name: string;
   /** Bits of `TypeFlag`. */
@@ -119,7 +119,7 @@ const NO_IDS: ReadonlySet<number> = new Set();
 export class Type {
   /** Null when it was deleted. */
   def: TypeDef | null = null;
-  /** How many types had the id before. */
+  /** The number of types that had the id before. */
   generation = 0;
   /** Above the ids of all fields that this node has ever seen it have, those too that were taken back. */
   nextField = 0;
@@ -129,9 +129,9 @@ export class Type {
   readonly instances = new IdSet();
   /** Ids of the fields that open jobs give to instances. */
   filling: ReadonlySet<number> = NO_IDS;
-  /** How often it is in use: while it must not change. */
+  /** The number of its uses, during which it must not change. */
   uses = 0;
-  /** Whether it is being made: the arguments of the `set_type` that makes it are evaluated. */
+  /** True if it is being made: the arguments of the `set_type` that makes it are evaluated. */
   isUnfinished = false;
   /** Locks that are held on instances. */
   locks = 0;

@@ -55,7 +55,7 @@ const ALL = [
   ...SETS,
 ];
 
-/** What each definition takes the values of as they are; everything else needs a closure. */
+/** The definitions whose values each definition takes as they are; everything else needs a closure. */
 const WIDER: Readonly<Record<string, readonly string[]>> = {
   any: ALL,
   raw: ['raw', 'bytes', ...TEXTS],
@@ -125,7 +125,7 @@ test.each(ALL)('what %s takes as it is', (to) => {
 test.each(ALL.filter((to) => to !== 'any'))('%s: nil is taken where it is accepted', (to) => {
   for (const from of ALL) {
     const isTaken = wider(to, from);
-    // What accepts nil already takes nothing away from it.
+    // A definition that accepts nil already takes nothing away from it.
     if (from !== 'any') expect([from, wider(`${to}?`, from)]).toEqual([from, isTaken]);
     expect([from, wider(`${to}?`, `${from}?`)]).toEqual([from, isTaken]);
     expect([from, wider(to, `${from}?`)]).toEqual([from, false]);

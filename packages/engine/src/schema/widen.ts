@@ -1,7 +1,7 @@
-/** Whether a definition accepts everything that another one does, decided by the two alone: such changes need no closure in `mod_type`. */
+/** Decides if a definition accepts everything that another one does, by the two alone: such changes need no closure in `mod_type`. */
 import type { Base, Definition, Item, PlainName } from './definition.js';
 
-/** Whether every value that fits `from` fits `to`. A definition that is a pattern, or has a form with a default, is never sure. */
+/** True if every value that fits `from` fits `to`. A definition that is a pattern, or has a form with a default, is never sure. */
 export function isWider(to: Definition, from: Definition): boolean {
   if (to.base.kind === 'plain' && to.base.name === 'any') return true;
   if (from.nillable && !to.nillable) return false;
@@ -39,7 +39,7 @@ function isWiderBase(to: Base, from: Base): boolean {
   }
 }
 
-/** Whether every item that fits `from` fits `to`; null is anything. */
+/** True if every item that fits `from` fits `to`; null is anything. */
 export function isWiderItem(to: Item | null, from: Item | null): boolean {
   if (to === null) return true;
   if (from === null) return false;

@@ -242,7 +242,7 @@ export class Dirty {
     this.release();
   }
 
-  /** Whether the record of a thing was put since the last checkpoint. */
+  /** True if the record of a thing was put since the last checkpoint. */
   private isPut(id: number): boolean {
     return this.current.records.has(`${RecordKind.THING}:${id}:0`);
   }

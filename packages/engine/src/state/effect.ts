@@ -25,7 +25,7 @@ export interface EffectRow<State, Args extends readonly unknown[], Result = void
   extends CommittedEffectRow<State, Args, Result> {
   /** The way back, which takes what `apply` gave. To be called before that. */
   readonly inverse: (state: State, ...args: Args) => (result: Result) => void;
-  /** How long the way back takes, in nanoseconds, as measured on a slow machine. To be called before `apply`. */
+  /** Time that the way back takes, in nanoseconds, as measured on a slow machine. To be called before `apply`. */
   readonly cost: (state: State, ...args: Args) => number;
   /** Its kind in the figures of a dry run. To be called before `apply`. */
   readonly counts: (state: State, ...args: Args) => Counted;

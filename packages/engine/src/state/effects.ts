@@ -274,13 +274,13 @@ function writeSpliceHead(out: ByteWriter, list: List, start: number, removed: nu
   out.varint(added);
 }
 
-/** How long it takes to take back that some items, from a place of a list on, became others, in nanoseconds. */
+/** Time it takes to take back that some items, from a place of a list on, became others, in nanoseconds. */
 export function nsOfSplice(list: List, start: number, removed: number, added: number): number {
   const moved = removed === added ? 0 : list.length - removed + added - start;
   return NS_PER_UNDO + NS_PER_MOVED_ITEM * moved + NS_PER_ITEM * (removed + added);
 }
 
-/** How long it takes to take back that so many members came or went, in nanoseconds. */
+/** Time it takes to take back that so many members came or went, in nanoseconds. */
 export function nsOfMembers(count: number): number {
   return NS_PER_UNDO + NS_PER_MEMBER * count;
 }

@@ -44,7 +44,7 @@ export class Outbox {
   readonly events: EmitEvent[] = [];
   private bytes = 0;
 
-  /** How many bytes the arguments of another event may have. */
+  /** The number of bytes that the arguments of another event may have. */
   get room(): number {
     return Math.max(0, EVENTS_BYTES_MAX - this.bytes - EVENT_BYTES);
   }

@@ -28,7 +28,7 @@ export class Expiry {
   private readonly owners: Owners;
   /** The id of the thing that was looked into last. */
   private cursor = 0;
-  /** Whether all things have to be gone through once more: something was found, or came, since the search began with the first id. */
+  /** True if all things have to be gone through once more: something was found, or came, since the search began with the first id. */
   private isToGoOn = false;
   private restsUntil = 0;
 

@@ -53,7 +53,7 @@ function makeEngine(): Engine {
 class Fixture {
   readonly engine = makeEngine();
   group: CollectionGroup;
-  /** What each thing was last given, and what it had when the last durable checkpoint began. */
+  /** The value that each thing was last given, and the one that it had when the last durable checkpoint began. */
   readonly expected: number[] = new Array<number>(COUNT).fill(0);
   durable: number[] = [];
   readonly disk = new Map<string, Uint8Array>();
@@ -80,7 +80,7 @@ class Fixture {
     this.finish(true);
   }
 
-  /** What a thing holds now. */
+  /** The present contents of a thing. */
   read(i: number): number {
     const { store } = this.group;
     const thing = store.find(this.ids[i] ?? 0);
@@ -136,7 +136,7 @@ class Fixture {
     for (let i = 0; i < 3; i++) this.engine.evict(CACHE_BYTES, Number.POSITIVE_INFINITY);
   }
 
-  /** What the next start would find. */
+  /** The state that the next start would find. */
   stored(): number[] {
     const meta = this.group.encodeMeta();
     const group = makeEngine().openCollection(1, this.source());
@@ -195,7 +195,7 @@ function live(steps: readonly Step[], plant: (fixture: Fixture) => void = () => 
   expect(fixture.expected.map((_value, i) => fixture.read(i))).toEqual(fixture.expected);
 }
 
-/** What each planted bug shows in. */
+/** The check that each planted bug shows in. */
 const COPIED: readonly Step[] = [{ set: 0 }, 'begin', 'encode', { set: 10 }, 'succeed'];
 const EVICTED: readonly Step[] = [{ set: 0 }, 'begin', 'encode', 'evict', 'evict', { set: 300 }];
 const AGAIN: readonly Step[] = [{ set: 0 }, 'begin', 'encode', 'fail', 'evict', 'evict', 'begin', 'succeed'];

@@ -1,4 +1,4 @@
-/** How an index comes to have the instances that are there when it is made: at once, or a slice at a time. */
+/** Brings the instances that are there when an index is made into it: at once, or a slice at a time. */
 import type { QueryError } from '../error.js';
 import { type IndexDef, isUnique } from '../schema/index-def.js';
 import { isCutKey } from '../value/sort-key.js';

@@ -27,7 +27,7 @@ export interface IndexHost {
 interface GoneTree {
   readonly id: number;
   readonly tree: KeyPages;
-  /** Whether the checkpoint that is under way, or was last, deletes them. */
+  /** True if the checkpoint that is under way, or was last, deletes them. */
   isDeleting: boolean;
 }
 
@@ -38,7 +38,7 @@ export class Indexes {
   /** Number of indexes, and of unique ones: fields, since each change of a thing looks at them. */
   count = 0;
   uniques = 0;
-  /** How often something was looked up in one of them, on this node, since they are in its memory. */
+  /** The number of look-ups in one of them, on this node, since they are in its memory. */
   lookUps = 0;
   /** Ids of indexes whose records differ from what was put last. */
   private readonly changedRecords = new Set<number>();
@@ -146,7 +146,7 @@ export class Indexes {
     }
   }
 
-  /** How many indexes have the value at a slot of a thing. */
+  /** The number of indexes that have the value at a slot of a thing. */
   countAt(thing: Thing, slot: number): number {
     const { type } = thing.shape;
     if (type === null) return 0;

@@ -67,7 +67,7 @@ export function readRecord(
   return { value: Buffer.concat(slices), slices: count };
 }
 
-/** Whether a record is not cut into slices: then what it holds begins at its second byte. */
+/** True if a record is not cut into slices: then what it holds begins at its second byte. */
 export function isWhole(record: Uint8Array): boolean {
   return record[0] === WHOLE;
 }

@@ -75,7 +75,7 @@ test('a checkpoint has the fields of an instance that the type loses while it is
   life.query('.ts[3].n = 7; .ts.pop();', true);
   life.finish(true);
   life.look();
-  // What was not committed is lost, and with it that the field went.
+  // Uncommitted changes are lost, and with them that the field went.
   life.restart();
   life.look();
 });

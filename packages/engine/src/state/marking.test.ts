@@ -127,7 +127,7 @@ describe('circles of garbage', () => {
             marking.step(s.things);
           }
         }
-        // What was dropped while the first search was under way may take a second one.
+        // Things dropped while the first search was under way may take a second one.
         if (marking !== null) graph.collect(marking);
         const { group } = graph.collection;
         expect(new Set([...graph.reachable()].filter((n) => !graph.present().has(n)))).toEqual(new Set());

@@ -63,7 +63,7 @@ export class Marking {
     return [...garbage];
   }
 
-  /** Whether this is a search of a store. */
+  /** True if this is a search of a store. */
   isOf(store: Store): boolean {
     return this.store === store;
   }

@@ -47,7 +47,7 @@ export class ThingMemory implements Loader {
   thingCount = 0;
   /** Estimated bytes of what is in memory; see `evictor.ts`. */
   bytes = 0;
-  /** How often a thing was in memory when it was needed, had to be read, and was taken out. */
+  /** The number of times a thing was in memory when it was needed, had to be read, and was taken out. */
   hits = 0;
   misses = 0;
   evictions = 0;
@@ -86,7 +86,7 @@ export class ThingMemory implements Loader {
     this.records = new ThingRecords(source, this.dirty);
   }
 
-  /** How many records were read from disk. */
+  /** The number of records that were read from disk. */
   get recordReads(): number {
     return this.records.reads;
   }
@@ -206,7 +206,7 @@ export class ThingMemory implements Loader {
     else this.pins.delete(thing);
   }
 
-  /** Whether something that goes on later knows the thing, or a list or set of it. */
+  /** True if something that goes on later knows the thing, or a list or set of it. */
   isPinned(thing: Thing): boolean {
     return this.pins.size > 0 && this.pins.has(thing);
   }
@@ -378,7 +378,7 @@ export class ThingMemory implements Loader {
     });
   }
 
-  /** Whether an instance is not in memory, and its record has nothing in a field that would have to be given up: see `isFieldFlat`. */
+  /** True if an instance is not in memory, and its record has nothing in a field that would have to be given up: see `isFieldFlat`. */
   restsFlat(thing: Thing, field: number): boolean {
     return (thing.bits & ThingBit.LOADED) === 0 && isFieldFlat(this.records.reader(thing.id, 0), field);
   }

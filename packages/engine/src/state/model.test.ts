@@ -80,7 +80,7 @@ describe(`random queries (seed ${seed})`, () => {
           expectSame(code, stateLines(replica), after);
           expectSame(code, brokenRules(replica), []);
 
-          // What is saved can be read again.
+          // A saved state can be read again.
           const read = reopened(harness.collection, savedRecords(harness.collection));
           expectSame(code, stateLines(read), after);
           expectSame(code, brokenRules(read), []);

@@ -33,7 +33,7 @@ export class Removal {
     this.owners = new Owners(jobs.store);
   }
 
-  /** Whether instances have their turn now, and not things that may refer to what waits. */
+  /** True if instances have their turn now, and not things that may refer to what waits. */
   isChoosing({ def, progress, waiting }: Job): boolean {
     if (waiting.has(this.leaving)) return false;
     return progress.searched === 0 && progress.cursor < def.upTo && waiting.size < WAITING_MAX;

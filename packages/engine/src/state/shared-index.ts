@@ -17,7 +17,7 @@ export class SharedIndex {
     else this.addPage(KeyPage.read(number, new ByteReader(value)));
   }
 
-  /** Whether the index is there: pages of one that is gone may be left over. */
+  /** True if the index is there: pages of one that is gone may be left over. */
   get isThere(): boolean {
     return this.head !== '';
   }

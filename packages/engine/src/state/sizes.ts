@@ -1,4 +1,4 @@
-/** How large the things of a collection are, by type: estimated from samples, so that a large collection costs no more than a small one. */
+/** Sizes of the things of a collection, by type: estimated from samples, so that a large collection costs no more than a small one. */
 import type { Type } from '../schema/type.js';
 import { ThingBit } from '../value/thing.js';
 import { bytesOf, STUB_BYTES } from './evictor.js';

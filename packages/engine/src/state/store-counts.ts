@@ -1,6 +1,6 @@
 import type { Store } from './store.js';
 
-/** How often things were at hand, were read, and left memory, and how often something was looked up in an index. */
+/** Counts of things that were at hand, were read, and left memory, and of look-ups in indexes. */
 export interface StoreCounts {
   hits: number;
   misses: number;

@@ -42,7 +42,7 @@ export type Category = (typeof CATEGORIES)[number];
 /** So many of a category. */
 export type Counted = readonly [category: Category, count: number];
 
-/** How an effect counts that is one of a category each time. */
+/** The count of an effect that is one of a category each time. */
 export function one(category: Category): () => Counted {
   const counted: Counted = [category, 1];
   return () => counted;

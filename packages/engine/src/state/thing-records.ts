@@ -11,9 +11,9 @@ export class DamagedStateError extends Error {}
  * slices, see `large-record.ts`.
  */
 export class ThingRecords implements RecordSource {
-  /** How many slices a large record has, by `id:part`. */
+  /** The number of slices that a large record has, by `id:part`. */
   private readonly slices = new Map<string, number>();
-  /** How many were read that lie where the last checkpoint wrote them. */
+  /** The number of those read that lie where the last checkpoint wrote them. */
   reads = 0;
 
   constructor(

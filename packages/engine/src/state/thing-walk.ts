@@ -21,7 +21,7 @@ export function visitThingsOfRecord(read: ReadPart, visit: (id: number) => void)
   walkProperties(input.text(), input, walk, null);
 }
 
-/** Whether an instance with this record refers to nothing by a field, and keeps no pages for it: a scalar, an empty list or set, or no value. */
+/** True if an instance with this record refers to nothing by a field, and keeps no pages for it: a scalar, an empty list or set, or no value. */
 export function isFieldFlat(record: ByteReader, field: number): boolean {
   record.varint();
   if (!record.text().startsWith(INSTANCE_HEAD)) return false;

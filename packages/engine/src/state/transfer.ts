@@ -72,7 +72,7 @@ export function writeContents(store: Store, charge: Charge): Uint8Array {
   return out.take();
 }
 
-/** How long it takes to take an import back, in nanoseconds for each byte. */
+/** Time it takes to take an import back, in nanoseconds for each byte. */
 const NS_PER_BYTE = 30;
 
 export const TransferEffect = {

@@ -27,7 +27,7 @@ export interface KeyField {
   readonly kind: SortKind;
 }
 
-/** How far an index is: which instances it has, and why it could not be completed. */
+/** The state of an index: the instances that it has, and why it could not be completed. */
 export interface IndexProgress {
   /** It has the instances with ids up to here: all of them with `READY`. */
   readonly cursor: number;
@@ -51,7 +51,7 @@ const NO_OVERLAY: Overlay = new Map();
 
 export class TypeIndex {
   tree: KeyPages;
-  /** How often something was looked up in it, on this node, since it is in its memory. */
+  /** The number of look-ups in it, on this node, since it is in its memory. */
   lookUps = 0;
   /** The slots of the fields in the shape that was asked for last. */
   private shape: Shape | null = null;
@@ -78,7 +78,7 @@ export class TypeIndex {
     return this.progress.cursor === READY;
   }
 
-  /** Whether texts that differ in case alone are the same to it. */
+  /** True if texts that differ in case alone are the same to it. */
   get ignoresCase(): boolean {
     return ignoresCase(this.def);
   }
@@ -99,7 +99,7 @@ export class TypeIndex {
     return sortKey(typeof value === 'string' ? this.textOf(keyedPart(value)) : value, idOf);
   }
 
-  /** Whether it has an instance with an id. */
+  /** True if it has an instance with an id. */
   covers(id: number): boolean {
     return id <= this.progress.cursor;
   }

@@ -59,7 +59,7 @@ test('each kind of statement succeeds often', () => {
   expect(rare).toEqual([]);
 });
 
-/** How often a statement of each kind is made for that. */
+/** The number of statements of each kind that are made for that. */
 const PICKS = 40;
 
 describe(`random writes to instances (seed ${seed})`, () => {
@@ -117,7 +117,7 @@ describe(`random writes to instances (seed ${seed})`, () => {
             expectSame(code, lines(replica), after);
             expectSame(code, brokenTypes(replica), []);
           }
-          // What is compared between nodes does not depend on which things were written since their type changed.
+          // The digest that nodes compare does not depend on which things were written since their type changed.
           const written = savedRecords(harness.collection);
           const { store } = harness.collection;
           const isRewritten = checkpoint(harness.collection, schema);

@@ -5,7 +5,7 @@ import { Life } from '../testing/life.js';
 const SETUP =
   "set_enum('E', {A: 1}); set_type('Q', {n: 'int'}); .l = [1]; .set = set(); .q = Q{n: 1}; .list = range(3000);";
 
-/** What is taken back, what uses the same ids after it, and what that must be. */
+/** A query that is taken back, one that uses the same ids after it, and the value that it must give. */
 const USES: readonly (readonly [string, string, string, string, unknown])[] = [
   ['things', '.x = {a: {b: 1}};', '.x = {c: 2};', '[.x.c, .x.len()]', [2, 1]],
   ['members of a set', '.set.add({a: 1}, {a: 2});', '.set.add({b: 1});', '.set.map(|t| t.b)', [1]],

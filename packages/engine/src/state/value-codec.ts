@@ -141,7 +141,7 @@ function writeList(list: List, out: ByteWriter): void {
   for (const item of list.items) writeValue(out, item);
 }
 
-/** How each kind of object is written; read by `readValue`, and passed over by `visitThings`. */
+/** The writer of each kind of object; read by `readValue`, and passed over by `visitThings`. */
 const WRITERS: AnyKind<[out: ByteWriter], void> = {
   [Tag.FLOAT]: writeFloat,
   [Tag.BYTES]: ({ data }, out) => {
@@ -357,7 +357,7 @@ function readList(input: ByteReader, known: References, tuple: boolean): List {
   return list;
 }
 
-/** Whether a set comes next. */
+/** True if a set comes next. */
 export function isSetNext(input: ByteReader): boolean {
   return input.peek() === Code.SET;
 }

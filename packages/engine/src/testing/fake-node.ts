@@ -148,7 +148,7 @@ export class FakeNode implements NodeView {
   }
 }
 
-/** Those of a run that went well, and of one that failed. */
+/** Columns of a run that went well, and of one that failed. */
 function figures(): RunFigures {
   const both = new RunFigures();
   both.note({ isOk: true, ranMs: 2, waitedMs: 6, thingsRead: 5, coldReads: 1, at: 0 });

@@ -55,15 +55,15 @@ export interface RunOptions {
   readonly user?: string;
   /** Hashes of the passwords that the query sets. */
   readonly hashes?: ReadonlyMap<string, PasswordHash>;
-  /** Whether this node may lack what was acknowledged in collections. */
+  /** True if this node may lack what was acknowledged in collections. */
   readonly lagging?: boolean;
-  /** Whether this node follows, so that the query may only read, and tell nobody of events. */
+  /** True if this node follows, so that the query may only read, and tell nobody of events. */
   readonly follows?: boolean;
-  /** Whether the query may order that a backup is restored. */
+  /** True if the query may order that a backup is restored. */
   readonly mayRestore?: boolean;
-  /** Whether it runs without CHANGE and GRANT. */
+  /** True if it runs without CHANGE and GRANT. */
   readonly readOnly?: boolean;
-  /** Whether it is only tried out. */
+  /** True if it is only tried out. */
   readonly dryRun?: Call['dryRun'];
   /** MessagePack by default. */
   readonly format?: Format;
@@ -79,7 +79,7 @@ export interface HarnessOptions {
   /** A clock in milliseconds that limits of time go by, in the place of those. */
   readonly monotonic?: () => number;
   /**
-   * Whether everything leaves memory that may, after each part of a query; by default as the environment says. Not for tests that take
+   * True if everything leaves memory that may, after each part of a query; by default as the environment says. Not for tests that take
    * changes back or write checkpoints themselves.
    */
   readonly evicts?: boolean;
@@ -99,7 +99,7 @@ export class Harness {
   collection: CollectionGroup;
   /** The lines that queries logged. */
   readonly logged: string[] = [];
-  /** Whether the call that runs is to end, see `Environment`. */
+  /** True if the call that runs is to end, see `Environment`. */
   isCancelled: () => boolean = () => false;
   /** The user whose making is not committed; 0 for none. */
   uncommittedUser = 0;
@@ -321,7 +321,7 @@ export const FIRST_NODE = {
 
 const NO_HASHES: ReadonlyMap<string, PasswordHash> = new Map();
 
-/** How long sessions last here. */
+/** Times that sessions last here. */
 export const SESSION_LIMITS = { idleMs: 1_800_000, maxMs: 43_200_000 };
 
 const NO_PASSWORD = { salt: new Uint8Array(16), hash: new Uint8Array(32), logN: 0, r: 1, p: 1 };

@@ -213,7 +213,7 @@ export class Life {
 
 /** A checkpoint that is under way. */
 class Checkpoint {
-  /** Whether some of it was taken back. */
+  /** True if some of it was taken back. */
   isLost = false;
   private readonly records: [string, Uint8Array | null][] = [];
   private readonly steps: Generator<void, void, undefined>;

@@ -82,7 +82,7 @@ const LITERALS: Readonly<Record<Type, readonly string[]>> = {
   datetime: ["datetime('2024-02-29')", 'datetime(0)', 'timeval(2147483648)', "timeval('1969-12-31')"],
   regex: ['/a/', '/[a-z]+/g', '/(k)(\\d)?/i', '/(?<n>x*)/'],
   error: ["err(-60, 'e')", 'value_err()', 'try(1 / 0)'],
-  // Those that there are: making one is a change, which programs with these in their variables need not be.
+  // Only existing ones: making one is a change, which programs with these in their variables need not be.
   task: ['(tasks() || [nil])[0]', '(tasks() || [nil])[-1]'],
 };
 
@@ -117,7 +117,7 @@ const KEYS = ['k1', 'k2', 'k3', 'l', 't', 'i'];
 export interface RandomProgramOptions {
   /** Built-in functions that programs call; those of the constructs above come besides. */
   readonly entries: readonly Entry[];
-  /** Whether programs touch stored data. */
+  /** True if programs touch stored data. */
   readonly stored: boolean;
 }
 

@@ -81,7 +81,7 @@ export function answerOf({ json = null, mp }: SampleCheck): Plain {
   return mp === undefined ? json : decodeResult(bytesOf(mp));
 }
 
-/** Whether two answers are the same: JSON does not tell 1 from 1.0, and the properties of a thing come in any order. */
+/** True if two answers are the same: JSON does not tell 1 from 1.0, and the properties of a thing come in any order. */
 export function isSameAnswer(a: Plain, b: Plain): boolean {
   if (a instanceof Float || b instanceof Float)
     return numberOf(a) === numberOf(b) || Object.is(numberOf(a), numberOf(b));

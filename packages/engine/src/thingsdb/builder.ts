@@ -30,12 +30,12 @@ export class CollectionBuilder {
   readonly store: Store;
   /** The id of the root in the data, which is another one in collections of old versions; null until it is known. */
   rootId: number | null = null;
-  /** Whether the next thing is the root. */
+  /** True if the next thing is the root. */
   private expectsRoot = false;
   /** Things that came without an id. */
   private readonly unnumbered: Thing[] = [];
   /**
-   * Whether changes are being repeated that a server made one after the other. What is loose between two of them, and what does not fit
+   * True if changes are being repeated that a server made one after the other. What is loose between two of them, and what does not fit
    * its definition yet, may be in its place by the end.
    */
   isReplaying = false;
@@ -117,7 +117,7 @@ export class CollectionBuilder {
     return this.group.tasks.stateOf(id) === undefined ? new Task(0, null) : this.store.taskOf(id);
   }
 
-  /** Whether a thing, room or task has this id. */
+  /** True if a thing, room or task has this id. */
   isTaken(id: number): boolean {
     const { store, group } = this;
     return store.find(id) !== undefined || store.rooms.byId.has(id) || group.tasks.stateOf(id) !== undefined;
@@ -169,7 +169,7 @@ export class CollectionBuilder {
   finish(): void {
     const { store } = this;
     void this.root;
-    // Those that a change put somewhere have one.
+    // Things that a change put somewhere have one.
     const loose = this.unnumbered.splice(0).filter(({ id }) => id === 0);
     for (const thing of loose) store.register(thing, store.nextId);
     for (const thing of loose) store.adopt(thing);

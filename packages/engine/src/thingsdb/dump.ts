@@ -22,7 +22,7 @@ export const THINGSDB_VERSION = '1.9.3';
 /** Bytes that are no dump of ThingsDB, or one of a version that is not known. */
 export class NoThingsdbDumpError extends Error {}
 
-/** Whether bytes could be a dump of ThingsDB: an array. */
+/** True if bytes could be a dump of ThingsDB: an array. */
 export function looksLikeThingsdbDump(first: number): boolean {
   return (first >= 0x90 && first < 0xa0) || first === 0xdc || first === 0xdd;
 }

@@ -181,7 +181,7 @@ function readGrant(root: ThingsdbRoot, scope: number, input: DataInput): void {
   accessOf(root, scope).set(user, input.uint('a mask') & Privilege.FULL);
 }
 
-/** Whether a file of commits says that there is a history: without one it is an empty map. */
+/** True if a file of commits says that there is a history: without one it is an empty map. */
 function hasHistory(data: Uint8Array | null): boolean {
   return data !== null && data.length > 1;
 }

@@ -18,7 +18,7 @@ import { ShapeTree } from '../value/shape.js';
 /** Answers that are the text of an error, or list enums in an order that is no contract: what they say is for others to check. */
 const TOLD_OTHERWISE: ReadonlySet<string> = new Set(['return enums_info(), 3;']);
 
-/** What ThingsDB can't do until it is started again, and is right here: see `samples/README.md`. */
+/** Results that ThingsDB can't give until it is started again, and that are right here: see `samples/README.md`. */
 const DONE_RIGHT: ReadonlyMap<string, unknown> = new Map([['30-form-1.5 E{A}.m();', 1]]);
 
 function lines(group: CollectionGroup): string[] {

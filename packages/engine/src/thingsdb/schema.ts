@@ -377,7 +377,7 @@ export function timeOrNull(seconds: number): number | null {
   return seconds === 0 ? null : seconds;
 }
 
-/** Whether a definition is one that a relation to a type can have. */
+/** True if a definition is one that a relation to a type can have. */
 function names({ base, nillable }: Definition, type: number): boolean {
   if (base.kind === 'type') return nillable && base.id === type;
   return base.kind === 'set' && !nillable && base.item?.base.kind === 'type' && base.item.base.id === type;

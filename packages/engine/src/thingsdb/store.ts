@@ -42,7 +42,7 @@ interface StoreFile {
   readonly input: DataInput;
   readonly values: ValueReader;
   readonly schema: SchemaBuilder;
-  /** How many labels it has. */
+  /** The number of its labels. */
   readonly parts: number;
 }
 
@@ -312,7 +312,7 @@ class StoreReader {
   }
 }
 
-/** Whether a closure comes next. */
+/** True if a closure comes next. */
 function isMethod(input: DataInput): boolean {
   if (input.token() !== 'ext') return false;
   const { offset } = input;

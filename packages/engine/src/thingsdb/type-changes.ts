@@ -161,7 +161,7 @@ export class TypeChanges {
     });
   }
 
-  /** Whether an instance becomes a plain thing. */
+  /** True if an instance becomes a plain thing. */
   toPlain(thing: Thing): void {
     this.input.bool();
     if (thing.type !== null) this.builder.change((transaction) => transaction.convert(thing, null));
@@ -273,7 +273,7 @@ export class TypeChanges {
   }
 }
 
-/** Whether a partner has a thing on its side of a relation. */
+/** True if a partner has a thing on its side of a relation. */
 function isMutual(thing: Thing, partner: Thing, back: string): boolean {
   void partner.type;
   const value = partner.get(back) ?? null;

@@ -153,7 +153,7 @@ export class ValueWriter {
 
 const SECONDS_PER_MINUTE = 60;
 
-/** How each kind of object is written. */
+/** The writer of each kind of object. */
 const WRITERS: AnyKind<[writer: ValueWriter], Steps | null> = {
   [Tag.FLOAT]: ({ value }, { out }) => done(out.float(value)),
   [Tag.BYTES]: ({ data }, { out }) => done(out.bin(data)),

@@ -27,7 +27,7 @@ export const INNER_ITEMS_MAX = 1 << 24;
 /** The charge for an item that comes into memory: reading it takes some 150 ns. */
 export const UNITS_PER_READ_ITEM = 32;
 
-/** How a large stored list lies on disk: in pages, of which some may not be in memory. See `state/pages/list-pages.ts`. */
+/** The pages of a large stored list, of which some may not be in memory. See `state/pages/list-pages.ts`. */
 export interface Backing {
   /** The cost of bringing every item into memory, in units of `Runtime.charge`; 0 when they are there. */
   readonly unitsToFill: number;
@@ -58,7 +58,7 @@ export class List {
   /** The rule for its items, while it is the value of a property of an instance. */
   rule: ItemRule | null = null;
   lock = 0;
-  /** Whether a variable may refer to it: then placing it in a property or a list copies it. */
+  /** True if a variable may refer to it: then placing it in a property or a list copies it. */
   shared = false;
 
   constructor(
@@ -103,7 +103,7 @@ export class List {
 /** A set of things, by identity, in insertion order. Attached and stored like a list. */
 export class ThingSet {
   members: Set<Thing>;
-  /** How a large stored set lies on disk, for `state/` alone. */
+  /** The pages of a large stored set, for `state/` alone. */
   backing: object | null = null;
   owner: Thing | null = null;
   key = '';
@@ -111,7 +111,7 @@ export class ThingSet {
   lock = 0;
   shared = false;
 
-  /** Whether an iteration over it is running. */
+  /** True if an iteration over it is running. */
   get isIterated(): boolean {
     return this.lock % WRITE_LOCKED !== 0;
   }
@@ -129,7 +129,7 @@ export class ThingSet {
   }
 }
 
-/** Whether it is the value of a property of a stored thing. Brings the thing up to date, which may find that it is not any more. */
+/** True if it is the value of a property of a stored thing. Brings the thing up to date, which may find that it is not any more. */
 function isStored(value: List | ThingSet): boolean {
   const { owner } = value;
   if (owner === null) return false;

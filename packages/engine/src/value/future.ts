@@ -14,7 +14,7 @@ export interface ModuleRequest {
   readonly build: () => Thing;
   /** Levels of things in it that are sent with their properties. */
   readonly deep: number;
-  /** Whether the answer becomes values of the language. */
+  /** True if the answer becomes values of the language. */
   readonly load: boolean;
 }
 
@@ -33,7 +33,7 @@ export type ModuleResult =
  * is stored it becomes nil.
  */
 export class Future {
-  /** Whether the future was made of a closure, which gets the arguments alone. */
+  /** True if the future was made of a closure, which gets the arguments alone. */
   readonly isCall: boolean;
   /** The closure for success; null for none. */
   onResult: Closure | null;
@@ -43,7 +43,7 @@ export class Future {
   answer: ModuleAnswer | null = null;
   /** The answer of the module once it was read. */
   answered: ModuleResult | null = null;
-  /** How many futures it was made by, one inside the other, itself included: 1 for one that a query made. */
+  /** The number of futures that it was made by, one inside the other, itself included: 1 for one that a query made. */
   depth = 1;
   /** Its result; undefined until it is done. */
   result: Value | undefined = undefined;

@@ -14,7 +14,7 @@ import type { Thing } from './thing.js';
 import { tagOf, typeName, type Value } from './value.js';
 import { ValueIndex } from './value-index.js';
 
-/** What the engine says of a value. A kind that is added here is seen to be written, read and passed over. */
+/** The engine's description of a value. A kind that is added here is seen to be written, read and passed over. */
 interface Sample {
   /** Makes the value; `.x` is a stored thing, `E` an enum, `T` a type. */
   readonly code: string;

@@ -63,7 +63,7 @@ export interface Kind<V extends ObjectValue> {
   /** The name of the type of one value; null where all have the same. */
   readonly nameOf: { of(value: V): string | null }['of'] | null;
   isTruthy(value: V): boolean;
-  /** Whether `value == other`. */
+  /** True if `value == other`. */
   equals(value: V, other: Value, charge: Charge | undefined): boolean;
   /** Negative, zero, positive, or NaN; undefined for what it has no order with. */
   compare(value: V, other: Value): number | undefined;
@@ -313,7 +313,7 @@ export function isTruthy(value: Value): boolean {
   }
 }
 
-/** Whether a thing has properties. */
+/** True if a thing has properties. */
 export function hasProperties(thing: Thing): boolean {
   if (thing.shape.stale !== null) thing.shape.stale.load(thing);
   return thing.shape.size > 0;
@@ -354,7 +354,7 @@ function equalSets(a: ThingSet, b: Value): boolean {
   return b instanceof ThingSet && a.members.size === b.members.size && isSubset(a.members, b.members);
 }
 
-/** Whether all members of `a` are in `b`. */
+/** True if all members of `a` are in `b`. */
 export function isSubset(a: ReadonlySet<Thing>, b: ReadonlySet<Thing>): boolean {
   for (const thing of a) if (!b.has(thing)) return false;
   return true;
@@ -389,7 +389,7 @@ function eachReferenceOfList(list: List, visit: Visit, visitOther?: VisitOther):
   for (const item of list.items) eachThing(item, visit, visitOther);
 }
 
-/** Whether a value has no parts and refers to nothing, and is stored as it is. Not all that are, but those that are frequent. */
+/** True if a value has no parts and refers to nothing, and is stored as it is. Not all that are, but those that are frequent. */
 export function isScalar(value: Value): boolean {
   return (
     typeof value !== 'object' || value === null || value instanceof Float || value instanceof DateTimeValue

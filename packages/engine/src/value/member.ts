@@ -22,7 +22,7 @@ export class Member {
     return Tag.MEMBER;
   }
 
-  /** Whether its enum has it still: a variable may hold one that was deleted. */
+  /** True if its enum has it still: a variable may hold one that was deleted. */
   get isThere(): boolean {
     return this.enum.def !== null && this.enum.named(this.name) === this;
   }

@@ -15,7 +15,7 @@ export class RegexValue {
   }
 
   /**
-   * Whether it matches somewhere in a text.
+   * True if it matches somewhere in a text.
    *
    * @throws QueryError operation_err when that takes too many steps
    */

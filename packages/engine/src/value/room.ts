@@ -11,14 +11,14 @@ export class Room {
   name: string | null = null;
   /** References from stored data. */
   refs = 0;
-  /** Whether it was stored, and is no more: a variable may hold it still. */
+  /** True if it was stored, and is no more: a variable may hold it still. */
   gone = false;
 
   get tag(): typeof Tag.ROOM {
     return Tag.ROOM;
   }
 
-  /** Whether stored data refer to it, or did when the query began. */
+  /** True if stored data refer to it, or did when the query began. */
   get stored(): boolean {
     return this.id !== 0 && !this.gone;
   }

@@ -4,7 +4,7 @@ import { type Bytes, Float } from './scalars.js';
 import { Tag } from './tag.js';
 import type { Value } from './value.js';
 
-/** Whether a number or bool equals a value. */
+/** True if a number or bool equals a value. */
 export function equalNumeric(a: Numeric, b: Value): boolean {
   return isNumeric(b) && equalNumbers(a, b);
 }

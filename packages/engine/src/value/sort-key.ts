@@ -80,7 +80,7 @@ export function prefixKey(text: string): string | null {
   return bytes.length > TEXT_BYTES_MAX ? null : `\x05${bytes.replaceAll('\0', '\0\x01')}`;
 }
 
-/** Whether a key does not have all of a str, so that two values may share it. */
+/** True if a key does not have all of a str, so that two values may share it. */
 export function isCutKey(key: string): boolean {
   return key.includes(CUT_END) && hasCut(key);
 }
@@ -101,7 +101,7 @@ function textKey(text: string): string {
   return `${kept.replaceAll('\0', '\0\x01')}${isCut ? CUT_END : '\0\0'}`;
 }
 
-/** Whether the bytes of a text are its characters, all of which count: the most frequent case. */
+/** True if the bytes of a text are its characters, all of which count: the most frequent case. */
 function isPlain(text: string): boolean {
   if (text.length > TEXT_BYTES_MAX) return false;
   for (let i = 0; i < text.length; i++) {
@@ -193,7 +193,7 @@ function keyBefore(key: string): string {
   return bytes.toString('latin1');
 }
 
-/** Whether doubles are no further apart than ints there: from 2^53 on, and up to -2^53. */
+/** True if doubles are no further apart than ints there: from 2^53 on, and up to -2^53. */
 function isWide(key: string): boolean {
   return key >= WIDE_FROM || key <= WIDE_TO;
 }

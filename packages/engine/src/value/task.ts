@@ -12,7 +12,7 @@ export interface TaskState {
   readonly owner: number;
   /** Unix seconds; 0 when it is not scheduled. */
   readonly startAt: number;
-  /** How the last run ended: not yet, well, or with `error`. */
+  /** The end of the last run: none yet, well, or with `error`. */
   readonly status: TaskStatus;
   readonly error: ErrorValue | null;
   /** One of its own, in its stored form. */
@@ -52,7 +52,7 @@ export class Task {
     return this.id === 0 ? undefined : this.book?.find(this.id);
   }
 
-  /** Whether it is there, so that changing it changes what is stored. */
+  /** True if it is there, so that changing it changes what is stored. */
   get stored(): boolean {
     return this.state !== undefined;
   }

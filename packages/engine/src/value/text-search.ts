@@ -12,7 +12,7 @@ const NATIVE_PRODUCT_MAX = 2 ** 26;
 /** Patterns up to this length are left to the engine in any case. */
 const NATIVE_LENGTH_MAX = 8;
 
-/** Whether a text has another one in it. */
+/** True if a text has another one in it. */
 export function includesText(text: string, pattern: string): boolean {
   return pattern === '' || new TextSearch(text, pattern).next() >= 0;
 }
@@ -176,7 +176,7 @@ function maximalSuffix(pattern: string, order: 1 | -1): { start: number; period:
   return { start, period };
 }
 
-/** Whether the first `length` units come again after a period. */
+/** True if the first `length` units come again after a period. */
 function isRepeated(pattern: string, length: number, period: number): boolean {
   if (length + period > pattern.length) return false;
   for (let i = 0; i < length; i++) {

@@ -5,7 +5,7 @@
 
 const SURROGATE = /[\ud800-\udfff]/;
 
-/** Whether the text has characters above U+FFFF, so that its units are not its code points. */
+/** True if the text has characters above U+FFFF, so that its units are not its code points. */
 export function hasPairs(text: string): boolean {
   return SURROGATE.test(text);
 }

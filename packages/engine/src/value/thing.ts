@@ -174,7 +174,7 @@ export class Thing {
   }
 }
 
-/** Whether a key is one of the sixteen single characters that no thing may have as a key. */
+/** True if a key is one of the sixteen single characters that no thing may have as a key. */
 export function isReservedKey(key: string): boolean {
   if (key.length !== 1) return false;
   const code = key.charCodeAt(0);

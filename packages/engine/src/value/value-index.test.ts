@@ -47,7 +47,7 @@ const value: fc.Arbitrary<Value> = fc.letrec<{ value: Value; list: Value }>((tie
 })).value;
 
 describe('an index of values', () => {
-  // What was refused is not in it: a float may equal two integers beyond 2^53 which do not equal each other.
+  // A refused value is not in it: a float may equal two integers beyond 2^53 which do not equal each other.
   test('tells what equals an earlier value that is in it', () => {
     fc.assert(
       fc.property(fc.array(value, { maxLength: 40 }), (values) => {

@@ -14,7 +14,7 @@ const FAST = { drain_delay_ms: 0 };
 
 let cluster: RealCluster;
 let backup: Buffer;
-/** What each client knew to be done before the backup was begun, and after it had ended. */
+/** The changes that each client knew to be done before the backup was begun, and after it had ended. */
 let before: number[];
 let after: number[];
 

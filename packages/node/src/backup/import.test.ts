@@ -23,7 +23,7 @@ const MAKE = `
   .due = task(timeval(4000000000), |t, a| a.n, [{n: 5}]);
   new_procedure('add', |a, b| a + b);`;
 
-/** What an import has to give again. */
+/** The contents that an import has to give again. */
 const KNOWN = `[type_count('Account'), .accounts[2].kind.name(), .accounts[1].owner == .owner, .owner.accounts.len(),
   .accounts[3].twice(), .long == range(60000), .large.len(), .large[1999].text.len(), add(1, 2), .accounts[0].id() == .owner.accounts.map(|a| a.id()).sort()[0],
   bool(.room), tasks(), str(.due)];`;

@@ -20,7 +20,7 @@ const MAKE = `
   .due.args()[0].n;
   new_procedure('add', |a, b| a + b); nil;`;
 
-/** What has to be the same again. */
+/** The contents that have to be the same again. */
 const KNOWN = `[type_count('Account'), .accounts[2].kind.name(), .accounts[1].owner == .owner, .owner.accounts.len(),
   .long == range(60000), add(1, 2), bool(.room)];`;
 
@@ -70,7 +70,7 @@ describe('a restore in a cluster', () => {
     file = await backedUp(second, 'kept.backup');
     known = await first.value('//bank', KNOWN);
     knownRoot = await first.value('/t', KNOWN_ROOT);
-    // What is there now is another cluster in all but its nodes, and has used up numbers.
+    // The present cluster is another one in all but its nodes, and has used up numbers.
     await first.value('/t', "del_collection('bank'); del_user('iris'); del_procedure('root_add');");
     const tasked = await restore(second, "restore('kept.backup');");
     expect([tasked.verdict, tasked.error.message]).toEqual(['404 -54', expect.stringContaining('the task')]);

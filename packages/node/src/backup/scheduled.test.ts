@@ -79,7 +79,7 @@ async function run(scheduled: ScheduledBackups): Promise<void> {
   const count = told.length;
   scheduled.consider();
   await until(() => told.length > count, 'a backup has ended');
-  // What is told last is not all.
+  // The last notice is not all.
   await until(() => scheduled.all().every(({ nextRun }) => nextRun !== 'pending'), 'it is remembered');
 }
 

@@ -9,7 +9,7 @@ let bridge: Bridge;
 let clock: ManualClock;
 /** The consensus thread's end of the signals. */
 let signals: Signals;
-/** What is to be done at the end of the turn. */
+/** Work for the end of the turn. */
 let later: (() => void)[];
 /** Messages that left; in each of them proposed numbers, and kinds of other commands. */
 let left: (number | string)[][];

@@ -51,7 +51,7 @@ describe('settings of a node that runs', () => {
     expect(live.reload(next)).toEqual({ changed: ['max_users'], fixed: ['http_api_port'] });
     expect(live.config.maxUsers).toBe(20);
     expect(live.config.httpApiPort).toBe(configOf().httpApiPort);
-    // What was set otherwise, and is not in the file, stays.
+    // A setting that was changed otherwise, and is not in the file, stays.
     expect(live.config.cacheSizeMb).toBe(77);
     expect(live.reload(next)).toEqual({ changed: [], fixed: [] });
   });

@@ -64,7 +64,7 @@ class Trio {
     }
   }
 
-  /** What every node committed becomes its state at once. */
+  /** Committed entries of every node become its state at once. */
   private apply(): void {
     for (const [id, events] of this.events) {
       for (const event of events.splice(0)) {
@@ -93,7 +93,7 @@ class Trio {
     return [leader, second, third];
   }
 
-  /** How many messages a while costs. */
+  /** The number of messages that a while costs. */
   async messagesOf(ticks: number): Promise<number> {
     this.sent = 0;
     await this.ticks(ticks);

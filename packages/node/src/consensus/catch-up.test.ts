@@ -15,7 +15,7 @@ const GROUPS = 300;
 /** Together more than the transport takes as one frame. */
 const PAYLOAD = Buffer.alloc(300 * 1024, 'x');
 const TICK_MS = 50;
-/** What is in the entries is the same, and hashing it takes a test most of its time. */
+/** Entries have the same contents, and hashing them takes a test most of its time. */
 const RAFT: Partial<RaftOptions> = { electionTicks: 10, hashPayload: ({ length }) => length };
 
 /** A node that leads, and one that only follows. */

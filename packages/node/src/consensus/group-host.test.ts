@@ -69,7 +69,7 @@ class Bench {
     for (let i = 0; i < 200; i++) await Promise.resolve();
   }
 
-  /** What was said since the last call, in short. */
+  /** The messages since the last call, in short. */
   take(): string[] {
     return this.events.splice(0).map(brief);
   }
@@ -353,7 +353,7 @@ function membershipOfAnother(): Uint8Array {
   return encodeMembership(membershipOf([2], [1]));
 }
 
-/** How many proposals were told as committed. */
+/** The number of proposals that were told as committed. */
 function sumOf(said: readonly string[]): number {
   return said.reduce((sum, text) => sum + Number(/^committed (\d+)/.exec(text)?.[1] ?? 0), 0);
 }

@@ -70,7 +70,7 @@ class Node {
   group!: RaftGroup;
   log!: LogStore;
   events: Event[] = [];
-  /** What ended the group. */
+  /** The error that ended the group. */
   error: unknown = null;
   /** Snapshots that it was to send. */
   readonly snapshots: InstallSnapshot[] = [];
@@ -173,7 +173,7 @@ class Node {
     );
   }
 
-  /** How many of its own proposals it was told as committed. */
+  /** The number of its own proposals that it was told as committed. */
   get committed(): number {
     return this.events.reduce((sum, event) => sum + (event.kind === 'committed' ? event.count : 0), 0);
   }
@@ -190,7 +190,7 @@ class Node {
   }
 }
 
-/** What a node would have stored when its state holds everything that the leader has committed. */
+/** The state that a node would have stored when it holds everything that the leader has committed. */
 function positionOf(node: Node): Applied {
   const { commitIndex, membership } = node.group.status();
   node.group.mark(node.epoch, 99);

@@ -39,7 +39,7 @@ class Connection implements Listener {
     return this.cluster.node(this.node).rooms;
   }
 
-  /** What was sent since the last call. */
+  /** The messages since the last call. */
   take(): string[] {
     return this.sent.splice(0);
   }
@@ -268,7 +268,7 @@ test('an event of a leader that is deposed comes once or never, and to all the s
   const heard = all.map((connection) => connection.take());
   expect(heard[1]).toEqual(heard[0]);
   expect(heard[2]).toEqual(heard[0]);
-  // What was lost is carried out again, by the new leader, since it has a name.
+  // A lost request is carried out again, by the new leader, since it has a name.
   expect(heard[0]).toEqual(['EMIT stuff:2 kept []', 'EMIT stuff:2 lost []', 'DELETE stuff:2']);
 });
 

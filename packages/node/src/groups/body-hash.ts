@@ -32,7 +32,7 @@ export function bodyHashOf(body: Uint8Array, level: number): BodyHash {
   return level < QUICK_LEVEL ? hash('sha256', body, 'binary').slice(0, BODY_HASH_BYTES) : quickHashOf(body);
 }
 
-/** Whether a hash that was kept is that of a body, as far as can be told: hashes of two kinds tell nothing. */
+/** True if a hash that was kept is that of a body, as far as can be told: hashes of two kinds tell nothing. */
 export function fitsBody(kept: BodyHash, body: BodyHash): boolean {
   return kept === body || kept === ANY_BODY || kept.endsWith(QUICK_MARK) !== body.endsWith(QUICK_MARK);
 }

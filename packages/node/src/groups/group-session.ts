@@ -83,13 +83,13 @@ export class GroupSession {
     this.context.consensus.send({ kind: 'not_installed', group: this.id, applied: this.replica.applied });
   }
 
-  /** Whether this node leads the group and its state is complete: it may run calls. */
+  /** True if this node leads the group and its state is complete: it may run calls. */
   get leading(): boolean {
     return this.held === null && (this.proposals.epoch !== 0 || this.suspended);
   }
 
   /**
-   * Whether this node leads and its state holds everything that was proposed for the group before, apart from
+   * True if this node leads and its state holds everything that was proposed for the group before, apart from
    * what waits here. While it is suspended, what it has proposed may yet be committed, though the state does
    * not hold it any more.
    */
@@ -97,17 +97,17 @@ export class GroupSession {
     return this.held === null && this.proposals.epoch !== 0;
   }
 
-  /** Whether this node leads but can take no changes for a moment; on a full disk it may take longer. */
+  /** True if this node leads but can take no changes for a moment; on a full disk it may take longer. */
   get awaitsEpoch(): boolean {
     return this.suspended && this.proposals.disk === 'ok';
   }
 
-  /** Whether the log knows of the group, which is not gone: else nothing of it may be stored, since state and log must fit together. */
+  /** True if the log knows of the group, which is not gone: else nothing of it may be stored, since state and log must fit together. */
   get isOpen(): boolean {
     return this.opened && !this.abandoned;
   }
 
-  /** Whether nothing more is decided here: the node stops, or the group is gone. */
+  /** True if nothing more is decided here: the node stops, or the group is gone. */
   get isEnded(): boolean {
     return this.abandoned;
   }
@@ -133,7 +133,7 @@ export class GroupSession {
   }
 
   /**
-   * Whether the state can be read now. On a node that joins, a collection has no state at all until its first snapshot is
+   * True if the state can be read now. On a node that joins, a collection has no state at all until its first snapshot is
    * there: not even its root thing.
    */
   get readable(): boolean {
@@ -150,7 +150,7 @@ export class GroupSession {
     return decodeMembership(this.replica.applied.membership);
   }
 
-  /** Whether the state holds changes that are not committed yet. */
+  /** True if the state holds changes that are not committed yet. */
   get hasUncommitted(): boolean {
     return this.proposals.pipeline.changes > 0;
   }
@@ -160,7 +160,7 @@ export class GroupSession {
     return this.proposals.pipeline.changes;
   }
 
-  /** Whether a change with one of these names waits for its commit, though it was answered: it must not be made again. */
+  /** True if a change with one of these names waits for its commit, though it was answered: it must not be made again. */
   hasToldEarly(request: Names['request'], names: ClientNames): boolean {
     return this.proposals.pipeline.hasTold(request, names);
   }
@@ -249,7 +249,7 @@ export class GroupSession {
     this.proposals.impose(effects, done, names);
   }
 
-  /** Whether effects are on their way that the state does not hold. */
+  /** True if effects are on their way that the state does not hold. */
   get isImposing(): boolean {
     return this.proposals.isImposing;
   }
@@ -360,7 +360,7 @@ export class GroupSession {
     }
   }
 
-  /** How much room the disk has: whether changes are taken. */
+  /** Room on the disk, which decides if changes are taken. */
   setDisk(level: DiskLevel): void {
     this.proposals.disk = level;
   }

@@ -10,7 +10,7 @@ export interface Names {
 /** The names that a client gave to a request. */
 export type ClientNames = Pick<Names, 'key' | 'client'>;
 
-/** Whether a change was asked for under one of these names. */
+/** True if a change was asked for under one of these names. */
 export function isNamed(
   head: EntryHead,
   request: RequestIdentity | null,

@@ -41,12 +41,12 @@ export class Pipeline {
   /** Elements of `waiting` before this index were answered already: their outcome is not known. */
   private toldUpTo = 0;
 
-  /** How many changes and answers wait. */
+  /** The number of changes and answers that wait. */
   get length(): number {
     return this.waiting.length - this.head;
   }
 
-  /** How many changes wait: the state holds them, and they are not committed. */
+  /** The number of changes that wait: the state holds them, and they are not committed. */
   get changes(): number {
     return this.writes;
   }
@@ -57,7 +57,7 @@ export class Pipeline {
     return isFull ? `${this.writes} changes with ${this.bytes} bytes` : null;
   }
 
-  /** Whether a change waits that was told already that its outcome is not known. */
+  /** True if a change waits that was told already that its outcome is not known. */
   hasTold(request: RequestIdentity | null, names: ClientNames): boolean {
     for (let i = this.head; i < this.toldUpTo; i++) {
       const waiting = elementAt(this.waiting, i);

@@ -1,10 +1,10 @@
 import type { Clock } from '../base/clock.js';
 import type { Consensus, GroupId, GroupPosition } from '../between/protocol.js';
 
-/** How old what is known may be, in milliseconds. */
+/** The age that known positions may have, in milliseconds. */
 const FRESH_MS = 1000;
 
-/** How far the logs of this node are, which the consensus side knows: it is asked when somebody wants to know. */
+/** The positions of the logs of this node, which the consensus side knows: it is asked when somebody wants to know. */
 export class Positions {
   private known: ReadonlyMap<GroupId, GroupPosition> = new Map();
   private knownAt = Number.NEGATIVE_INFINITY;

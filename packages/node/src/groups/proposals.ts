@@ -31,7 +31,7 @@ export class Proposals {
   readonly pipeline = new Pipeline();
   /** The leadership incarnation in which this node leads and may propose; 0 when it may not. */
   epoch = 0;
-  /** Whether effects are on their way that the state does not hold. */
+  /** True if effects are on their way that the state does not hold. */
   isImposing = false;
   disk: DiskLevel = 'ok';
   /** The latest time of an entry, by the wall clocks of leaders, in milliseconds. */

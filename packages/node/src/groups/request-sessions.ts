@@ -26,7 +26,7 @@ export interface SessionLimits {
   readonly resultBytes: number;
 }
 
-/** How much of each limit one user may take, so that no user keeps the others out. */
+/** The part of each limit that one user may take, so that no user keeps the others out. */
 const USER_SHARE = 0.5;
 
 /** Numbers that are looked up one by one, without a list of those that are there: mostly a client's low watermark rises by one or two. */

@@ -33,7 +33,7 @@ export type RoomBody =
   | {
       readonly type: 'find_rooms';
       readonly rooms: readonly RoomKey[];
-      /** Whether the user's whitelist counts. */
+      /** True if the user's whitelist counts. */
       readonly checksWhitelist: boolean;
     };
 
@@ -103,7 +103,7 @@ export class LogTexts implements Outlet {
 }
 
 export interface Terms {
-  /** Whether an answer from the state of this node will do, which may lag behind. */
+  /** True if an answer from the state of this node will do, which may lag behind. */
   readonly stale: boolean;
   /** Terms of a read over a snapshot of the disk, with the age that it may have; null or nothing for all others. */
   readonly snapshot?: SnapshotTerms | null;
@@ -113,24 +113,24 @@ export interface Terms {
   readonly key: Omit<IdempotencyKey, 'user'> | null;
   /** The client's name for the request by numbers; not beside a key. */
   readonly name: Omit<ClientRequest, 'user'> | null;
-  /** Whether it runs as if its user had neither CHANGE nor GRANT, on any scope. */
+  /** True if it runs as if its user had neither CHANGE nor GRANT, on any scope. */
   readonly readOnly: boolean;
-  /** Whether it is only tried out: it is answered with its result and the number of its changes, which are taken back; explained on top or not. It has no name. */
+  /** True if it is only tried out: it is answered with its result and the number of its changes, which are taken back; explained on top or not. It has no name. */
   readonly dryRun: boolean | 'explain';
-  /** Whether its answer says how long it took. */
+  /** True if its answer says how long it took. */
   readonly timing?: boolean;
 }
 
 export interface SnapshotTerms {
-  /** How old the state may be, in milliseconds; null: as old as it happens to be. */
+  /** The age that the state may have, in milliseconds; null: any. */
   readonly maxAgeMs: number | null;
-  /** Whether the answer is a line for each value, if the door can do that. */
+  /** True if the answer is a line for each value, if the door can do that. */
   readonly wantsLines?: boolean;
-  /** Whether the last of them says that these are all. */
+  /** True if the last of them says that these are all. */
   readonly hasEnd?: boolean;
 }
 
-/** How long a request took, in milliseconds. */
+/** The duration of a request, in milliseconds. */
 export interface Timing {
   /** Until its code ran, and between two of its runs: its turn, other nodes, a password. */
   readonly queueMs: number;
@@ -156,7 +156,7 @@ export type ProgramRequest = Request<ProgramBody>;
 
 /** The client, which waits for the answer. */
 export interface Client {
-  /** Whether nobody waits any more. */
+  /** True if nobody waits any more. */
   readonly gone: boolean;
   /** Where it asks from, as long as that is known; null or nothing otherwise. */
   readonly address?: string | null;
@@ -177,7 +177,7 @@ export type Reply = (
        * Index of the entry of the group's log that the answer reflects; 0 or nothing when it reflects none.
        */
       index?: number;
-      /** Whether it comes from a state that may lag behind. */
+      /** True if it comes from a state that may lag behind. */
       readonly stale?: boolean;
       /** Of a snapshot read: how old the state was when it was taken, in milliseconds. */
       readonly snapshotAgeMs?: number;
@@ -190,25 +190,25 @@ export type Reply = (
       readonly ok: false;
       readonly error: QueryError;
       index?: number;
-      /** Whether the client used a name for two different requests. */
+      /** True if the client used a name for two different requests. */
       readonly conflict?: boolean;
-      /** Whether its user asks for more than it may take just now, and nothing was done. */
+      /** True if its user asks for more than it may take just now, and nothing was done. */
       readonly throttled?: boolean;
       /** Whole seconds after which the client may try again, where that is known. */
       readonly retryAfterS?: number;
       /** `none` when it is not there. */
       readonly outcome?: ChangeOutcome;
       /**
-       * Whether it is the error of code that ran behind something that was made: of a future. Only beside the
+       * True if it is the error of code that ran behind something that was made: of a future. Only beside the
        * outcome `made`, which otherwise tells that an answer is gone.
        */
       readonly own?: boolean;
       /**
-       * Whether the log holds under the request's name that nothing was changed, so that no copy of it that
+       * True if the log holds under the request's name that nothing was changed, so that no copy of it that
        * is still on its way will change anything either. Only beside the outcome `none`.
        */
       readonly sealed?: boolean;
-      /** Whether the group's leadership was lost before there was an answer: another attempt may get one. */
+      /** True if the group's leadership was lost before there was an answer: another attempt may get one. */
       readonly lost?: boolean;
     }
 ) & {
@@ -231,7 +231,7 @@ export function failedBehind(error: QueryError, index: number): FailedReply {
   return isOfNode(error) ? reply : { ...reply, own: true };
 }
 
-/** Whether an error tells of nodes, and not of the code that ran. */
+/** True if an error tells of nodes, and not of the code that ran. */
 function isOfNode({ code }: QueryError): boolean {
   return NODE_ERRORS.has(code);
 }

@@ -13,7 +13,7 @@ export interface SessionContext {
   readonly delay: (ms: number, callback: () => void) => () => void;
   /** Calls back when the session leads, follows, or applied something. */
   readonly changed: (session: GroupSession) => void;
-  /** Whether this node is the only one of its cluster, so that nothing can happen behind its back. */
+  /** True if this node is the only one of its cluster, so that nothing can happen behind its back. */
   readonly alone: () => boolean;
   /** Called when collections came or went for good. */
   readonly collectionsChanged: (events: readonly CollectionEvent[]) => void;
@@ -31,13 +31,13 @@ export interface SnapshotEvents {
 }
 
 export interface SessionStart {
-  /** Whether nothing of the group is stored yet. */
+  /** True if nothing of the group is stored yet. */
   readonly isNew: boolean;
-  /** Whether this node calls the first election. */
+  /** True if this node calls the first election. */
   readonly campaign: boolean;
 }
 
-/** Whether the log declines something because it does not know of the group: not yet, or not any more. */
+/** True if the log declines something because it does not know of the group: not yet, or not any more. */
 export function isDecline(event: Event): boolean {
   switch (event.kind) {
     case 'read':

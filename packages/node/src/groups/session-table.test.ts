@@ -28,7 +28,7 @@ function key(name: string, user = 1, body = 2): NonNullable<EntryHead['key']> {
   return { user, key: name, body: String.fromCharCode(body).repeat(16) };
 }
 
-/** What has passed since the last entry. */
+/** The time since the last entry. */
 function after(ms: number): () => number {
   return () => ms;
 }

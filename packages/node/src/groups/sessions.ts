@@ -97,7 +97,7 @@ export class Sessions {
   }
 
   /**
-   * Whether this node is its whole cluster. Who leads the root group knows of every node that was let in,
+   * True if this node is its whole cluster. Who leads the root group knows of every node that was let in,
    * even before it takes part in anything.
    */
   get alone(): boolean {
@@ -132,7 +132,7 @@ export class Sessions {
     return staying.length > 0 ? staying : voters;
   }
 
-  /** Whether the change that made a user is committed, as far as is known. Ids rise, and what is there while nothing is under way is committed. */
+  /** True if the change that made a user is committed, as far as is known. Ids rise, and what is there while nothing is under way is committed. */
   isCommittedUser(id: number): boolean {
     if (!this.root.hasUncommitted) this.committedIds = this.options.engine.root.nextId;
     return id < this.committedIds;
@@ -178,7 +178,7 @@ export class Sessions {
     await this.options.state.use(async (store) => this.dropLeftOvers(store, known, nextId));
   }
 
-  /** Whether every collection has a session, and every group a leader that is known. */
+  /** True if every collection has a session, and every group a leader that is known. */
   get areServing(): boolean {
     for (const id of this.options.engine.root.collections.keys()) if (!this.sessions.has(id)) return false;
     for (const session of this.all) if (!session.leading && session.leader === 0) return false;
@@ -194,7 +194,7 @@ export class Sessions {
     if (session.id === ROOT_GROUP) this.dropDeleted();
   }
 
-  /** How much room the disk has: whether changes are taken. */
+  /** Room on the disk, which decides if changes are taken. */
   setDisk(level: DiskLevel): void {
     this.disk = level;
     for (const session of this.sessions.values()) session.setDisk(level);
@@ -390,7 +390,7 @@ export class Sessions {
   }
 
   /**
-   * Whether this node is the one that calls the first election: who leads the root group then also made the
+   * True if this node is the one that calls the first election: who leads the root group then also made the
    * collection.
    */
   private isFirst(id: GroupId): boolean {

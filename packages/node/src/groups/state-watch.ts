@@ -6,7 +6,7 @@ export class StateWatch {
   private index = 0;
   private done: ((there: boolean) => void) | null = null;
 
-  /** Whether somebody waits: then the state must stand at each index on its way. */
+  /** True if somebody waits: then the state must stand at each index on its way. */
   get isSet(): boolean {
     return this.done !== null;
   }

@@ -8,7 +8,7 @@ import { RealCluster, until } from '../testing/index.js';
 
 const STUFF = 2;
 
-/** How long comparisons may take to tell, in milliseconds: some seconds, and many where others work, too. */
+/** Time that comparisons may take to tell, in milliseconds: some seconds, and many where others work, too. */
 const TOLD_MS = 60_000;
 
 let cluster: RealCluster;

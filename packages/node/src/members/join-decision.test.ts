@@ -21,7 +21,7 @@ function situation(more: Partial<JoinSituation> = {}): JoinSituation {
 
 const NEWCOMER = { nodeId: 7, name: 'new', host: 'new.example', port: 9220 };
 
-/** Who says nothing else knows the level that the software of this test knows. */
+/** A node that says nothing else knows the level that the software of this test knows. */
 const decide = (joiner: Omit<Joiner, 'level'> & Partial<Joiner>, met: JoinSituation): JoinDecision =>
   decideJoin({ level: 2, ...joiner }, met);
 

@@ -642,7 +642,7 @@ class World {
   collections: readonly Membership[] | null = [];
   now = 1_000_000;
   committed = 50;
-  /** How long clients take to turn away from a node that is removed. */
+  /** Time that clients take to turn away from a node that is removed. */
   departure: Promise<void> = Promise.resolve();
   private readonly commands: Command[] = [];
   private readonly handlers = new Map<CallKind, CallHandler>();

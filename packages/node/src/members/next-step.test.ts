@@ -102,7 +102,7 @@ describe('the next step of the leader', () => {
     // With nobody to take its place a voter stays one.
     expect(step(THREE, membershipOf([100, 101, 102]), down(101))).toBeNull();
     expect(step(four, present, down(101, 103))).toBeNull();
-    // Who was to vote soon and is lost is no voter to be.
+    // A lost member that was to vote soon is no voter to be.
     const promoted = { ...membershipOf([100, 102], [101, 103]), promote: [103] };
     expect(step(four, promoted, down(103))).toEqual(change({ action: 'rest', node: 103 }));
   });

@@ -162,7 +162,7 @@ class World {
   collections: readonly Membership[] | null = [BOTH];
   readonly peers = new PeerTable({ now: () => this.now });
   readonly asked: NodeId[] = [];
-  /** How many questions from now on are refused. */
+  /** The number of questions from now on that are refused. */
   refusals = 0;
   now = 1_000_000;
   readonly resting: Resting;
@@ -209,7 +209,7 @@ function moment(ms = 5): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** Whether it ends by itself before long. */
+/** True if it ends by itself before long. */
 async function isOver(work: Promise<void>): Promise<boolean> {
   return await Promise.race([work.then(() => true), moment(VAIN_MS).then(() => false)]);
 }

@@ -106,7 +106,7 @@ test('are the same on all nodes, from the log, a checkpoint, a snapshot and a ba
   await until(() => /"snapshot_installed","group":2\b/.test(fourth.log), 'it gets a snapshot');
   await until(async () => (await fourth.probe('/ready')).status === 200, 'it is ready');
   expect(await answersOf(fourth)).toEqual(expected);
-  // What changed before it asks those whose logs have it
+  // Earlier changes are asked of the nodes whose logs have them.
   const { changes } = await changesOf(fourth, `?since=${at}`);
   expect(changes[0]).toMatchObject({ changes: [{ op: 'set', key: 'fill' }] });
   await cluster.node(1).value('/t', 'remove_node(3);');
@@ -180,7 +180,7 @@ async function answersOf(node: RealNode): Promise<unknown[]> {
   return answers;
 }
 
-/** What a node tells of the changes of the collection, in one answer. */
+/** The changes of the collection that a node tells, in one answer. */
 async function changesOf(
   { url, authorization }: RealNode,
   query: string,

@@ -56,7 +56,7 @@ test('code that is deployed runs on all nodes, each with a process of its own', 
     pids.push(await node.value('//stuff', 'PID({load: true}).then(|pid| pid);'));
     expect(readFileSync(fileOf(node), 'utf8')).toBe(SCRIPT);
   }
-  // What has a closure may make a change, and so runs on the leader; what has none, where it is asked.
+  // Code with a closure may make a change, and so runs on the leader; other code runs where it is asked.
   expect(new Set(pids).size).toBe(1);
   const own = await Promise.all(cluster.nodes.map((node) => node.value('//stuff', 'PID({});')));
   expect(new Set(own.map(String)).size).toBe(3);

@@ -19,7 +19,7 @@ import { until } from '../testing/until.js';
 import { ModuleManager } from './manager.js';
 import { encodePackage, type Package, PackageError, PackageReader, PackageType } from './package.js';
 
-/** What a process began with is read from `/proc`. */
+/** The environment that a process began with is read from `/proc`. */
 const onLinux = process.platform === 'linux' ? test : test.skip;
 
 /** A module without any library, which does what requests say. */
@@ -182,7 +182,7 @@ async function settled(module: ModuleInfo, status: string | RegExp): Promise<voi
   );
 }
 
-/** What a request is answered: the text, or the code of the error. */
+/** The answer to a request: the text, or the code of the error. */
 async function ask({ id }: ModuleInfo, what: string): Promise<string | number> {
   const answer = await new Promise<ModuleAnswer>((resolve) =>
     manager.ask({ number: 1, module: id, data: Buffer.from(`=${what}`) }, resolve),

@@ -39,7 +39,7 @@ describe('frames of Raft', () => {
   test('leave large appends out that come again while they wait, again and again', () => {
     let isWaiting = false;
     const frames = new RaftFrames(SIZES, () => isWaiting);
-    /** How often the same append comes until it is sent. */
+    /** The number of times the same append comes until it is sent. */
     const untilSent = (): number => {
       for (let times = 1; times < 100; times++) {
         frames.add(3, [append(2, 1, 600)]);

@@ -514,7 +514,7 @@ async function exchange(port: number, bytes: Buffer): Promise<Buffer> {
   return Buffer.concat(received);
 }
 
-/** How many of some nodes with a wrong secret were refused. */
+/** The number of some nodes with a wrong secret that were refused. */
 async function refusals(port: number, count: number): Promise<number> {
   const stranger = await start(9, { secret: 'another secret here' }, null);
   const asked = Array.from({ length: count }, () =>

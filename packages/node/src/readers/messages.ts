@@ -10,7 +10,7 @@ export interface ReaderData {
   readonly quotas: Quotas;
   /** Memory that things may take. */
   readonly thingBytes: number;
-  /** How many parts of answers with lines were taken by their clients. */
+  /** The number of parts of answers with lines that clients took. */
   readonly linesTaken: Int32Array<SharedArrayBuffer>;
 }
 

@@ -92,7 +92,7 @@ interface Place {
   since: number;
   /** Bytes that were written since its job began. */
   written: number;
-  /** How many parts of answers with lines were taken, for the thread to see. */
+  /** The number of parts of answers with lines that were taken, for the thread to see. */
   readonly linesTaken: Int32Array<SharedArrayBuffer>;
   /** Settles when the client has taken the lines that there are. */
   writing: Promise<void>;

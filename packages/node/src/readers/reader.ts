@@ -49,7 +49,7 @@ export const startReader: StartReader = (data, memoryMb, events) => {
   };
 };
 
-/** Whether a thread ended since it took more memory than it may. */
+/** True if a thread ended since it took more memory than it may. */
 export function isOutOfMemory(error: Error | null): boolean {
   return error !== null && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
 }

@@ -39,7 +39,7 @@ export interface SnapshotOutcome {
   readonly logs: readonly string[];
   /** The position behind which changes are to be followed; null where there is no snapshot. */
   readonly at: FeedPosition | null;
-  /** What it took: `steps=.. things=.. cold=.. ms=..`, where things are how often one was looked into, and cold how many had to be read. */
+  /** Its cost: `steps=.. things=.. cold=.. ms=..`, where things are how often one was looked into, and cold how many had to be read. */
   readonly cost: string;
 }
 
@@ -177,7 +177,7 @@ function callOf(
   return { ...start, body: { kind: 'run', procedure, args: body.args } };
 }
 
-/** Whether the disk has the same state of some groups in two views. */
+/** True if the disk has the same state of some groups in two views. */
 function isSame(a: StateView, b: StateView, groups: readonly GroupId[]): boolean {
   return groups.every((group) => {
     const [one, other] = [a.applied(group), b.applied(group)];

@@ -125,7 +125,7 @@ const NO_SHAPES = new ShapeTree();
 class JsonBody implements FieldReader {
   private readonly text: string;
   private readonly isShort: boolean;
-  /** Whether the text says what is between quotes. */
+  /** True if the text says what is between quotes. */
   private readonly isText: boolean;
   private readonly reader: JsonReader;
 

@@ -174,7 +174,7 @@ const PRIVILEGES: Readonly<Record<(ProgramBody | RoomBody)['type'], number>> = {
   find_rooms: Privilege.JOIN,
 };
 
-/** Whether it takes noticeable time to parse the code of a request. */
+/** True if it takes noticeable time to parse the code of a request. */
 export function isLong({ body }: Request): boolean {
   return body.type === 'query' && body.code.length > LONG_CODE;
 }
@@ -184,7 +184,7 @@ export function parsingMs({ body }: Request): number {
   return body.type === 'query' ? body.code.length * PARSING_MS : 0;
 }
 
-/** Whether an answer depends on stored data. */
+/** True if an answer depends on stored data. */
 export function dependsOnState({ scope, body }: Call): boolean {
   if (body.kind !== 'query') return true;
   return body.prepared.usesState || scope.isAmong(body.prepared.changes);

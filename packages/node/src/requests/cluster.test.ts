@@ -175,7 +175,7 @@ describe('three nodes', () => {
     const waiting = survivor.query('//stuff', '.z = 3;');
     const back = cluster.restartNode(first);
     await until(async () => (await survivor.query('//stuff', '.z = 4;')).status === 200, 'service is back');
-    // Which of the two came later is open.
+    // Either of the two may have come later.
     await waiting;
     await back;
     await cluster.restartNode(second);

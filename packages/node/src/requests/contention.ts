@@ -1,4 +1,4 @@
-/** Whether users need the engine's thread at the same time: then it is shared between them, a few milliseconds each. */
+/** Finds that users need the engine's thread at the same time: then it is shared between them, a few milliseconds each. */
 
 /** Time that was run from which on it is looked how busy the thread was, in milliseconds. */
 const SAMPLE_MS = 10;
@@ -6,7 +6,7 @@ const SAMPLE_MS = 10;
 /** The part of the time that runs took from which on others had to wait for them. */
 const BUSY_PART = 0.5;
 
-/** How long users are taken to go on, in milliseconds. */
+/** Time for which users are taken to go on, in milliseconds. */
 const MEMORY_MS = 200;
 
 /** Costs an addition as long as there is a single user, and no look at the clock while little runs. */

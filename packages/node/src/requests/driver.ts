@@ -46,7 +46,7 @@ export interface DriverOptions {
   readonly session: (group: GroupId) => GroupSession | undefined;
   /** Sends a request to a module of this node; by default there are none. */
   readonly askModule?: AskModule | undefined;
-  /** How far the logs are. */
+  /** The positions of the logs. */
   readonly positions: Pick<Positions, 'ask'>;
   readonly scheduler: Scheduler;
   readonly clock: Pick<Clock, 'now' | 'after'>;
@@ -60,7 +60,7 @@ export class Driver {
   private readonly ready: RunningFutures[] = [];
   /** Calls that can't go on before a module answers. */
   private readonly idle = new Set<RunningFutures>();
-  /** Whether a look at them is planned. */
+  /** True if a look at them is planned. */
   private isLooking = false;
   /** When the statements had run of the call that ran last. */
   ranAt = 0;
@@ -375,14 +375,14 @@ interface RunningFutures {
   /** The number of the role that the call depends on, see `roleOf`; null for none until now. */
   role: number | null;
   readonly rest: Continuation;
-  /** Whether a request to a module was sent, or is about to be. */
+  /** True if a request to a module was sent, or is about to be. */
   hasActed: boolean;
-  /** Whether it waited for its turn, and has it. */
+  /** True if it waited for its turn, and has it. */
   hasTurn: boolean;
 }
 
 /**
- * Whether a call can't go on: nobody waits, the leadership is lost, the node stops, or the state is gone that it ran on. What was sent to a module
+ * True if a call can't go on: nobody waits, the leadership is lost, the node stops, or the state is gone that it ran on. What was sent to a module
  * goes on without anybody who waits: what the answer is for may be a change.
  */
 function isOver({ owner, parts, rest, role, hasActed }: RunningFutures, engine: Engine): boolean {

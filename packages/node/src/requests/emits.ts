@@ -21,7 +21,7 @@ const MARK = 0xc1;
 
 type Emit = Extract<RoomBody, { readonly type: 'emit' }>;
 
-/** Whether a body is such a request. */
+/** True if a body is such a request. */
 export function isEmit(body: Uint8Array): boolean {
   return body[0] === MARK && (body[1] ?? 0) <= 1;
 }

@@ -84,7 +84,7 @@ export interface ForwardedRequest {
   readonly id: string | null;
   /** An earlier attempt may have made the change. */
   readonly undecided: boolean;
-  /** Whether the sender wants to know what code says by `log`. */
+  /** True if the sender wants to know what code says by `log`. */
   readonly wantsLogs: boolean;
   /** See `Request`; null for none. */
   readonly saltKey: Uint8Array | null;

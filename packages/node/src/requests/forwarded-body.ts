@@ -34,7 +34,7 @@ export function encodeBody(
   return writer.out.view();
 }
 
-/** Whether a body takes about so many bytes at most; not for requests about rooms. */
+/** True if a body takes about so many bytes at most; not for requests about rooms. */
 export function isShorterThan(body: RequestBody, bytes: number): boolean {
   if (body.type === 'find_rooms' || body.type === 'emit') return false;
   if (body.type === 'session') return true;

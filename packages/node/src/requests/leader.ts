@@ -21,7 +21,7 @@ export interface LeaderOptions {
   /** The numbers of this node's own requests. */
   readonly sequences: Sequences;
   readonly reports: RootReports;
-  /** Whether this node is its whole cluster, for certain. */
+  /** True if this node is its whole cluster, for certain. */
   readonly alone: () => boolean;
   readonly session: (group: GroupId) => GroupSession | undefined;
   /** Takes a request that only the leader may carry on to where that is. */

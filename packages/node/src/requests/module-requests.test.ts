@@ -82,7 +82,7 @@ describe.each([1, 2])('asked at node %i', (node) => {
     }
     const last = new Asked(node, 'X({});');
     await cluster.pass(300);
-    // That of the request itself, and that of the look at who waits.
+    // One is that of the request itself, the other that of the look at who waits.
     expect(cluster.armedTimers - before).toBeLessThanOrEqual(2);
     await answerAll();
     expect(last.told).toEqual([5]);
@@ -145,7 +145,7 @@ describe.each([1, 2])('asked at node %i', (node) => {
       `${ErrorCode.TIMEOUT} unknown`,
       `${ErrorCode.TIMEOUT} unknown`,
     ]);
-    // What the answer is for happens all the same.
+    // The call that wants the answer goes on all the same.
     await answerAll();
     expect(await value('.x;')).toBe(1);
     expectNothingLeft();

@@ -24,7 +24,7 @@ export class TooManyLoginsError extends Error {}
 export interface LoginSender {
   /** As `networkOf` gives it. */
   readonly network: string;
-  /** Whether logins from there failed lately. */
+  /** True if logins from there failed lately. */
   readonly isSuspect: boolean;
 }
 
@@ -39,7 +39,7 @@ interface WaitingHash {
   readonly end: number;
 }
 
-/** How long a check may wait for its turn: who asked does not wait much longer. */
+/** Longest wait of a check for its turn: who asked does not wait much longer. */
 const WAIT_MS = 10_000;
 
 /**
@@ -98,7 +98,7 @@ export class PasswordHasher {
   }
 
   /**
-   * Whether a password is the one that a hash was made of. Without a hash the same work is done, for nothing.
+   * True if a password is the one that a hash was made of. Without a hash the same work is done, for nothing.
    *
    * @param sender for whom
    * @throws TooManyLoginsError

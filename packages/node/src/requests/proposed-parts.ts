@@ -9,7 +9,7 @@ import type { Prerequisites } from './request.js';
 /** The part of an outcome that is an answer. */
 export type Answer = Extract<Outcome, { readonly kind: 'value' | 'error' }>;
 
-/** How the futures of a call came to their end. */
+/** The end of the futures of a call. */
 export type FuturesEnd =
   | Answer
   /** The state is not there any more on which the call ran; if it changed nothing, another attempt may succeed. */
@@ -25,13 +25,13 @@ export interface FuturesOwner {
   /** See `Request`; null for none. */
   readonly saltKey: Uint8Array | null;
   readonly prerequisites: Prerequisites;
-  /** Whether its futures may make changes here. */
+  /** True if its futures may make changes here. */
   readonly mayChange: boolean;
-  /** Whether it is a request, which is waited for where the node stops. */
+  /** True if it is a request, which is waited for where the node stops. */
   readonly isRequest: boolean;
-  /** Whether nobody waits for a call that has changed nothing yet. */
+  /** True if nobody waits for a call that has changed nothing yet. */
   readonly isAbandoned: boolean;
-  /** Whether the request has names, by which its repetitions are known. */
+  /** True if the request has names, by which its repetitions are known. */
   readonly isNamed: boolean;
   /** Called before the first part is proposed; gives the names by which the request is known from then on, or null. */
   begins(): Names | null;
@@ -47,9 +47,9 @@ export interface FuturesOwner {
 export class ProposedParts {
   /** Changes that were proposed. */
   count = 0;
-  /** How many of them change something. */
+  /** The number of them that change something. */
   private changes = 0;
-  /** How many are neither committed nor lost. */
+  /** The number of those that are neither committed nor lost. */
   private underWay = 0;
   /** Called when none is under way. */
   private waiting: (() => void)[] = [];

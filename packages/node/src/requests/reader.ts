@@ -23,7 +23,7 @@ export interface ReaderOptions {
   readonly reports: RootReports;
   readonly held: HeldPrograms;
   readonly clock: Pick<Clock, 'now' | 'after'>;
-  /** Whether this node is its whole cluster, for certain. */
+  /** True if this node is its whole cluster, for certain. */
   readonly alone: () => boolean;
   /** Restores backups that this node has; by default there are none. */
   readonly restore: Restore | undefined;
@@ -42,14 +42,14 @@ export class Reader implements FuturesStarter {
     });
   }
 
-  /** Whether a call may order here that a backup is restored, and seems to do so. */
+  /** True if a call may order here that a backup is restored, and seems to do so. */
   mayRestore({ forwarded, needsLeader, isDryRun }: PendingRequest, call: Call): boolean {
     const { engine, restore } = this.options;
     const isHere = restore !== undefined && forwarded === null;
     return isHere && !needsLeader && !isDryRun && engine.mayRestore(call);
   }
 
-  /** Whether the state of a group holds everything that was acknowledged before the request came. */
+  /** True if the state of a group holds everything that was acknowledged before the request came. */
   isFresh(pending: PendingRequest, session: GroupSession): boolean {
     return pending.isFresh(session.id) || (session.leading && this.options.alone());
   }

@@ -143,7 +143,7 @@ describe('many of them', () => {
     await burst(0, 100);
     expect(count()).toBe(100);
     await burst(100, 3100);
-    // Those behind the last that was looked at are still to be counted.
+    // Requests behind the last that was looked at are still to be counted.
     expect(count()).toBeGreaterThan(3100 - 30);
     expect(count()).toBeLessThanOrEqual(3100);
     await burst(3100, 6100);

@@ -94,7 +94,7 @@ export class RequestFigures {
     if (place >= 0) ranTold?.(place, isOk, ranMs);
   }
 
-  /** Those that took the most time, the longest first. */
+  /** The requests that took the most time, the longest first. */
   queries(): readonly QueryFigures[] {
     const all = [...this.shapes.values()].flatMap(({ text, byTarget }) =>
       [...byTarget].map(([target, figures]) => ({ shape: text, target, figures })),
@@ -146,7 +146,7 @@ export class RequestFigures {
     (found.figuresOf(target) ?? this.addFigures(found, target)).note(note, weight);
   }
 
-  /** How many texts one that came for the first time stands for; 0 where it is passed over. */
+  /** The number of texts that one that came for the first time stands for; 0 where it is passed over. */
   private weightOfNewText(now: number): number {
     if (now - this.since >= 1000) {
       this.stride = now - this.since < 2000 ? strideAt(this.newTexts) : 1;

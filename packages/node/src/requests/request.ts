@@ -109,7 +109,7 @@ const LATE: RequestState = { kind: 'late' };
 const ENDED: RequestState = { kind: 'ended' };
 
 /**
- * Whether an attempt of a request may have made a change that is or will be committed:
+ * Doubt whether an attempt of a request made a change that is or will be committed:
  *
  *   none    none has
  *   mine    one may have. A leader whose log holds all that was proposed before can tell
@@ -117,7 +117,7 @@ const ENDED: RequestState = { kind: 'ended' };
  */
 export type Doubt = 'none' | 'mine' | 'others';
 
-/** How a pending request ends. */
+/** The end of a pending request. */
 export type RequestEnd =
   | { readonly kind: 'reply'; readonly reply: Reply }
   /**
@@ -180,7 +180,7 @@ export class Prerequisites {
     this.hashes.set(password, hash);
   }
 
-  /** Whether the state of a group holds everything that was acknowledged before the request came. */
+  /** True if the state of a group holds everything that was acknowledged before the request came. */
   isFresh(group: GroupId): boolean {
     return this.fresh?.includes(group) === true;
   }
@@ -210,15 +210,15 @@ export class PendingRequest extends Prerequisites {
   sequence = 0;
   private present: RequestState = DECIDING;
   private uncertainty: Doubt;
-  /** Whether only the leader may run it: a read whose futures turned out to make changes. */
+  /** True if only the leader may run it: a read whose futures turned out to make changes. */
   needsLeader = false;
-  /** Whether requests of it were sent to modules: it must not run a second time. */
+  /** True if requests of it were sent to modules: it must not run a second time. */
   hasActed = false;
-  /** Whether it reads another group than the one that it runs in. */
+  /** True if it reads another group than the one that it runs in. */
   looksElsewhere = false;
   /** Monotonic time up to which the attempt under way is charged, in milliseconds; at first when it began. */
   chargedUntil = 0;
-  /** Whether it may have waited for a long run of somebody else before it came here. */
+  /** True if it may have waited for a long run of somebody else before it came here. */
   hasWaited = false;
   /** Milliseconds that it may run while it has its turn among those that waited for one; 0 while it has none. */
   sliceMs = 0;
@@ -228,7 +228,7 @@ export class PendingRequest extends Prerequisites {
   ranMs = 0;
   /** When its code ran last, where somebody wants to know, monotonic milliseconds; 0 where it did not. */
   ranUntil = 0;
-  /** Whether it was sent on to another node. */
+  /** True if it was sent on to another node. */
   wasSent = false;
   /** Things that it read, and those of them that were read from the disk. */
   thingsRead = 0;
@@ -268,12 +268,12 @@ export class PendingRequest extends Prerequisites {
     this.early = origin === null ? null : origin.early;
   }
 
-  /** Whether it is only tried out: whatever becomes of it, it changes nothing. */
+  /** True if it is only tried out: whatever becomes of it, it changes nothing. */
   get isDryRun(): boolean {
     return (this.request.terms?.dryRun ?? false) !== false;
   }
 
-  /** Whether it is tried out to be explained. */
+  /** True if it is tried out to be explained. */
   get isExplained(): boolean {
     return this.request.terms?.dryRun === 'explain';
   }
@@ -312,23 +312,23 @@ export class PendingRequest extends Prerequisites {
     return ms;
   }
 
-  /** Whether it may have waited for a long run, has had a turn since, and waits for something that comes by itself. */
+  /** True if it may have waited for a long run, has had a turn since, and waits for something that comes by itself. */
   get isOwed(): boolean {
     return this.hasWaited && UNDER_WAY.has(this.present.kind);
   }
 
-  /** Whether it waits for nothing but events of the consensus side. */
+  /** True if it waits for nothing but events of the consensus side. */
   get waitsForConsensus(): boolean {
     return this.present !== ENDED && FOR_CONSENSUS.has(this.present.kind);
   }
 
-  /** Whether it was answered. */
+  /** True if it was answered. */
   get isAnswered(): boolean {
     const { kind } = this.present;
     return kind === 'ended' || kind === 'late';
   }
 
-  /** Whether nobody waits for its answer, and no attempt of it may have made a change: then it may end before it makes one. */
+  /** True if nobody waits for its answer, and no attempt of it may have made a change: then it may end before it makes one. */
   get isUnwanted(): boolean {
     return this.isAnswered || (this.request.client.gone && this.doubt === 'none');
   }
@@ -388,7 +388,7 @@ export class PendingRequest extends Prerequisites {
     this.uncertainty = 'none';
   }
 
-  /** Whether a copy of the request that nobody answered may still be on its way to a leader. */
+  /** True if a copy of the request that nobody answered may still be on its way to a leader. */
   get mayHaveCopies(): boolean {
     return this.uncertainty === 'others';
   }
@@ -425,7 +425,7 @@ function doubted(end: RequestEnd): RequestEnd {
   }
 }
 
-/** Whether a reply says that nothing was changed, and never will be. */
+/** True if a reply says that nothing was changed, and never will be. */
 function denies(reply: Reply): boolean {
   return !reply.ok && (reply.outcome ?? 'none') === 'none';
 }

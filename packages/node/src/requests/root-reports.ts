@@ -25,7 +25,7 @@ export interface RootReportsOptions {
   readonly changed?: RootListener | undefined;
 }
 
-/** How long a change of names waits for a node that lags behind, in milliseconds. */
+/** Time that a change of names waits for a node that lags behind, in milliseconds. */
 const WAIT_MS = 500;
 
 /** Changes after which the name of a collection means something else, or nothing. */

@@ -30,13 +30,13 @@ const WAIT: Route = { kind: 'wait' };
 
 /** The group of a request, as this node sees it. */
 export interface RoutedGroup {
-  /** Whether this node leads it: it may run calls. */
+  /** True if this node leads it: it may run calls. */
   readonly leading: boolean;
-  /** Whether it leads it, and the state holds everything that was proposed before. */
+  /** True if it leads it, and the state holds everything that was proposed before. */
   readonly proposes: boolean;
   /** The node that leads, as far as this one knows; 0 for none. */
   readonly leader: NodeId;
-  /** Whether the state can be read now. */
+  /** True if the state can be read now. */
   readonly readable: boolean;
   /** Why it can't be read for long; null when it can, or soon. */
   readonly outage: QueryError | null;
@@ -50,10 +50,10 @@ export interface RoutingNode {
 }
 
 /**
- * Whether a request can be looked at here at all.
+ * The route of a request as far as the state here decides it.
  *
  * @param group undefined where it is not open on this node; null for what depends on none
- * @returns null when it can
+ * @returns null when the state can be read here
  */
 export function routeToState(group: RoutedGroup | null | undefined): Route | null {
   if (group === undefined) return WAIT;
@@ -88,13 +88,13 @@ export function versionOf({
 
 /** A call, as far as it decides where it goes. */
 export interface RoutedCall {
-  /** Whether its answer depends on stored state. */
+  /** True if its answer depends on stored state. */
   readonly usesState: boolean;
-  /** Whether only the leader of its group may carry it out. */
+  /** True if only the leader of its group may carry it out. */
   readonly needsLeader: boolean;
-  /** Whether another node sent it here. */
+  /** True if another node sent it here. */
   readonly isForwarded: boolean;
-  /** Whether the state here has all that was acknowledged before it came, or need not. */
+  /** True if the state here has all that was acknowledged before it came, or need not. */
   readonly isFresh: boolean;
 }
 

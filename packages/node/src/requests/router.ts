@@ -37,11 +37,11 @@ export interface RouterOptions {
   readonly incarnation: number;
   readonly calls: Calls;
   readonly positions: DriverOptions['positions'];
-  /** Whether this node is its whole cluster, for certain. */
+  /** True if this node is its whole cluster, for certain. */
   readonly alone: () => boolean;
   /** The session of a target's group; undefined for a collection that is not open on this node. */
   readonly session: (target: Target) => GroupSession | undefined;
-  /** How long a request may wait for a leader, for other nodes, or for its turn among slow queries, in milliseconds. */
+  /** Longest wait of a request for a leader, for other nodes, or for its turn among slow queries, in milliseconds. */
   readonly waitMs: number;
   /** Counts what happens. */
   readonly figures?: Pick<EngineMetrics, 'ran' | 'forwarded'> | undefined;
@@ -76,7 +76,7 @@ export class Router implements RequestOwner {
   readonly scheduler: Scheduler;
   readonly driver: Driver;
   readonly reports: RootReports;
-  /** Those that are not answered. */
+  /** The requests that are not answered. */
   readonly present: PresentRequests;
   private readonly repetitions: Repetitions;
   private readonly pendingRequests: PendingRequests;
@@ -376,7 +376,7 @@ export class Router implements RequestOwner {
     else if (this.leader.takesName(pending, session.id)) this.send(pending, session.id, route.to);
   }
 
-  /** Whether a call makes a change, or something else that only the leader can do. */
+  /** True if a call makes a change, or something else that only the leader can do. */
   private needsLeader(pending: PendingRequest, call: Call): boolean {
     const { engine } = this.options;
     return (engine.mayWrite(call) || engine.mayEmit(call)) && !this.reader.mayRestore(pending, call);

@@ -9,7 +9,7 @@ const HALF_LIFE_MS = 2_000;
 /** The same where users take turns of a few milliseconds: about as long waits who comes when others used less before. */
 const RECENT_HALF_LIFE_MS = 100;
 
-/** How long programs of a user that are not known are taken for slow, as a multiple of the duration of a slow run. */
+/** Time for which unknown programs of a user are taken for slow, as a multiple of the duration of a slow run. */
 const SUSPICION_FACTOR = 10;
 
 /** Runs up to the time limit after which a program does not wait any longer each time. */
@@ -91,7 +91,7 @@ export class RunCosts {
     return this.users.get(userId)?.at ?? 0;
   }
 
-  /** Whether a program has to be taken for slow: it was, or it is not known, and its user ran another one that was. */
+  /** True if a program has to be taken for slow: it was, or it is not known, and its user ran another one that was. */
   isSlow(program: object | null, userId: number, now: number): boolean {
     const expected = this.expectedOf(program);
     if (expected !== undefined) return expected >= SLOW_MS;
@@ -124,7 +124,7 @@ export class RunCosts {
   }
 }
 
-/** What is left of so many milliseconds, some time later. */
+/** The rest of so many milliseconds, some time later. */
 function left(ms: number, passedMs: number, halfLifeMs: number): number {
   return ms * 2 ** (-passedMs / halfLifeMs);
 }

@@ -18,7 +18,7 @@ export interface LedGroup {
   readonly queue: TaskQueue;
   /** Runs that are not decided, by task. */
   readonly running: Map<number, RunningTask>;
-  /** Whether its tasks had to wait, when that was looked at last. */
+  /** True if its tasks had to wait, when that was looked at last. */
   isHeld: boolean;
   /** Calls its timer off. */
   cancel: () => void;

@@ -14,11 +14,11 @@ interface Asked {
   readonly gone?: () => boolean;
   /** Milliseconds after its end when it is asked for again; never by default. */
   readonly againMs?: number;
-  /** Whether it can't be stopped, as a task. */
+  /** True if it can't be stopped, as a task. */
   readonly isWhole?: boolean;
   /** Milliseconds until what it changed is committed; without them it changes nothing. */
   readonly commitMs?: number;
-  /** Whether it came where others may have waited for a long run. */
+  /** True if it came where others may have waited for a long run. */
   readonly hasWaited?: boolean;
 }
 
@@ -30,7 +30,7 @@ class Track {
   readonly events: string[] = [];
   /** Milliseconds from when each came to its end. */
   readonly waits = new Map<string, number>();
-  /** How often the scheduler asked to be called back after some time. */
+  /** The number of times the scheduler asked to be called back after some time. */
   delays = 0;
   /** Milliseconds that were run in vain. */
   wastedMs = 0;

@@ -53,19 +53,19 @@ const QUIET_FACTOR = 4;
 const LONG_MS = 100;
 
 /**
- * How long behind such a run the next one waits at most for the answers of those who came meanwhile, in milliseconds: another node that they
+ * Longest wait of the next such run for the answers of those who came meanwhile, in milliseconds: another node that they
  * need may be in the midst of a long run, too. It is looked for these answers so often.
  */
 const HELD_MAX_MS = 1100;
 const HELD_LOOK_MS = 10;
 
-/** How long work that may be long waits for a turn in which others have nothing to do, in milliseconds: then it gets one nevertheless. */
+/** Longest wait of work that may be long for a turn in which others have nothing to do, in milliseconds: then it gets one nevertheless. */
 const PASSED_OVER_MAX_MS = 500;
 
 /** Of the requests of one user the short ones go first, but what is longer waits for at most so many times what it takes. */
 const DUE_FACTOR = 50;
 
-/** How long what was learnt is remembered, in milliseconds: behind a slow run, and behind a turn that was full. */
+/** Time for which findings are remembered, in milliseconds: behind a slow run, and behind a turn that was full. */
 const MEMORY_MS = 60_000;
 const TURN_MEMORY_MS = 5_000;
 
@@ -81,9 +81,9 @@ export interface SchedulerOptions {
   readonly soon: (callback: () => void) => void;
   /** Sends what other threads and nodes are to do for those who were served in this turn: what runs next takes long. */
   readonly sendReady: () => void;
-  /** How long something may wait, in milliseconds. */
+  /** Longest wait, in milliseconds. */
   readonly waitMaxMs: number;
-  /** Whether anybody has no answer yet who came while `isCatchingUp`, and has had a turn. */
+  /** True if anybody has no answer yet who came while `isCatchingUp`, and has had a turn. */
   readonly owesAnswers: () => boolean;
 }
 
@@ -94,7 +94,7 @@ export class Scheduler {
   private activeUntil = 0;
   /** Work that waits at the door. */
   private door: Entry[] = [];
-  /** Whether more is needed of it than that users take turns: it is closed for work that can't be stopped, too. */
+  /** True if more is needed of it than that users take turns: it is closed for work that can't be stopped, too. */
   private isShut = false;
   /** The slow lane. */
   private lane: Entry[] = [];
@@ -108,7 +108,7 @@ export class Scheduler {
   private busyTurn = -POLLS;
   /** When the last run ended that others noticed. */
   private longEndAt = Number.NEGATIVE_INFINITY;
-  /** Whether work waits at the door for nothing but that, and the next look is planned. */
+  /** True if work waits at the door for nothing but that, and the next look is planned. */
   private isHolding = false;
   private isLookPlanned = false;
   /** The turn in which work ran last that can't be stopped. */
@@ -129,17 +129,17 @@ export class Scheduler {
     this.contention = new Contention(options.now);
   }
 
-  /** How many stand in the slow lane. */
+  /** The number of requests in the slow lane. */
   get length(): number {
     return this.lane.length;
   }
 
-  /** Whether anything is remembered, as far as it takes no look at the clock to tell. */
+  /** True if anything is remembered, as far as it takes no look at the clock to tell. */
   get isActive(): boolean {
     return this.activeUntil !== 0;
   }
 
-  /** Whether a program has to wait for its turn, see `enter`; null is one that is not known yet. */
+  /** True if a program has to wait for its turn, see `enter`; null is one that is not known yet. */
   takes(program: object | null, userId: number): boolean {
     this.others += 1;
     if (this.activeUntil === 0) return false;
@@ -152,7 +152,7 @@ export class Scheduler {
     return this.isClosed(now) || this.takesTurns(now) || this.costs.isSlow(program, userId, now);
   }
 
-  /** Whether work must not begin now that may be long and can't be stopped. */
+  /** True if work must not begin now that may be long and can't be stopped. */
   get isClosedNow(): boolean {
     return this.activeUntil !== 0 && this.isClosed(this.options.now());
   }
@@ -267,17 +267,17 @@ export class Scheduler {
     return now < this.restUntil || this.spentMs >= TURN_MS || this.isShut;
   }
 
-  /** Whether it is the turn of others, as long as users share the thread. */
+  /** True if it is the turn of others, as long as users share the thread. */
   private takesTurns(now: number): boolean {
     return this.door.length > 0 || (this.spentMs >= SHARED_MS && this.contention.isAt(now));
   }
 
-  /** Whether all that came in during the last long run was seen. */
+  /** True if all that came in during the last long run was seen. */
   private get hasPolled(): boolean {
     return this.turn >= this.longTurn + POLLS;
   }
 
-  /** Whether what comes now may have waited for a turn that took long. */
+  /** True if what comes now may have waited for a turn that took long. */
   get isCatchingUp(): boolean {
     return this.turn < this.busyTurn + POLLS;
   }
@@ -306,7 +306,7 @@ export class Scheduler {
     });
   }
 
-  /** Whether long runs have to wait until others know what became of their requests. */
+  /** True if long runs have to wait until others know what became of their requests. */
   private holdsBack(now: number): boolean {
     return now < this.longEndAt + HELD_MAX_MS && this.options.owesAnswers();
   }
@@ -372,7 +372,7 @@ export class Scheduler {
     return [...entries].sort((a, b) => a.rank - b.rank || a.dueAt - b.dueAt);
   }
 
-  /** Whether work has waited for long enough although others have something to do in each turn: they had time since the last one, and a long one. */
+  /** True if work has waited for long enough although others have something to do in each turn: they had time since the last one, and a long one. */
   private isPassedOver({ since }: Entry, now: number): boolean {
     if (this.turn <= this.wholeTurn + POLLS) return false;
     return now >= Math.max(since, this.longEndAt) + PASSED_OVER_MAX_MS;

@@ -16,7 +16,7 @@ const HASH_BYTES = 32;
 
 const ACTS: readonly SessionAsk['act'][] = ['begin', 'renew', 'end', 'rehash'];
 
-/** Whether a body is such a request. */
+/** True if a body is such a request. */
 export function isSession(body: Uint8Array): boolean {
   return body[0] === MARK && body[1] === SESSION;
 }

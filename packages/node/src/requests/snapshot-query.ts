@@ -14,9 +14,9 @@ export interface SnapshotQuery {
   /** The name by which the log knows the request. */
   readonly requestId: string;
   readonly place: StoredPlace;
-  /** Whether the answer may have lines. */
+  /** True if the answer may have lines. */
   readonly hasLines: boolean;
-  /** Whether the last line says that these are all. */
+  /** True if the last line says that these are all. */
   readonly hasEnd: boolean;
 }
 
@@ -26,14 +26,14 @@ export interface StoredPlace {
   readonly storedIndex: number;
   /** Up to here nothing was changed behind that. */
   readonly index: number;
-  /** How old it is at most, in milliseconds. */
+  /** Its age at most, in milliseconds. */
   readonly ageMs: number;
 }
 
 /** The user that asks. */
 export interface SnapshotAsker {
   readonly userId: number;
-  /** Whether nobody waits for the answer any more. */
+  /** True if nobody waits for the answer any more. */
   readonly gone: () => boolean;
   /** Why the user may not have the answer any more; null as long as he may. */
   readonly refusal: () => QueryError | null;

@@ -12,7 +12,7 @@ export class TakenRequest implements EarlyAnswer {
   /** Takes what code says by `log`; null where the sender does not want to know. */
   readonly logs: LogTexts | null;
   private readonly calls: OpenCall[];
-  /** Whether the first call was answered along with the change. */
+  /** True if the first call was answered along with the change. */
   private isAnswered = false;
 
   /** @param writer one that is free for short answers */

@@ -37,16 +37,16 @@ export interface TaskReport {
   readonly task: number;
   /** Null when it went well. */
   readonly error: QueryError | null;
-  /** How long after its time it began, in milliseconds. */
+  /** The delay of its beginning behind its time, in milliseconds. */
   readonly lateMs: number;
   readonly durationMs: number;
 }
 
-/** How tasks wait here: in the groups that this node leads. */
+/** Figures of tasks that wait here: in the groups that this node leads. */
 export interface TaskFigures {
   /** Scheduled tasks. */
   readonly waiting: number;
-  /** How long the one that is due for longest has been waiting, in milliseconds. */
+  /** Wait so far of the one that is due for longest, in milliseconds. */
   readonly overdueMs: number;
 }
 
@@ -343,7 +343,7 @@ export class Tasks implements RunningTaskHost {
     this.options.scheduler.ran(null, userId, ms);
   }
 
-  /** Whether a group is still the one that was taken up, and led by this node. */
+  /** True if a group is still the one that was taken up, and led by this node. */
   private isOurs(led: LedGroup): boolean {
     return (
       this.groups.get(led.session.id) === led &&
@@ -367,7 +367,7 @@ export class Tasks implements RunningTaskHost {
     this.replacements = replacements;
   }
 
-  /** Whether the tasks of a group have to wait: it is being filled from a backup, which has what they need. */
+  /** True if the tasks of a group have to wait: it is being filled from a backup, which has what they need. */
   private isHeld({ session: { id } }: Pick<LedGroup, 'session'>): boolean {
     return isBeingFilled(this.options.engine.root, id);
   }
@@ -389,7 +389,7 @@ export class Tasks implements RunningTaskHost {
   }
 }
 
-/** Whether nothing happened to the role and the state of a group since it was taken up. */
+/** True if nothing happened to the role and the state of a group since it was taken up. */
 function isCurrent({ session, group, version }: LedGroup): boolean {
   return session.roleVersion === version && session.group === group;
 }

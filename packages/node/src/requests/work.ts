@@ -6,11 +6,11 @@ export interface Work {
   readonly userId: number;
   /** Its program, as programs are told apart; null for one that nobody would find again. */
   readonly program: object | null;
-  /** Whether it can be given up when its slice is over, to run again later. */
+  /** True if it can be given up when its slice is over, to run again later. */
   readonly canStop: boolean;
   /** Milliseconds that it takes, where that is known for certain; none where only runs before tell. */
   readonly knownMs?: number;
-  /** Whether nobody wants it any more. */
+  /** True if nobody wants it any more. */
   readonly gone: () => boolean;
   /** Runs it, for no longer than a slice if it can be stopped; `Scheduler.ran` is to be called meanwhile. */
   readonly run: (sliceMs: number) => void;
@@ -51,7 +51,7 @@ export function workOf(pending: PendingRequest, program: object | null, knownMs?
   };
 }
 
-/** Whether work runs until it is done, and nobody knows when that is. */
+/** True if work runs until it is done, and nobody knows when that is. */
 export function mayBeLong({ canStop, knownMs }: Work): boolean {
   return !canStop && knownMs === undefined;
 }

@@ -6,7 +6,7 @@ import { Checkpointer } from './checkpointer.js';
 
 const STUFF = 2;
 
-/** What a process finds that starts on the state alone, before it knows anything of the log. */
+/** The state that a process finds which starts on it alone, before it knows anything of the log. */
 async function valueOnDisk(bench: TestBench, code: string): Promise<string> {
   bench.kill();
   await bench.start();
@@ -42,7 +42,7 @@ describe('a checkpoint', () => {
     bench.session(STUFF).handle({ kind: 'suspended', group: STUFF });
     expect(failed.reply?.ok).toBe(false);
     for (const command of bench.commands.splice(0)) {
-      // What was sent in an incarnation that is over is of no use any more.
+      // Messages of an incarnation that is over are of no use any more.
       if (command.kind === 'mark') bench.take({ kind: 'mark_lost', group: STUFF, id: command.id });
     }
     await bench.travel();

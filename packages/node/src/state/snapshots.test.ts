@@ -24,7 +24,7 @@ class Sender {
   pauses = 0;
   /** The transfer that the other node takes. */
   private transfer = '';
-  /** Whether the other node can be reached. */
+  /** True if the other node can be reached. */
   reachable = true;
 
   async start(): Promise<this> {

@@ -3,7 +3,7 @@ import { judge } from './state-checks.js';
 
 const digest = (text: string): Buffer => Buffer.from(text);
 
-/** What nodes 1, 2 and so on gave: `-` for none. */
+/** The values of nodes 1, 2 and so on: `-` for none. */
 function verdictOn(answers: string, members = answers.length): string {
   const given = [...answers].map((text, i) => ({ node: i + 1, digest: text === '-' ? null : digest(text) }));
   const { outcome, minority } = judge(given, members);

@@ -1,4 +1,4 @@
-/** What the audit log has of real nodes. */
+/** The audit log of real nodes. */
 import { existsSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';

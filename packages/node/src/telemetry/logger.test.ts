@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, test } from '@jest/globals';
 
-/** What a logger in another process writes, since it writes to standard output. */
+/** The output of a logger in another process, since it writes to standard output. */
 function logged(format: 'json' | 'text', fields: object, message = 'event'): string {
   const url = new URL('./logger.js', import.meta.url).href;
   const program = `

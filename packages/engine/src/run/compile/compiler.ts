@@ -97,7 +97,7 @@ export class Compiler {
     private readonly source: string,
     private readonly analysis: Analysis,
     params: readonly Pick<Param, 'name'>[],
-    /** Whether assignments bind in the outermost frame, which has nothing to hide. */
+    /** True if assignments bind in the outermost frame, which has nothing to hide. */
     private readonly outermost: boolean,
     /** The kinds that the parameters accept. */
     private readonly rules: Unit['rules'] = null,
@@ -175,7 +175,7 @@ export class Compiler {
   sequence(statements: readonly Node[]): Code {
     const { rt } = this;
     const codes: Code[] = [];
-    /** Whether a jump may come out of the statement. */
+    /** True if a jump may come out of the statement. */
     const jumps: boolean[] = [];
     let mayJump = false;
     const isQuery = this.outermost && this.level === 0;

@@ -6,6 +6,6 @@ export interface Jumps {
   returns: number;
   /** Of loops, as signals. */
   loops: number;
-  /** Those of both kinds that are thrown. */
+  /** Errors of both kinds that are thrown. */
   thrown: number;
 }

@@ -73,7 +73,7 @@ function translateInside(
 
 export class Translator {
   readonly source = new Source();
-  /** Whether there are statements too deep inside others, so that nothing can come of it. */
+  /** True if there are statements too deep inside others, so that nothing can come of it. */
   isTooDeep = false;
   private nesting = 0;
   readonly rt: Runtime;

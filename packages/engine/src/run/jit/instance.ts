@@ -7,7 +7,7 @@ import { Float } from '../../value/scalars.js';
 import type { Source } from './source.js';
 
 /**
- * Whether evaluating a node runs no code of users and calls nothing, so that nothing can change a type meanwhile. What is
+ * True if evaluating a node runs no code of users and calls nothing, so that nothing can change a type meanwhile. What is
  * more is left to the first tier, which keeps the type as it is.
  */
 export function isQuiet(node: Node): boolean {
@@ -50,7 +50,7 @@ export function quickTest({ definition, rule }: Field, value: string, source: So
   return definition.nillable ? `(${value} === null || ${test})` : `(${test})`;
 }
 
-/** Whether a value has no parts. */
+/** True if a value has no parts. */
 function simple(value: string, source: Source): string {
   return `(typeof ${value} !== "object" || ${value} === null || ${isFloat(value, source)})`;
 }

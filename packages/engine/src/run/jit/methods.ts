@@ -59,7 +59,7 @@ function appendCall(
   return `(${isList} ? (${check}, ${run}) : ${otherwise}(${list}))`;
 }
 
-/** Whether evaluating an argument runs no code of users. */
+/** True if evaluating an argument runs no code of users. */
 function isQuietArgument(node: Node): boolean {
   const entries = node.kind === 'thing' ? node.entries : node.kind === 'instance' ? node.thing.entries : null;
   if (entries === null) return isQuiet(node);

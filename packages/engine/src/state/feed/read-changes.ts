@@ -80,7 +80,7 @@ export class ChangeReader {
   }
 }
 
-/** Whether the successor of a field took its place: nobody was told of its values. */
+/** True if the successor of a field took its place: nobody was told of its values. */
 function hasSucceeded(former: Former | undefined, view: SchemaView): boolean {
   if (former?.kind !== 'type') return false;
   const { successor = null } = former.def ?? {};

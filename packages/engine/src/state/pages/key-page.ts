@@ -37,7 +37,7 @@ const NONE: number[] = [];
  *   slot  := place:u16 first:u16           where an entry lies, and the first two bytes of its rest; that of the first entry is at the end
  */
 export class KeyPage implements Page {
-  /** Whether it was looked at since it was last asked whether it may leave memory. */
+  /** True if it was looked at since it was last asked whether it may leave memory. */
   isUsed = true;
   /** Number of entries. */
   entries = 0;

@@ -192,7 +192,7 @@ export class KeyPages extends PageSet<KeyPage> {
     this.between({ key, id: 0 }, { key, id: Number.POSITIVE_INFINITY }, false, visit);
   }
 
-  /** How many entries are before a place. */
+  /** The number of entries before a place. */
   rank({ key, id }: KeyPlace): number {
     aim(key);
     let rank = 0;

@@ -297,7 +297,7 @@ describe('a checkpoint of a large list that is encoded in steps', () => {
         };
         for (const { before, between, succeeds, after, takenBackLater } of episodes) {
           before.forEach(change);
-          // What is uncommitted is taken back while the checkpoint that holds it is under way, which comes to nothing then.
+          // Uncommitted changes are taken back while the checkpoint that holds them is under way, which comes to nothing then.
           const late = takenBackLater && items !== null;
           const uncommitted = late
             ? fixture.change((t) => make(t, fixture, { kind: 'drop' }, items ?? []))

@@ -38,7 +38,7 @@ const SLICED_BYTES_MIN = 4 * 1024 * 1024;
 interface ListPage extends Page {
   /** Bytes of the items, or more: estimated in memory, and without those that are scalars of a few bytes. */
   bytes: number;
-  /** Whether items may refer to something. */
+  /** True if items may refer to something. */
   refers: boolean;
 }
 
@@ -47,9 +47,9 @@ export class ListPages extends PageTable<ListPage> implements Backing {
   declare protected readonly home: ThingPages;
   /** The items, for pages that are frozen while the list went elsewhere; null as long as it is where it was. */
   private frozenItems: readonly Value[] | null = null;
-  /** Whether the list is no property any more, which may be taken back. */
+  /** True if the list is no property any more, which may be taken back. */
   private isDropped = false;
-  /** Whether the items were asked for since the last call of `rest`. */
+  /** True if the items were asked for since the last call of `rest`. */
   private isUsed = true;
   /** A page, and the position of its first item. */
   private cursor = 0;
@@ -71,7 +71,7 @@ export class ListPages extends PageTable<ListPage> implements Backing {
     return made;
   }
 
-  /** Whether a list that lies in no pages should. */
+  /** True if a list that lies in no pages should. */
   static isWanted(list: List): boolean {
     const { length } = list;
     return length > PAGED_ITEMS_MIN || (length > 1 && bytesOfValue(list) > PAGED_BYTES_MIN);
@@ -328,7 +328,7 @@ export class ListPages extends PageTable<ListPage> implements Backing {
 /** A list that lies in pages. */
 export type PagedList = List & { readonly backing: ListPages };
 
-/** Whether a value is a list that lies in pages. */
+/** True if a value is a list that lies in pages. */
 export function isPagedList(value: Value): value is PagedList {
   return value instanceof List && value.backing instanceof ListPages;
 }
@@ -387,7 +387,7 @@ function isTooLarge({ entries, bytes }: ListPage): boolean {
   return entries > 2 * PAGE_ITEMS || (bytes > PAGE_BYTES_MAX && entries > 1);
 }
 
-/** Whether a page must come into memory before its list goes. */
+/** True if a page must come into memory before its list goes. */
 function mustBeRead({ refers, bytes }: ListPage): boolean {
   return refers || bytes > SLICED_BYTES_MIN;
 }

@@ -52,7 +52,7 @@ class Fixture extends PersistedCollection {
     return [...this.records.keys()].filter((name) => name.startsWith('1:')).length;
   }
 
-  /** What a digest of the root thing is made of. */
+  /** The input of a digest of the root thing. */
   get shared(): string {
     const source = { read: (_kind: number, id: number, part: number) => this.records.get(`${id}:${part}`) };
     return Buffer.concat([...sharedThing(1, source, this.group.store.schema)]).toString('latin1');

@@ -41,12 +41,12 @@ export class MemberPages extends PageTable<MemberPage> {
     set.backing = this;
   }
 
-  /** Whether a set that lies in no pages should. */
+  /** True if a set that lies in no pages should. */
   static isWanted({ members }: ThingSet): boolean {
     return members.size > PAGED_MEMBERS_MIN;
   }
 
-  /** Whether one that does should go on with it. */
+  /** True if one that does should go on with it. */
   get isWanted(): boolean {
     return this.set.members.size >= PAGED_MEMBERS_MIN / 2;
   }
@@ -183,7 +183,7 @@ export class MemberPages extends PageTable<MemberPage> {
   }
 }
 
-/** Whether a value is a set that lies in pages. */
+/** True if a value is a set that lies in pages. */
 export function isPagedSet(value: Value): value is ThingSet & { readonly backing: MemberPages } {
   return value instanceof ThingSet && value.backing instanceof MemberPages;
 }
@@ -222,7 +222,7 @@ function placesInOrder(orders: readonly number[], nextOrder: number): Iterable<n
   return places.filter((place) => place >= 0);
 }
 
-/** How many orders there must be for a member for that it is better to sort them. */
+/** The number of orders for each member from which on it is better to sort them. */
 const SPARSE_MIN = 16;
 
 /** The place of the first id that is not below another one. */

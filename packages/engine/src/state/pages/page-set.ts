@@ -13,7 +13,7 @@ import { type Page, type PageSink, PageState } from './page-table.js';
 export abstract class PageSet<P extends Page> {
   /** The pages in memory. */
   protected readonly present = new Map<number, P>();
-  /** Those in each state but CLEAN. */
+  /** The pages in each state but CLEAN. */
   private dirty = new Set<P>();
   private frozen = new Set<P>();
   private saved = new Set<P>();
@@ -92,7 +92,7 @@ export abstract class PageSet<P extends Page> {
     this.freed = [];
   }
 
-  /** Whether `rest` has something to write. */
+  /** True if `rest` has something to write. */
   get isFrozen(): boolean {
     return this.frozen.size > 0 || this.early.length > 0 || this.deleting.length > 0;
   }

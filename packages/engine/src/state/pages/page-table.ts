@@ -66,7 +66,7 @@ export class PageNumbers implements Unfinished {
   private readonly count: number;
   /** A bit for each number under which there may be a record. */
   private taken = new Uint32Array(4);
-  /** Those whose records the next checkpoint deletes, and those that the last one deleted, perhaps in vain. */
+  /** Pages whose records the next checkpoint deletes, and those that the last one deleted, perhaps in vain. */
   private freed = new Set<number>();
   private deleting = new Set<number>();
   /** The place of the number that was given out last. */

@@ -49,7 +49,7 @@ class Fixture extends PersistedCollection {
     return [...this.records.keys()].filter((name) => name.startsWith(`${this.big.id}:`));
   }
 
-  /** What the thing holds, as text. */
+  /** The contents of the thing, as text. */
   get lines(): string {
     return this.big
       .entries()
@@ -57,7 +57,7 @@ class Fixture extends PersistedCollection {
       .join('\n');
   }
 
-  /** What a digest of the large thing is made of. */
+  /** The input of a digest of the large thing. */
   get shared(): string {
     const source = { read: (_kind: number, id: number, part: number) => this.records.get(`${id}:${part}`) };
     return Buffer.concat([...sharedThing(this.big.id, source, this.group.store.schema)]).toString('latin1');
@@ -279,7 +279,7 @@ describe('a thing of many properties', () => {
         const { lines, shared } = fixture;
         fixture.reopen();
         expect(fixture.lines).toBe(lines);
-        // What it says to other nodes does not depend on how it came about.
+        // Its digest does not depend on how it came about.
         const other = new Fixture(0);
         for (const [name, held] of fixture.big.entries())
           other.set(name, held instanceof List ? new List(held.items.slice()) : held);

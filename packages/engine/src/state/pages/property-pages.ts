@@ -53,12 +53,12 @@ export class PropertyPages extends PageTable<PropertyPage> {
     super(home, home.propertyNumbers, []);
   }
 
-  /** Whether a thing that does not lie in pages should. */
+  /** True if a thing that does not lie in pages should. */
   static isWanted({ shape }: Thing): boolean {
     return shape.owned && shape.size > PAGED_PROPERTIES_MIN;
   }
 
-  /** Whether one that does should go on with it. */
+  /** True if one that does should go on with it. */
   get isWanted(): boolean {
     const { shape } = this.thing;
     return shape.owned && shape.size > PAGED_PROPERTIES_MIN / 2;

@@ -22,7 +22,7 @@ class Fixture extends PersistedCollection {
     return Object.fromEntries(store.root.entries());
   }
 
-  /** What a digest of the root thing is made of. */
+  /** The input of a digest of the root thing. */
   get shared(): string {
     const parts = sharedThing(
       1,

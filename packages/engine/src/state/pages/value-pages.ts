@@ -26,7 +26,7 @@ export function isLarge(value: Value): value is LargeValue {
 interface ValuePage extends Page {
   readonly key: string;
   value: LargeValue;
-  /** Whether it was written since the last call of `endRecord`. */
+  /** True if it was written since the last call of `endRecord`. */
   isInUse: boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
  * The commit history of a scope as a part of the state of its group: who announced which change of definitions with `commit`.
- * Whether a scope has a history at all is told by the root scope, see `admin/histories.ts`: an entry belongs to the history
+ * The root scope tells if a scope has a history at all, see `admin/histories.ts`: an entry belongs to the history
  * whose number it holds, and is no more when that one is not in force any more.
  *
  *   effect := 23 entry                        new entry
@@ -137,7 +137,7 @@ export const CommitEffect = {
   }),
 };
 
-/** How long it takes to take a change of a history back, in nanoseconds. */
+/** Time it takes to take a change of a history back, in nanoseconds. */
 const NS_PER_UNDO = 2000;
 
 function bytesOf({ by, message, code }: Commit): number {

@@ -50,7 +50,7 @@ export class IndexPart implements GroupPart {
   }
 }
 
-/** How long it takes to take a change of an index itself back, in nanoseconds, as measured on a slow machine. */
+/** Time it takes to take a change of an index itself back, in nanoseconds, as measured on a slow machine. */
 const NS_PER_INDEX = 5000;
 
 /** The entries of a build are counted where it was made. */

@@ -163,7 +163,7 @@ export class Jobs implements GroupPart {
 
 const NO_JOBS: readonly Job[] = [];
 
-/** How long it takes to take a change of a job back, in nanoseconds, and for each id in it. */
+/** Time it takes to take a change of a job back, in nanoseconds, and for each id in it. */
 const NS_PER_UNDO = 1000;
 const NS_PER_ID = 300;
 

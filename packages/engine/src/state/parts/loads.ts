@@ -52,7 +52,7 @@ export class Loads extends ValuesById<Load> {
 const LOAD: Format<Load> = { write: writeLoad, read: readLoad };
 
 export const LoadEffect = {
-  /** How far a load is from now on. */
+  /** The progress of a load from now on. */
   PUT: setEffect(LOAD, { code: 0x1a, cost: () => NS_PER_UNDO, counts: one('loads') }),
   DELETE: removeEffect<Load>({ code: 0x1b, cost: () => NS_PER_UNDO, counts: one('loads') }),
 };

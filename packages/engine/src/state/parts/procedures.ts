@@ -23,7 +23,7 @@ export interface Procedure {
   readonly closure: Closure;
   /** Unix seconds. */
   readonly createdAt: number;
-  /** How long it may run, in milliseconds, within what the node allows; null where nothing is said. */
+  /** Its time limit in milliseconds, within what the node allows; null where nothing is said. */
   readonly durationMs: number | null;
 }
 

@@ -30,7 +30,7 @@ export class Rooms implements GroupPart {
   readonly orphans = new Set<Room>();
   /** Events for clients, of changes that others made; empty while nobody of this node listens. */
   readonly heard: RoomEvent[] = [];
-  /** How many of this node listen in a room; null while nobody listens in any. */
+  /** The number of clients of this node that listen in a room; null while nobody listens in any. */
   listenersIn: ((room: number) => number) | null = null;
   private readonly rooms = new Map<number, Room>();
   private readonly named = new Map<string, Room>();
@@ -166,7 +166,7 @@ export function roomRecord({ refs, name }: Room): Uint8Array {
   return out.take();
 }
 
-/** How long it takes to take the name of a room back, and that a room comes or goes, in nanoseconds. */
+/** Time it takes to take the name of a room back, and that a room comes or goes, in nanoseconds. */
 const NS_PER_NAME = 1000;
 const NS_PER_ROOM = 800;
 

@@ -372,7 +372,7 @@ function defIn(state: TypeState): TypeDef | null {
   return state !== undefined && 'fields' in state ? state : null;
 }
 
-/** How long it takes to take the change of a type or enum back, and what each part of it adds, in nanoseconds, as measured. */
+/** Time it takes to take the change of a type or enum back, and what each part of it adds, in nanoseconds, as measured. */
 const NS_PER_TYPE = 2000;
 const NS_PER_FIELD = 1400;
 const NS_PER_INSTANCE = 600;

@@ -38,7 +38,7 @@ export interface Owners {
   readonly users: ReadonlyMap<number, { readonly name: string }>;
   /** Above the ids of all users that ever were, as far as this node knows. */
   readonly nextId: number;
-  /** Whether they are being read from a snapshot, so that one who is not there may yet come. */
+  /** True if they are being read from a snapshot, so that one who is not there may yet come. */
   readonly isLoading: boolean;
 }
 
@@ -120,7 +120,7 @@ export class Tasks implements GroupPart, TaskBook {
     return [...this.states.values()].filter((state) => this.isOwnerGone(state));
   }
 
-  /** Whether a user is known to be gone. One that this node has not heard of yet is not, nor one that is being read from a snapshot. */
+  /** True if a user is known to be gone. One that this node has not heard of yet is not, nor one that is being read from a snapshot. */
   private isOwnerGone({ owner }: TaskState): boolean {
     const { users, nextId, isLoading } = this.attached.owners;
     return !isLoading && !users.has(owner) && owner < nextId;

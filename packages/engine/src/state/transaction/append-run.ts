@@ -26,9 +26,9 @@ export class AppendRun {
     out: ByteWriter,
     readonly list: List,
     readonly store: Store,
-    /** Whether the items are things that are not stored yet and bring no others along; if not, they are values that are there. */
+    /** True if the items are things that are not stored yet and bring no others along; if not, they are values that are there. */
     readonly isOfNew: boolean,
-    /** How the items are taken back. */
+    /** The undo of the items. */
     readonly step: Appended,
   ) {
     this.start = list.length;
@@ -38,7 +38,7 @@ export class AppendRun {
     this.countAt = out.length - 1;
   }
 
-  /** Whether the effect takes one more item of a kind. */
+  /** True if the effect takes one more item of a kind. */
   takes(list: List, isNew: boolean): boolean {
     return (
       this.list === list &&

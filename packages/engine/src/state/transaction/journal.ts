@@ -34,7 +34,7 @@ export class Journal {
    * to them is no effect, but it must be taken back: undoing the change makes them properties again.
    */
   private detached: Set<List | ThingSet> | null = null;
-  /** Whether the query may change nothing for a while, whatever it is. */
+  /** True if the query may change nothing for a while, whatever it is. */
   private frozen = false;
   /** Counts what a dry run changes, which is taken back at its end; null for any other query. */
   tally: Tally | null = null;
@@ -44,7 +44,7 @@ export class Journal {
   /** @param effects an empty writer, for this transaction's use until it ends */
   constructor(
     protected readonly store: Store | null,
-    /** Whether the query is a change. */
+    /** True if the query is a change. */
     readonly writable: boolean,
     effects: ByteWriter,
     private readonly charge: Charge,
@@ -79,7 +79,7 @@ export class Journal {
     this.undoBy(undo, ns);
   }
 
-  /** How long it takes to take everything back, in milliseconds: estimated, since a query has to end in time with it. */
+  /** Time it takes to take everything back, in milliseconds: estimated, since a query has to end in time with it. */
   get undoMs(): number {
     return this.undoNs / 1e6;
   }
@@ -150,7 +150,7 @@ export class Journal {
     });
   }
 
-  /** Whether the order of something comes right again already; from now on it does. */
+  /** True if the order of something comes right again already; from now on it does. */
   private isOrdered(what: object): boolean {
     this.ordered ??= new Set();
     if (this.ordered.has(what)) return true;

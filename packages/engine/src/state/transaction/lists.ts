@@ -206,12 +206,12 @@ function undoOfAppend(store: Store, step: Appended, start: number): Undo {
   return () => store.splice(step.list, start, step.added, []);
 }
 
-/** Whether a list holds a value as it is. */
+/** True if a list holds a value as it is. */
 function isItem(value: Value): boolean {
   return value instanceof Thing || isScalar(value);
 }
 
-/** Whether a list holds a value as it is, and no other comes with it that is not stored. */
+/** True if a list holds a value as it is, and no other comes with it that is not stored. */
 function isAlone(value: Value): boolean {
   return value instanceof Thing ? value.id !== 0 || isFlat(value) : isScalar(value);
 }

@@ -14,7 +14,7 @@ import { Journal, UNITS_PER_PROPERTY } from './journal.js';
 import { NS_PER_ENTRY, NS_PER_THING, NS_PER_UNDO } from './undo-costs.js';
 import { storingRefusal, UniqueCheck } from './unique.js';
 
-/** How loose things and rooms become stored: when something stored refers to them, with all that they refer to. */
+/** Stores loose things and rooms, when something stored refers to them, with all that they refer to. */
 export class Storing extends Journal {
   /** Things that this change stored and that have ids below this one have their references counted. */
   private adoptedBelow = 0;
@@ -25,7 +25,7 @@ export class Storing extends Journal {
   private hasDroppedMembers = false;
   /** The one who asks: errors tell of values of other instances only where it may read them. Null: everything may be read. */
   reader: { readonly mayRead: boolean } | null = null;
-  /** How many changes are under way that consist of several, of which some may be done. */
+  /** The number of changes under way that consist of several, of which some may be done. */
   private partial = 0;
 
   /** Gives ids to the loose things and rooms among values, which must be referred to by something stored right after this. */
@@ -58,7 +58,7 @@ export class Storing extends Journal {
     check.assert(this.partial > 0);
   }
 
-  /** Whether errors may tell of values of other instances. */
+  /** True if errors may tell of values of other instances. */
   get tellsValues(): boolean {
     return this.reader === null || this.reader.mayRead;
   }
@@ -269,7 +269,7 @@ export class Storing extends Journal {
     };
   }
 
-  /** Whether the last steps back unstore things, and perhaps take back what was appended to a list since. */
+  /** True if the last steps back unstore things, and perhaps take back what was appended to a list since. */
   private takesStoredBack(): boolean {
     const { length } = this.undos;
     if (this.storedPlace < 0) return false;
@@ -322,7 +322,7 @@ export interface Appended {
   readonly place: number;
 }
 
-/** Whether a thing has its present form, and no value of it is or holds another one, or is counted otherwise. */
+/** True if a thing has its present form, and no value of it is or holds another one, or is counted otherwise. */
 export function isFlat(thing: Thing): boolean {
   if (thing.shape.stale !== null) return false;
   for (const value of thing.slots) if (!isScalar(value)) return false;

@@ -1,5 +1,5 @@
 /**
- * How long it takes to take things back, in nanoseconds, as measured on a slow machine, since a query that ends too late
+ * Time it takes to take things back, in nanoseconds, as measured on a slow machine, since a query that ends too late
  * holds all others up: the inverse of a small change of things; a property that gets its former value; an item or member that comes or
  * goes again; an item of a list that moves; a thing that is unstored; a property of one; an entry of an index.
  */

@@ -1,5 +1,5 @@
 /**
- * Whether a change keeps unique indexes unique. It is asked before the first effect of what changes several values or stores several
+ * Checks that a change keeps unique indexes unique. It is asked before the first effect of what changes several values or stores several
  * things, with all of them: what one gives up another may take.
  */
 import type { QueryError } from '../../error.js';
@@ -200,7 +200,7 @@ function holderOf(store: Store, claim: Claim): Thing | undefined {
   return found;
 }
 
-/** Whether a stored instance has the same texts as a whole. */
+/** True if a stored instance has the same texts as a whole. */
 function hasValues(store: Store, { index, values }: Claim, holder: Thing): boolean {
   store.load(holder);
   return index.textsIn(storedValues(index, holder)) === index.textsIn(values);

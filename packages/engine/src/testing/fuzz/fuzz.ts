@@ -6,7 +6,7 @@ import { type FuzzProgram, World, type WorldOptions } from './world.js';
 
 export interface FuzzReport {
   readonly programs: number;
-  /** How many gave a value, and how many of these made a change. */
+  /** The number of those that gave a value, and of those among them that made a change. */
   readonly succeeded: number;
   readonly changes: number;
   readonly finding: Finding | null;

@@ -26,7 +26,7 @@ const ONE = '{"type":"query","code":"1;"}';
 const msgpack = (path: string, body: Parameters<typeof packed>[0], options: RequestOptions = {}) =>
   node.post(path, packed(body), { contentType: 'application/msgpack', ...options });
 
-/** What a value becomes on its way in over MessagePack and out again. */
+/** The value after its way in over MessagePack and out again. */
 async function echo(v: Parameters<typeof packed>[0]): Promise<unknown> {
   const answer = await msgpack('//stuff', { type: 'query', code: 'v;', vars: { v } });
   if (answer.status !== 200) throw new Error(answer.body.toString('latin1'));
@@ -344,7 +344,7 @@ describe('the order of checks', () => {
       ['//nix', {}, '{"type":"query"}', '400 -53'],
       ['//nix', {}, '{"type":"query","code":"1 +","vars":{"a b":1', '400 -53'],
       ['//nix', {}, '{"type":"query","code":"1 +","vars":{"a b":1}}', '404 -54'],
-      // What is in the values comes last: they are read for who may run the code, and as a part of running
+      // Contents of values come last: they are read for who may run the code, and as a part of running
       // it.
       ['//stuff', {}, '{"type":"query","code":"1 +","vars":{"a b":1}}', '400 -52'],
       ['//stuff', {}, '{"type":"query","code":".x = 1; 1;","vars":{"a b":1}}', '422 -60'],

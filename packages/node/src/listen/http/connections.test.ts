@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { type RawConnection, RealCluster, RealNode, until } from '../../testing/index.js';
 
-/** How long a client rests between two requests, in milliseconds: six that never rest would keep the machine from everything else. */
+/** Time that a client rests between two requests, in milliseconds: six that never rest would keep the machine from everything else. */
 const PAUSE_MS = 5;
 
 const closers: (() => Promise<void>)[] = [];

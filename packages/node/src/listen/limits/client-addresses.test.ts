@@ -104,7 +104,7 @@ describe('a node behind proxies', () => {
   test('takes the address from the PROXY protocol, for one request of each connection', async () => {
     node = await RealNode.start({ trusted_proxies: '127.0.0.1' });
     const connection = await node.open();
-    // What comes behind could be the client's own.
+    // Addresses behind it could be the client's own.
     const second = Buffer.concat([proxyHeader(66), Buffer.from(node.text('/n', ONE, wrong()))]);
     connection.send(Buffer.concat([proxyHeader(203), Buffer.from(node.text('/n', ONE, wrong()))]));
     const answer = await connection.answer();

@@ -163,7 +163,7 @@ describe('others are served while a client', () => {
     const other = await open('127.0.0.9');
     other.send(32, 1, Buffer.alloc(0));
     expect(await other.next()).toBe('00000000010010ef');
-    // Those that were let in have to log in.
+    // Connections that were let in have to log in.
     for (const line of [...lines, other]) await line.ended();
     await isServed();
   });

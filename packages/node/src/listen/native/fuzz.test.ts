@@ -290,7 +290,7 @@ describe('a connection', () => {
             for (const piece of pieces(encodePackage(type, id, data), at)) reader.push(piece);
           }
         }
-        // What comes behind a JOIN waits for its events: it is taken up a moment after the answer.
+        // Requests behind a JOIN wait for its events: they are taken up a moment after the answer.
         for (let i = 0; i < all.length + 50; i++) {
           answer();
           await Promise.resolve();

@@ -237,7 +237,7 @@ describe('AUTH', () => {
     expect(await answer(own, 34, ['@t', '1'])).toBe(1n);
     const admin = await loggedIn();
     expect(await answer(admin, 34, ['@t', "set_password('dan', 'word 3');"])).toBeNull();
-    // What waits behind the refused request is not answered.
+    // Requests that wait behind the refused one are not answered.
     own.send(34, 7, encodeMessagePack(['@t', '1']));
     own.send(34, 8, encodeMessagePack(['@t', '1']));
     expect(shown(await own.next())).toBe(-56);

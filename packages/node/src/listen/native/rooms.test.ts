@@ -238,7 +238,7 @@ test('over three nodes all hear the same events in the same order, whichever nod
       const own = heard[0]?.flatMap((said) => (said.includes(` ${i}-`) ? [Number(said.split('-')[1])] : []));
       expect(own).toEqual(Array.from({ length: each }, (_, n) => n));
     }
-    // What code says by log comes back from the node that ran it, to the client that asked.
+    // Lines that code logs come back from the node that ran it, to the client that asked.
     const said = [0, 1, 2].flatMap((i) => Array.from({ length: each / 2 }, (_, n) => `${i}-${2 * n}`)).sort();
     if (JSON.stringify(warned.sort()) !== JSON.stringify(said))
       throw await cluster.node(1).diagnosed(`warned of ${warned} instead of ${said}; ${heard[0]}`);

@@ -47,7 +47,7 @@ function stuff(): CollectionGroup {
   return group;
 }
 
-/** What is found in the state on disk that a collection makes. */
+/** The findings in the state on disk that a collection makes. */
 async function checks(collection: CollectionGroup): Promise<CollectionCheck[]> {
   const root = new RootGroup();
   root.putCollection({ id: STUFF, name: 'stuff', createdAt: 0, deep: 1, timeZone: 'UTC', members: [1] });

@@ -1,4 +1,4 @@
-/** What the status ports of real nodes say when something is wrong with a node. */
+/** Status ports of real nodes when something is wrong with a node. */
 import { execFileSync } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -64,7 +64,7 @@ describe('a node whose disk does not answer', () => {
     const folder = mkdtempSync(join(tmpdir(), 'althing-stuck-'));
     const pipe = join(folder, 'pipe');
     execFileSync('mkfifo', [pipe]);
-    // Who opens a pipe waits for its other end: four of these are all threads that do such work.
+    // Opening a pipe waits for its other end: four of these take all threads that do such work.
     const source = `
       import { open } from 'node:fs';
       process.on('SIGUSR2', () => { for (let i = 0; i < 4; i++) open(${JSON.stringify(pipe)}, 'r', () => {}); });

@@ -73,7 +73,7 @@ const ENDLESS: Pick<GracePeriod, 'wait'> = { wait: (work) => work.then(() => {})
 interface AttemptOptions {
   readonly nodeName: string;
   readonly path?: string | undefined;
-  /** What the cluster says before it removes the node. */
+  /** The cluster's answer before it removes the node. */
   readonly refusals?: readonly string[];
   readonly grace?: Pick<GracePeriod, 'wait'>;
 }

@@ -25,7 +25,7 @@ describe('any schedule of messages, crashes and lost disks', () => {
       if (problem !== null) throw new Error(`seed ${seed}: ${problem}\n${world.trace.slice(-60).join('\n')}`);
       for (const event of world.events) outcomes.set(event, (outcomes.get(event) ?? 0) + 1);
     }
-    // What the schedules are to try has really happened.
+    // The events that the schedules are to try have really happened.
     for (const event of [
       'crash',
       'crash while saving',
@@ -341,7 +341,7 @@ class World {
     });
   }
 
-  /** What is written is what crashes are about: many of them come then. */
+  /** Writes are what crashes are about: many of them come then. */
   private planCrashNear(process: Process): void {
     if (!this.faults || this.now > FAULTS_MS || this.random() > 0.25) return;
     this.after(this.random() * 80, () => {
