@@ -10,7 +10,7 @@ const membership = membershipOf([1, 2, 3]);
 // 16 random bytes in reality, the same on all members: the identity of the group.
 const genesis = genesisOf(membership, new Uint8Array(16));
 
-/** What a process holds: the node, its log on disk, and the state machine (here: a list of texts). */
+/** The parts of a process: the node, its log on disk, and the state machine (here: a list of texts). */
 function start(id) {
   const log = new MemoryLog();
   log.reset(genesis.snapshot);
@@ -40,7 +40,7 @@ function work(process) {
     // A real host makes hard state and entries durable in one step, and calls persisted() when the disk has
     // answered.
     log.append(write.entries);
-    // What promises something that had to be durable first comes out here, and nowhere else.
+    // Messages that promise something durable come out here, and nowhere else.
     node.persisted(write).forEach(send);
   }
   for (const entry of committed) {

@@ -10,7 +10,7 @@
  * step behind the leader, and two configurations that are one step apart have a node in common in any two
  * majorities.
  *
- * Those who are left may be unable to find out again that a change is committed: the one that stays of a group
+ * The members that are left may be unable to find out again that a change is committed: the one that stays of a group
  * of two can't ask for the vote of the one that went. So the commit index is written at once when it covers a
  * change, and the change is handed out for applying when that is durable: who is removed may go as soon as a
  * member has applied the removal.

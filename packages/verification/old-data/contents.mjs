@@ -1,5 +1,5 @@
 /**
- * What the data folders in here hold, and what a node is asked about it. Each part is a list of [scope, code]. Written are values of
+ * The contents of the data folders in here, and the questions about them. Each part is a list of [scope, code]. Written are values of
  * all kinds and effects of all kinds; answers must not depend on the moment.
  */
 
@@ -119,7 +119,7 @@ export const WRITTEN_LATER = [
   ],
 ];
 
-/** What a node of any version answers the same. */
+/** Questions that a node of any version answers the same. */
 export const ASKED = [
   [
     '/t',

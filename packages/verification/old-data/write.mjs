@@ -48,7 +48,7 @@ async function write(node, queries) {
   for (const [scope, code] of queries) await node.value(scope, code);
 }
 
-/** What is asked, with the answers: the value, or the name of the error. */
+/** Questions with their answers: the value, or the name of the error. */
 async function answers(node) {
   const found = [];
   for (const [scope, code] of ASKED) {
