@@ -1,12 +1,9 @@
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { median, medianInterval, table, timeText } from '../harness/table.js';
-import { measureAppends } from './append.js';
 import { rowsText } from './contest.js';
 import { Histogram } from './histogram.js';
 import { Load } from './load.js';
@@ -15,7 +12,6 @@ import { newText, TEXT_KINDS, TEXT_LENGTHS, TEXTS_SETUP } from './new-texts.js';
 import { benchRequests } from './requests.js';
 import { ResponseError, ResponseReader } from './response.js';
 import { requestOf, requestsOf, scenarios, titleOf } from './scenarios.js';
-import { benchTexts, textsText } from './texts.js';
 
 describe('the histogram', () => {
   test('knows quantiles to 3 %', () => {
@@ -223,25 +219,6 @@ describe('measuring', () => {
     expect(rows[0]?.own.ratePerS).toBeGreaterThan(1);
     expect(rows[0]?.others[0]?.ratios.p50.median).toBeGreaterThan(0);
     expect(rowsText(rows)).toMatch(/\nsum, json, token, 2 +(?:[0-9.]+|NaN) µs.*\n {2}of echo /);
-  });
-
-  test('new texts of this build, by stages', async () => {
-    const rows = await benchTexts({ against: undefined, rounds: 1, only: '40 characters, other names' });
-    expect(rows).toMatchObject([{ name: '40 characters, other names', other: undefined }]);
-    expect(rows[0]?.own.run).toBeGreaterThan(0);
-    expect(textsText(rows)).toMatch(/\n40 characters, other names +[0-9.]+/);
-  });
-
-  test('appends leave nothing behind', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'althing-test-'));
-    try {
-      const results = measureAppends(folder, 20);
-      expect(results).toHaveLength(2);
-      for (const result of results) expect(result.ratePerS).toBeGreaterThan(1);
-      expect(readdirSync(folder)).toEqual([]);
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
   });
 });
 

@@ -1,7 +1,6 @@
 /** `npm run bench`: measures a node, a cluster, the language. */
 import { tmpdir } from 'node:os';
 import { parseArgs } from 'node:util';
-import { appendsText, measureAppends } from './append.js';
 import { benchClient, clientText, isGoodEnough } from './client.js';
 import { benchCluster, clusterText } from './cluster/cluster.js';
 import { benchIdle, idleText } from './cluster/idle.js';
@@ -18,13 +17,11 @@ import { scenarios, titleOf } from './scenarios.js';
 import { benchShell, isShellFast, shellText } from './shell.js';
 import { benchSnapshot, errorsOf, type SnapshotFigures } from './snapshot/snapshot.js';
 import { snapshotText } from './snapshot/text.js';
-import { benchTexts, textsText } from './texts.js';
 import { thingsDbProgram } from './yardsticks/thingsdb.js';
 
 const HELP = `npm run bench [-- PARTS... OPTIONS]
 
-PARTS (default: append and http)
-  append      synced appends to a file
+PARTS (default: http)
   http        requests of a real node, in turns with a bare HTTP server
   requests    processor time that requests of many kinds cost this build, and in turns what they cost another one (--against)
               and the program of ThingsDB that ALTHING_BENCH_THINGSDB names; named changes (--only named) in turns with the same
@@ -32,7 +29,6 @@ PARTS (default: append and http)
   client      processor time of a small call of the client library, in turns with bare node:http that sends and takes the same bytes;
               then the shell on a terminal: ready, key to screen, paste, first page
   lang        programs of the language, each in turns with the same in plain JavaScript, in this process
-  texts       processor time of query texts that were never seen before, by stages, of this build and another one (--against)
   rooms       events to many listeners of one room
   feed        processor time that followers of changes cost a node, none, one and ten in turns, and how fast one reads what it missed
   cluster     three nodes, one node and three nodes of etcd in turns, and what clients notice when leaders are killed or hand over
@@ -44,7 +40,7 @@ PARTS (default: append and http)
   snapshot    a large state on its way to a follower that has nothing, and what other clients notice; of another build, too (--against)
 
   --seconds N       length of one measurement (default 1; for requests 0.4, for idle 5)
-  --rounds N        measurements of each, of which the median counts (default 3; for lang, requests and idle 12, texts 20, snapshot 1)
+  --rounds N        measurements of each, of which the median counts (default 3; for lang, requests and idle 12, snapshot 1)
   --heat N          seconds that each load of cluster runs before it is measured (default 3)
   --connections L   numbers of connections (default 1,16,64; for requests 64; for cluster 64,1, as the first heats the next, too)
   --against DIR     folder of another built checkout
@@ -57,7 +53,7 @@ PARTS (default: append and http)
   --per-s N         writes, and reads, that clients of snapshot send to each of two nodes a second (default 20), writes beside the
                     builds of data (default 1000; fewer where the node is not that fast), and requests of shop (default 500)
   --profile DIR     where snapshot lets all threads of its nodes write profiles of their processor time (--cpu-prof)
-  --storage DIR     where nodes and appends keep their files (default: the folder of temporary files)
+  --storage DIR     where nodes keep their files (default: the folder of temporary files)
   --json            figures as JSON
 `;
 
@@ -100,10 +96,6 @@ const WARMUP_MS = 300;
 const EMITS = 500;
 
 const PARTS: Readonly<Record<string, (values: Values) => Found | Promise<Found>>> = {
-  append: (values) => {
-    const figures = measureAppends(values.storage, 2 * secondsOf(values, '1'));
-    return { figures, text: appendsText(figures) };
-  },
   http: (values) => requests(values, { rounds: '3', seconds: '1', connections: '1,16,64' }, true),
   requests: (values) => requests(values, { rounds: '12', seconds: '0.4', connections: '64' }, false),
   client: async ({ rounds = '12' }) => {
@@ -116,11 +108,6 @@ const PARTS: Readonly<Record<string, (values: Values) => Found | Promise<Found>>
   lang: ({ rounds = '12', only }) => {
     const figures = benchPrograms({ rounds: whole(rounds, '--rounds'), only });
     return { figures, text: langText(figures) };
-  },
-  texts: async ({ against, rounds = '20', only }) => {
-    const options = { against, rounds: whole(rounds, '--rounds'), only };
-    const figures = await benchTexts(options, (row) => console.error(textsText([row])));
-    return { figures, text: textsText(figures) };
   },
   rooms: async (values) => {
     const listeners = whole(values.listeners, '--listeners');
@@ -254,7 +241,7 @@ function positive(text: string, option: string): number {
 
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({ allowPositionals: true, options: OPTIONS });
-  const names = positionals.length > 0 ? positionals : ['append', 'http'];
+  const names = positionals.length > 0 ? positionals : ['http'];
   const unknown = names.find((name) => !Object.hasOwn(PARTS, name));
   if (values.help || unknown !== undefined) {
     console.log(unknown === undefined ? HELP : `there is no part ${unknown}\n\n${HELP}`);
