@@ -7,8 +7,8 @@ export class Child {
   private readonly process: ChildProcess;
 
   /** @param file its program, beside `from` */
-  constructor(from: string, file: string, args: readonly string[] = []) {
-    this.process = fork(fileURLToPath(new URL(file, from)), args, { serialization: 'advanced' });
+  constructor(from: string, file: string) {
+    this.process = fork(fileURLToPath(new URL(file, from)), { serialization: 'advanced' });
     this.pid = this.process.pid ?? 0;
   }
 

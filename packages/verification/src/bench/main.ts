@@ -1,6 +1,7 @@
 /** `npm run bench`: measures a node, a cluster, the language. */
 import { tmpdir } from 'node:os';
 import { parseArgs } from 'node:util';
+import { runProgram, UsageError } from '../harness/usage.js';
 import { benchClient, clientText, isGoodEnough } from './client.js';
 import { benchCluster, clusterText } from './cluster/cluster.js';
 import { benchIdle, idleText } from './cluster/idle.js';
@@ -73,7 +74,6 @@ const OPTIONS = {
   profile: { type: 'string' },
   storage: { type: 'string', default: tmpdir() },
   json: { type: 'boolean', default: false },
-  help: { type: 'boolean', short: 'h', default: false },
 } as const;
 
 type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS; allowPositionals: true }>>['values'];
@@ -236,17 +236,14 @@ function whole(text: string, option: string): number {
 function positive(text: string, option: string): number {
   const value = Number(text);
   if (value > 0 && value < 1e8) return value;
-  throw new Error(`${option} ${text}: must be a number above 0`);
+  throw new UsageError(`${option} ${text}: must be a number above 0`);
 }
 
-async function main(): Promise<number> {
-  const { values, positionals } = parseArgs({ allowPositionals: true, options: OPTIONS });
+async function main(args: readonly string[]): Promise<number> {
+  const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options: OPTIONS });
   const names = positionals.length > 0 ? positionals : ['http'];
   const unknown = names.find((name) => !Object.hasOwn(PARTS, name));
-  if (values.help || unknown !== undefined) {
-    console.log(unknown === undefined ? HELP : `there is no part ${unknown}\n\n${HELP}`);
-    return unknown === undefined ? 0 : 1;
-  }
+  if (unknown !== undefined) throw new UsageError(`there is no part ${unknown}`);
   let isWrong = false;
   for (const name of names) {
     const found = await PARTS[name]?.(values);
@@ -256,9 +253,4 @@ async function main(): Promise<number> {
   return isWrong ? 1 : 0;
 }
 
-try {
-  process.exitCode = await main();
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error);
-  process.exitCode = 1;
-}
+await runProgram(HELP, main);

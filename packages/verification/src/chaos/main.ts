@@ -5,14 +5,14 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { SmallDisk } from '../durability/small-disk.js';
-import { durationOf, isWrongUsage, USAGE_EXIT_CODE, UsageError, wholeIn } from '../harness/usage.js';
+import { durationOf, runProgram, UsageError, wholeIn } from '../harness/usage.js';
 import { check } from './check.js';
 import type { FaultKind } from './fault-kind.js';
 import { faultKinds } from './faults.js';
 import { runLibrary, TRANSPORTS, type TransportName } from './library.js';
 import { Namespaces, namespacesProblem, runInside } from './namespaces.js';
 import { Proxies } from './proxies.js';
-import { type Record, RecordError, readRecord } from './record.js';
+import { type Record, readRecord } from './record.js';
 import { report } from './report.js';
 import { run } from './run.js';
 
@@ -38,20 +38,13 @@ ${faultKinds.map(({ name, doc }) => `  ${name.padEnd(16)}${doc}`).join('\n')}
 Network namespaces and full disks take root, with iproute2 and nftables; clocks and bad disks a C compiler. What is not possible is left
 out, and told.`;
 
-try {
-  process.exitCode = await main(process.argv.slice(2));
-} catch (error) {
-  const isUsage = isWrongUsage(error) || error instanceof RecordError;
-  console.error(isUsage ? error.message : error);
-  process.exitCode = isUsage ? USAGE_EXIT_CODE : 1;
-}
+await runProgram(HELP, main);
 
 async function main(args: readonly string[]): Promise<number> {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
     options: {
-      help: { type: 'boolean', default: false },
       for: { type: 'string', default: '10m' },
       nodes: { type: 'string', default: '3' },
       clients: { type: 'string', default: '8' },
@@ -68,10 +61,6 @@ async function main(args: readonly string[]): Promise<number> {
       inside: { type: 'boolean', default: false },
     },
   });
-  if (values.help) {
-    console.log(HELP);
-    return 0;
-  }
   if (values.check !== undefined) return tell(await readRecord(values.check));
   const nodes = wholeIn('--nodes', values.nodes, 1, 5);
   if (nodes % 2 === 0) throw new UsageError('--nodes must be 1, 3 or 5');
@@ -170,7 +159,7 @@ function kindsOf(text: string | undefined): readonly FaultKind[] {
   if (text === undefined) return faultKinds;
   return text.split(',').map((name) => {
     const kind = faultKinds.find((each) => each.name === name);
-    if (kind === undefined) throw new UsageError(`there is no fault ${name}; --help tells which there are`);
+    if (kind === undefined) throw new UsageError(`there is no fault ${name}`);
     return kind;
   });
 }

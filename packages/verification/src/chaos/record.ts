@@ -11,6 +11,7 @@
 import { createReadStream, createWriteStream, type WriteStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { finished } from 'node:stream/promises';
+import { UsageError } from '../harness/usage.js';
 import type { Operation } from '../simulation/history.js';
 
 export interface Run {
@@ -45,7 +46,8 @@ export interface Record {
   readonly findings: readonly string[];
 }
 
-export class RecordError extends Error {}
+/** A file of a record that can't be read or written. */
+export class RecordError extends UsageError {}
 
 export class Recorder {
   readonly operations: Operation[] = [];

@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { isWrongUsage, USAGE_EXIT_CODE, wholeIn } from '../harness/usage.js';
+import { runProgram, wholeIn } from '../harness/usage.js';
 import { LocalNode } from './local-node.js';
 import { Screen } from './screen.js';
 
@@ -31,19 +31,15 @@ const NODE_PORT_STEP = 10;
 const STATUS_PORT_STEP = 20;
 const CLIENT_PORT_STEP = 30;
 
-async function main(): Promise<number> {
+async function main(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({
+    args: [...args],
     options: {
       nodes: { type: 'string', default: '3' },
       port: { type: 'string', default: String(FIRST_API_PORT) },
       data: { type: 'string', default: 'data-cluster' },
-      help: { type: 'boolean', default: false },
     },
   });
-  if (values.help) {
-    process.stdout.write(HELP);
-    return 0;
-  }
   const count = wholeIn('--nodes', values.nodes, 1, NODES_MAX);
   const port = wholeIn('--port', values.port, 1, 65_535 - CLIENT_PORT_STEP - NODES_MAX);
   const folder = resolve(values.data);
@@ -115,13 +111,4 @@ function secretOf(folder: string): string {
   }
 }
 
-main().then(
-  (code) => {
-    process.exitCode = code;
-  },
-  (error: unknown) => {
-    const isUsage = isWrongUsage(error);
-    console.error(isUsage ? `${error.message}\nnpm run cluster -- --help tells more` : error);
-    process.exitCode = isUsage ? USAGE_EXIT_CODE : 1;
-  },
-);
+await runProgram(HELP, main);

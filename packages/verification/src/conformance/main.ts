@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { Format } from '../harness/node-client.js';
 import { memoryFolder, type NodeProcessOptions, smallNode } from '../harness/node-process.js';
+import { runProgram } from '../harness/usage.js';
 import { type Case, type CaseFile, caseFileNames, readCaseFile } from './cases.js';
 import { parseKnown, strayEntries } from './known.js';
 import { FreshLane, GivenNodeLane, SharedLane } from './lanes.js';
@@ -15,7 +16,7 @@ import { report } from './report.js';
 import { type Job, runJobs } from './run.js';
 import { type CaseResult, needsSocket, skipReason } from './run-case.js';
 
-const help = `npm run conformance [-- FILES... OPTIONS]
+const HELP = `npm run conformance [-- FILES... OPTIONS]
 
 Runs the recorded cases against real nodes: over HTTP, and those that need a socket over WebSocket. FILES are names of case files; default: all.
 
@@ -32,15 +33,11 @@ Exit code 0: exactly the failures of packages/verification/src/conformance/known
 
 const root = new URL('../../../../', import.meta.url);
 
-try {
-  process.exitCode = await main();
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error);
-  process.exitCode = 1;
-}
+await runProgram(HELP, main);
 
-async function main(): Promise<number> {
+async function main(args: readonly string[]): Promise<number> {
   const { values: options, positionals } = parseArgs({
+    args: [...args],
     allowPositionals: true,
     options: {
       json: { type: 'boolean', default: false },
@@ -51,13 +48,8 @@ async function main(): Promise<number> {
       url: { type: 'string' },
       nodes: { type: 'string', default: '2' },
       storage: { type: 'string' },
-      help: { type: 'boolean', short: 'h', default: false },
     },
   });
-  if (options.help) {
-    console.log(help);
-    return 0;
-  }
   const format: Format = options.json ? 'json' : 'msgpack';
   const folder =
     options.cases ?? process.env.ALTHING_CONFORMANCE ?? fileURLToPath(new URL('../shared/conformance', root));

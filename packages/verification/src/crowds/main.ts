@@ -1,6 +1,6 @@
 /** `npm run crowds`: looks for crowds of requests that keep others waiting. */
 import { parseArgs } from 'node:util';
-import { durationOf, isWrongUsage, USAGE_EXIT_CODE, wholeIn } from '../harness/usage.js';
+import { durationOf, runProgram, wholeIn } from '../harness/usage.js';
 import { deltaDebug } from '../simulation/delta-debug.js';
 import { Draw } from '../simulation/random.js';
 import { type Asker, drawCrowd } from './crowd.js';
@@ -28,7 +28,6 @@ async function main(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({
     args: [...args],
     options: {
-      help: { type: 'boolean', default: false },
       for: { type: 'string' },
       nodes: { type: 'string', default: '1' },
       seed: { type: 'string' },
@@ -36,10 +35,6 @@ async function main(args: readonly string[]): Promise<number> {
       heap: { type: 'boolean', default: false },
     },
   });
-  if (values.help) {
-    console.log(HELP);
-    return 0;
-  }
   const nodes = wholeIn('--nodes', values.nodes, 1, 9);
   if (values.seed !== undefined) return await showOne(wholeIn('--seed', values.seed, 1, 2 ** 31), nodes);
   const from = wholeIn('--from', values.from, 1, 2 ** 31);
@@ -129,12 +124,4 @@ function textOf({ question, node, at, ms, maxMs }: Wait): string {
   return `${question} at ${node}, asked after ${at.toFixed(0)} ms, took ${ms.toFixed(0)} ms of ${maxMs}`;
 }
 
-main(process.argv.slice(2)).then(
-  (code) => {
-    process.exitCode = code;
-  },
-  (error: unknown) => {
-    console.error(isWrongUsage(error) ? `${error.message}\n\n${HELP}` : error);
-    process.exitCode = USAGE_EXIT_CODE;
-  },
-);
+await runProgram(HELP, main);

@@ -1,10 +1,26 @@
-/** The options of the programs here: wrong usage, and numbers and times that people write. */
+/** The programs here: help, exit codes, wrong usage, and numbers and times that people write. */
 
 /** Wrong usage of a program: its message is for people, and its exit code is 2. */
 export class UsageError extends Error {}
 
-/** Exit code of wrong usage. */
-export const USAGE_EXIT_CODE = 2;
+/** Runs a program with the arguments of this process; its exit code is what `main` gives, 2 for wrong usage, 1 for other errors. */
+export async function runProgram(
+  help: string,
+  main: (args: readonly string[]) => Promise<number>,
+): Promise<void> {
+  const args = process.argv.slice(2);
+  if (args.includes('--help') || args.includes('-h')) {
+    console.log(help);
+    return;
+  }
+  try {
+    process.exitCode = await main(args);
+  } catch (error) {
+    const isUsage = isWrongUsage(error);
+    console.error(isUsage ? `${error.message}\n--help tells more` : error);
+    process.exitCode = isUsage ? 2 : 1;
+  }
+}
 
 /** True if an error tells of wrong usage: ours, or one of `parseArgs`. */
 export function isWrongUsage(error: unknown): error is { readonly message: string } {

@@ -1,5 +1,6 @@
 /** The Dockerfile and docker-compose.yml, as far as a plain process can do what they say. */
 import { parse } from 'yaml';
+import { UsageError } from '../harness/usage.js';
 
 export interface Image {
   readonly entrypoint: readonly string[];
@@ -28,8 +29,8 @@ export interface Service {
   readonly dependsOn: readonly string[];
 }
 
-/** A file that is not as the rehearsal expects it. */
-export class DeploymentError extends Error {}
+/** A file or machine that is not as the rehearsal expects it. */
+export class DeploymentError extends UsageError {}
 
 /** The last stage of a Dockerfile. */
 export function readImage(dockerfile: string): Image {

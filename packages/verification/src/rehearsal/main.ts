@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { check } from '../chaos/check.js';
 import { report } from '../chaos/report.js';
-import { isWrongUsage, USAGE_EXIT_CODE, UsageError, wholeIn } from '../harness/usage.js';
+import { runProgram, UsageError, wholeIn } from '../harness/usage.js';
 import { balancerProblem } from './balancer.js';
 import { DeploymentError } from './compose.js';
 import { type Goal, goalTable, measureGoals } from './goals.js';
@@ -53,19 +53,12 @@ const SHORT = { SERVICE_REPLACE_AFTER_MS: '5s' };
 const FULL_KILLS = 15;
 const GOAL_KILLS = 50;
 
-try {
-  process.exitCode = await main(process.argv.slice(2));
-} catch (error) {
-  const isTold = isWrongUsage(error) || error instanceof DeploymentError;
-  console.error(isTold ? `rehearse: ${error.message}` : error);
-  process.exitCode = isTold ? USAGE_EXIT_CODE : 1;
-}
+await runProgram(HELP, main);
 
 async function main(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({
     args: [...args],
     options: {
-      help: { type: 'boolean', default: false },
       short: { type: 'boolean', default: false },
       'old-build': { type: 'string' },
       seed: { type: 'string', default: String(Date.now() % 1_000_000) },
@@ -77,10 +70,6 @@ async function main(args: readonly string[]): Promise<number> {
       data: { type: 'string', default: '100' },
     },
   });
-  if (values.help) {
-    console.log(HELP);
-    return 0;
-  }
   const clients = wholeIn('--clients', values.clients, 1, 100);
   const seed = wholeIn('--seed', values.seed, 0, 2 ** 31);
   const oldBuild = values['old-build'] === undefined ? undefined : resolve(values['old-build']);

@@ -1,7 +1,7 @@
 /** `npm run simulate`: simulated runs of clusters, replayable by their seeds. */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import { durationOf, isWrongUsage, USAGE_EXIT_CODE, UsageError, wholeIn } from '../harness/usage.js';
+import { durationOf, runProgram, UsageError, wholeIn } from '../harness/usage.js';
 import { type Cut, EXTRAS } from './cut.js';
 import { findMutants } from './find-mutants.js';
 import { allMutants } from './mutants.js';
@@ -40,10 +40,6 @@ const SHRINK_MS = 60_000;
 
 async function main(args: readonly string[]): Promise<number> {
   const values = valuesOf(args);
-  if (values.help) {
-    console.log(HELP);
-    return 0;
-  }
   const workers = numberOf('workers', values.workers, availableParallelism());
   const from = numberOf('from', values.from, 1);
   const names = values.only === undefined ? null : values.only.split(',');
@@ -76,7 +72,6 @@ function valuesOf(args: readonly string[]) {
   return parseArgs({
     args: [...args],
     options: {
-      help: { type: 'boolean', default: false },
       seed: { type: 'string' },
       seeds: { type: 'string' },
       from: { type: 'string' },
@@ -119,16 +114,5 @@ function numberOf(name: string, text: string | undefined, otherwise: number): nu
   return text === undefined ? otherwise : wholeIn(`--${name}`, text, 1, Number.MAX_SAFE_INTEGER);
 }
 
-if (process.send !== undefined) {
-  workAsChild();
-} else {
-  main(process.argv.slice(2)).then(
-    (code) => {
-      process.exitCode = code;
-    },
-    (error: unknown) => {
-      console.error(isWrongUsage(error) ? `${error.message}\n\n${HELP}` : error);
-      process.exitCode = USAGE_EXIT_CODE;
-    },
-  );
-}
+if (process.send !== undefined) workAsChild();
+else await runProgram(HELP, main);
