@@ -153,20 +153,23 @@ export class KeyPages extends PageSet<KeyPage> {
     if (this.root === 0) return undefined;
     aim(key);
     let page = this.get(this.root);
+    let next: number | undefined;
     for (;;) {
       page.isUsed = true;
       if (page.level === 0) break;
-      const number = page.pages[page.childOf(0)]!;
+      const child = page.childOf(0);
+      const number = page.pages[child]!;
+      next = page.pages[child + 1];
       const below = this.present.get(number);
       if (below === undefined && page.level === 1 && !this.packed.has(number)) {
         const first = this.firstInLeaf(number);
-        return first === BEHIND ? this.firstBehind(key) : first;
+        return first === BEHIND ? this.firstBehind(key, next) : first;
       }
       page = below ?? this.get(number);
     }
     const at = page.placeOf(0);
     if (at < page.entries) return page.hasKey(at) ? page.idAt(at) : undefined;
-    return this.firstBehind(key);
+    return this.firstBehind(key, next);
   }
 
   /** Looks an entry up in the record of a leaf: most leaves of a large index are wanted once while they are in memory. */
@@ -177,8 +180,17 @@ export class KeyPages extends PageSet<KeyPage> {
     return firstIn(number, new ByteReader(record));
   }
 
-  /** The id of the first entry with a key that may be the first one of a leaf. */
-  private firstBehind(key: string): number | undefined {
+  /**
+   * The id of the first entry with a key that may be the first one of a leaf.
+   *
+   * @param next the number of that leaf where it lies below the same page as the one before; the key is the one that is looked for
+   */
+  private firstBehind(key: string, next: number | undefined): number | undefined {
+    if (next !== undefined) {
+      const leaf = this.get(next);
+      leaf.isUsed = true;
+      return leaf.hasKey(0) ? leaf.idAt(0) : undefined;
+    }
     let first: number | undefined;
     this.eachOf(key, (id) => {
       first = id;
