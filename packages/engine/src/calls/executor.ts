@@ -171,6 +171,7 @@ export class Executor {
     const effects = transaction.finish();
     if (effects === null || group === null) return null;
     group.changeCount += 1;
+    if (group instanceof CollectionGroup) group.store.schema.numberRescues(group.changeCount);
     transaction.onUndo(() => {
       group.changeCount -= 1;
     }, NS_PER_UNDO);

@@ -30,6 +30,8 @@ export class Catalog implements Names, Labels {
   makeLate: ((thing: Thing, field: Field) => Value) | null = null;
   /** Changes whenever a name comes to mean something else. */
   version: CatalogVersion = {};
+  /** Types that lost fields by a change that may still be taken back, with the number of the last such change; 0 while it is made. */
+  private readonly rescuing = new Map<Type, number>();
   private readonly types = new Map<number, Type>();
   private readonly typesByName = new Map<string, Type>();
   private readonly typesWithIdName = new Set<Type>();
@@ -193,7 +195,26 @@ export class Catalog implements Names, Labels {
     if (shape === null) return null;
     shape.stale = this.loader;
     const dropped = old.filter(({ mark }) => !now.some((field) => field.mark === mark));
-    return dropped.length === 0 ? null : rescueOf(type, dropped);
+    if (dropped.length === 0) return null;
+    this.rescuing.set(type, 0);
+    return rescueOf(type, dropped);
+  }
+
+  /** Says that the change which was made is complete, and its number. */
+  numberRescues(change: number): void {
+    for (const [type, number] of this.rescuing) if (number === 0) this.rescuing.set(type, change);
+  }
+
+  /**
+   * Says that no change up to one is taken back any more. From then on instances forget the values of fields that these dropped when they
+   * are touched: to keep them would take memory for each, until a garbage collection looks at everything.
+   */
+  endRescues(upTo: number): void {
+    for (const [type, change] of this.rescuing) {
+      if (change === 0 || change > upTo) continue;
+      type.rescue = null;
+      this.rescuing.delete(type);
+    }
   }
 
   /** Says which fields of a type open jobs give to its instances. What remembers where a value lies forgets it: there is a new shape. */
@@ -290,7 +311,7 @@ export class Catalog implements Names, Labels {
       type.instances.clear();
     }
     for (const map of [this.types, this.typesByName, this.enums, this.enumsByName]) map.clear();
-    for (const map of [this.gone, this.usersByType, this.usersByEnum]) map.clear();
+    for (const map of [this.gone, this.usersByType, this.usersByEnum, this.rescuing]) map.clear();
     this.nextType = 0;
     this.nextEnum = 0;
     this.version = {};

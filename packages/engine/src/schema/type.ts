@@ -135,7 +135,7 @@ export class Type {
   isUnfinished = false;
   /** Locks that are held on instances. */
   locks = 0;
-  /** Values of the fields that were dropped last, as long as a change holds them that may be taken back. */
+  /** Values of the fields that were dropped last, as long as a change holds them that may be taken back; null once none may. */
   rescue: WeakRef<Rescue> | null = null;
 
   constructor(

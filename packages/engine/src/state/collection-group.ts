@@ -66,6 +66,16 @@ export class CollectionGroup extends Group {
       : null;
   }
 
+  override apply(effects: Uint8Array): void {
+    super.apply(effects);
+    this.store.schema.numberRescues(this.changeCount);
+    this.settle(this.changeCount);
+  }
+
+  override settle(change: number): void {
+    this.store.schema.endRescues(change);
+  }
+
   override restoreRecord(record: GroupRecord): void {
     const { kind, id, part, value } = record;
     if (kind === RecordKind.THING) this.store.restoreRecord(id, part, value);

@@ -95,6 +95,9 @@ export abstract class Group {
     this.changeCount += 1;
   }
 
+  /** Says that no change up to one, which is committed, is taken back any more; `changeCount` is its number. */
+  settle(_change: number): void {}
+
   /** Reads past an effect whose code was read already. */
   pass(code: number, input: ByteReader): void {
     this.effect(code).pass(input);

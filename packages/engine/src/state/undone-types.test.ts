@@ -102,3 +102,40 @@ describe('a field that a change added which was taken back', () => {
     expect(life.harness.run('.qs.map(|x| [x.n, x.z])')).toEqual([0, 1, 2].map((n) => [n + 7, 7]));
   });
 });
+
+describe('values of a field that was dropped', () => {
+  const kept = ({ group }: Life): number | undefined =>
+    group.store.schema.typeNamed('Q')?.rescue?.deref()?.values.size;
+  const touch = '.qs.map(|x| x.id());';
+
+  test('are kept only until the change can not be taken back any more', () => {
+    const life = withInstances();
+    life.query("mod_type('Q', 'del', 'n');", true);
+    life.query('.other = 1;', true);
+    life.harness.run(touch);
+    // Given that only what came before is committed
+    life.group.settle(life.group.changeCount - 2);
+    expect(kept(life)).toBe(3);
+    life.commit();
+    expect(kept(life)).toBeUndefined();
+  });
+
+  test('are not kept where a change comes that is committed', () => {
+    const [life, leader] = [withInstances(), withInstances()];
+    life.group.apply(leader.harness.effects("mod_type('Q', 'del', 'n');"));
+    life.harness.run(touch);
+    expect(kept(life)).toBeUndefined();
+  });
+
+  test('come back when the later of two changes is lost, and the earlier one is committed', () => {
+    const life = withInstances();
+    life.query("mod_type('Q', 'add', 'z', 'int', 7); mod_type('Q', 'add', 'y', 'int', 8);", true);
+    life.commit();
+    life.query("mod_type('Q', 'del', 'y');", true);
+    life.query("mod_type('Q', 'del', 'z');", true);
+    life.harness.run(touch);
+    life.group.settle(life.group.changeCount - 1);
+    life.depose(1);
+    expect(life.harness.run('.qs.map(|x| [x.n, x.z])')).toEqual([0, 1, 2].map((n) => [n, 7]));
+  });
+});

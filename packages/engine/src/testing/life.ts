@@ -44,6 +44,12 @@ export class Life {
 
   commit(): void {
     this.pending.length = 0;
+    this.settle();
+  }
+
+  /** Says which changes are committed. */
+  private settle(): void {
+    this.group.settle(this.group.changeCount - this.pending.length);
   }
 
   /** Takes the last changes that are not committed back. Does not look at anything: that would touch every thing. */
@@ -78,6 +84,7 @@ export class Life {
     if (succeeds && !checkpoint.isLost) {
       // It waits for what it stands for.
       this.pending.splice(0, Math.max(0, checkpoint.index - (this.log.length - this.pending.length)));
+      this.settle();
       for (const [name, value] of records) {
         if (value === null) this.disk.delete(name);
         else this.disk.set(name, value);

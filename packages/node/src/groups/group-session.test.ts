@@ -1,4 +1,4 @@
-import { ByteWriter, EMPTY_SOURCE, ErrorCode, QueryError } from '@althing/engine';
+import { ByteWriter, type CollectionGroup, EMPTY_SOURCE, ErrorCode, QueryError } from '@althing/engine';
 import { describe, expect, test } from '@jest/globals';
 import { membershipOf } from 'raft-ts';
 import { encodeMembership, nothing } from '../between/membership.js';
@@ -18,6 +18,18 @@ async function bench(): Promise<TestBench> {
   await made.value(STUFF, '.x = 0;');
   return made;
 }
+
+test('values of a dropped field are kept until no change that waits can be taken back', async () => {
+  const { ask, travel, session } = bound(await bench());
+  const { store } = session().group as CollectionGroup;
+  const kept = (): number | undefined => store.schema.typeNamed('T')?.rescue?.deref()?.values.size;
+  ask("set_type('T', {a: 'int', b: 'int'}); .t = T{};");
+  await travel();
+  ask("mod_type('T', 'del', 'a'); .t.id();");
+  expect(kept()).toBe(1);
+  await travel();
+  expect(kept()).toBeUndefined();
+});
 
 describe('answers of a leader', () => {
   test('wait for what they were computed on, and come in order', async () => {

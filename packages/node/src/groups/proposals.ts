@@ -143,6 +143,8 @@ export class Proposals {
       if (write.imposed !== null) this.isImposing = false;
       this.replica.commit(write);
     });
+    const { group } = this.replica;
+    group.settle(group.changeCount - this.pipeline.changes);
   }
 
   /** Gives out what waits; this node does not lead any more, or ends. */
