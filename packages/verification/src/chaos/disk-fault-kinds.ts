@@ -9,6 +9,7 @@ import {
   type FaultKind,
   leader,
   leaderOrAny,
+  msUntil,
   nothing,
   type Problem,
   type Target,
@@ -20,8 +21,6 @@ const END_MS = 15_000;
 /** Milliseconds that a leader with a slow disk may go on to lead, and some for the question. */
 const HANDOVER_MS = 3000;
 const ASKING_MS = 1000;
-
-const POLL_MS = 50;
 
 /** Milliseconds that a part of a disk is full, and has room again, in turn. */
 const FULL_MS = 900;
@@ -81,7 +80,11 @@ export const diskFaultKinds: readonly FaultKind[] = [
       const node = await leader(target);
       const ms = target.draw.int(1000, 3000);
       const begun = setDisk(target, node, { syncTakesMs: ms }, `${node.name} by ${ms} ms`);
-      const tookMs = await handoverMs(target, node);
+      const { fleet, collection } = target;
+      const tookMs = await msUntil(async () => {
+        const leads = await fleet.leaderOf(collection, node);
+        return leads !== undefined && leads !== node;
+      }, 3 * HANDOVER_MS);
       if (tookMs > HANDOVER_MS + ASKING_MS) target.finding(`${begun.detail}: led for ${tookMs} ms`);
       return { ...begun, detail: `${begun.detail}, another one leads after ${tookMs} ms` };
     },
@@ -133,15 +136,4 @@ function setDisk({ tampering }: Target, node: ChaosNode, fault: DiskFault, detai
   if (fault.stateFull === true || fault.logFull === true) node.diskWasFull = true;
   tampering?.setDisk(at, fault);
   return { detail, undo: async () => tampering?.setDisk(at, {}) };
-}
-
-/** Milliseconds until another node leads, as those tell; at most a few more than that may take. */
-async function handoverMs({ fleet, collection }: Target, node: ChaosNode): Promise<number> {
-  const begin = performance.now();
-  for (;;) {
-    const leads = await fleet.leaderOf(collection, node);
-    const tookMs = Math.round(performance.now() - begin);
-    if ((leads !== undefined && leads !== node) || tookMs > 3 * HANDOVER_MS) return tookMs;
-    await pause(POLL_MS);
-  }
 }

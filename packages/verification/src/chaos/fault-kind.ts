@@ -1,4 +1,5 @@
 /** Kinds of faults, and the parts that most of them need. */
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Draw } from '../simulation/random.js';
 import type { ChaosNode } from './chaos-node.js';
 import type { Fleet } from './fleet.js';
@@ -59,4 +60,17 @@ export async function leaderOrAny(target: Target): Promise<ChaosNode> {
 
 export async function startAll(nodes: readonly ChaosNode[]): Promise<void> {
   for (const node of nodes) node.start();
+}
+
+const POLL_MS = 50;
+
+/** Milliseconds until something is so, or until the limit is exceeded. */
+export async function msUntil(isSo: () => boolean | Promise<boolean>, limitMs: number): Promise<number> {
+  const begin = performance.now();
+  for (;;) {
+    const is = await isSo();
+    const tookMs = Math.round(performance.now() - begin);
+    if (is || tookMs > limitMs) return tookMs;
+    await pause(POLL_MS);
+  }
 }

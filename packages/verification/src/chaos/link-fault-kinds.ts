@@ -1,6 +1,5 @@
 /** Faults of connections between nodes, besides cutting what they go through. */
-import { setTimeout as pause } from 'node:timers/promises';
-import { ALONE, amongOthers, type FaultKind, leaderOrAny, type Target } from './fault-kind.js';
+import { ALONE, amongOthers, type FaultKind, leaderOrAny, msUntil, type Target } from './fault-kind.js';
 import { ELECTION_TIMEOUT_MS } from './fleet.js';
 import type { Cut } from './network.js';
 
@@ -9,8 +8,6 @@ const DETECTED_MS = 2 * ELECTION_TIMEOUT_MS + 500;
 
 /** Milliseconds from then on until all nodes are connected again. */
 const MENDED_MS = 3000;
-
-const POLL_MS = 50;
 
 export const linkFaultKinds: readonly FaultKind[] = [
   {
@@ -68,15 +65,4 @@ async function areConnected({ fleet }: Target): Promise<boolean> {
     const { members } = JSON.parse(page.text) as { members: readonly { connected: boolean }[] };
     return members.length === fleet.nodes.length && members.every(({ connected }) => connected);
   });
-}
-
-/** Milliseconds until something is so, or until the limit is exceeded. */
-async function msUntil(isSo: () => boolean | Promise<boolean>, limitMs: number): Promise<number> {
-  const begin = performance.now();
-  for (;;) {
-    const is = await isSo();
-    const tookMs = Math.round(performance.now() - begin);
-    if (is || tookMs > limitMs) return tookMs;
-    await pause(POLL_MS);
-  }
 }

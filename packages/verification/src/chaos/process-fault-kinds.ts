@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ChaosNode } from './chaos-node.js';
-import { anyNode, type FaultKind, nothing, startAll, type Target } from './fault-kind.js';
+import { anyNode, type FaultKind, msUntil, nothing, startAll, type Target } from './fault-kind.js';
 
 /** Milliseconds that the reader of a log stands still. */
 const BLOCKED_MS = 10_000;
@@ -62,7 +62,11 @@ export const processFaultKinds: readonly FaultKind[] = [
       await pause(IDLE_MS);
       const left = clients.filter(({ destroyed }) => !destroyed).length;
       for (const client of clients) client.destroy();
-      const tookMs = await answersAgain(target, node);
+      const { fleet } = target;
+      const tookMs = await msUntil(
+        async () => (await fleet.member(node.at).ask('/n', '1;')).outcome === 'ok',
+        ROOM_MS,
+      );
       if (tookMs > ROOM_MS)
         target.finding(`${node.name} has no room for clients ${tookMs} ms after others left`);
       const detail = `${node.name}, ${files} files, ${left} of ${clients.length} clients taken, answers after ${tookMs} ms`;
@@ -112,15 +116,4 @@ async function idleClients({ endpoint, statusEndpoint }: ChaosNode, each: number
     }),
   );
   return clients;
-}
-
-/** Milliseconds until a node answers a client that comes anew; at most some more than that may take. */
-async function answersAgain({ fleet }: Target, node: ChaosNode): Promise<number> {
-  const begin = performance.now();
-  for (;;) {
-    const { outcome } = await fleet.member(node.at).ask('/n', '1;');
-    const tookMs = Math.round(performance.now() - begin);
-    if (outcome === 'ok' || tookMs > ROOM_MS) return tookMs;
-    await pause(LOG_PAUSE_MS);
-  }
 }
