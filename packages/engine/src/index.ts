@@ -80,6 +80,7 @@ export {
 export type { EmitBody, FindRoomsBody, RoomKey } from './functions/room-requests.js';
 export type { SessionAsk } from './functions/session-requests.js';
 export { keyHash } from './functions/users.js';
+export { getOrInsertComputed } from './get-or-insert.js';
 export type {
   BackupInfo,
   BackupOrder,

@@ -4,7 +4,9 @@
  *   lists  := targets:varint (target users:varint (user:varint mask:u8)*)*
  *   target := a collection's id, 0 for @thingsdb, or 1 beyond the largest id for @node, as varint
  */
+
 import type { ByteReader, ByteWriter } from '../bytes.js';
+import { getOrInsertComputed } from '../get-or-insert.js';
 
 /** The owner of an access list: `@thingsdb`, `@node`, or a collection, by id. */
 export type Target = 'thingsdb' | 'node' | number;
@@ -21,11 +23,7 @@ export class AccessLists {
 
   /** Sets what a user may do; null takes the entry away. */
   set(target: Target, userId: number, mask: number | null): void {
-    let list = this.lists.get(target);
-    if (list === undefined) {
-      list = new Map();
-      this.lists.set(target, list);
-    }
+    const list = getOrInsertComputed(this.lists, target, () => new Map());
     if (mask === null) list.delete(userId);
     else list.set(userId, mask);
   }

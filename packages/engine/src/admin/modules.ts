@@ -14,7 +14,9 @@
  *
  * Records: MODULE (id, part 0) holds `module`, the parts from 1 on slices of its code.
  */
+
 import { ByteReader, type ByteWriter, encoded, FormatError } from '../bytes.js';
+import { getOrInsertComputed } from '../get-or-insert.js';
 import type { Dirty } from '../state/dirty.js';
 import { effect, effectsOn } from '../state/effect.js';
 import type { GroupPart } from '../state/parts/part.js';
@@ -76,12 +78,7 @@ export class Modules implements GroupPart {
 
   /** The value of a module, equal to itself alone. */
   valueOf({ id }: ModuleInfo): Module {
-    let value = this.values.get(id);
-    if (value === undefined) {
-      value = new Module(id);
-      this.values.set(id, value);
-    }
-    return value;
+    return getOrInsertComputed(this.values, id, () => new Module(id));
   }
 
   /** The deployed code of a module, in slices; null for none. */

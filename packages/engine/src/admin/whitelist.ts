@@ -6,8 +6,10 @@
  *   rule      := 00 name:text                   exactly this name
  *              | 01 pattern:text flags:text     whatever the regular expression is found in
  */
+
 import { compileRegex } from '@althing/regex';
 import { type ByteReader, type ByteWriter, FormatError } from '../bytes.js';
+import { getOrInsertComputed } from '../get-or-insert.js';
 import { RegexValue } from '../value/regex-value.js';
 
 /** The lists, in the order of information functions; the position of a list is its number in effects and records. */
@@ -34,11 +36,7 @@ export class Whitelists {
 
   /** Sets a whitelist of a user; null removes it. */
   set(userId: number, list: WhitelistName, rules: readonly WhitelistRule[] | null): void {
-    let lists = this.users.get(userId);
-    if (lists === undefined) {
-      lists = new Map();
-      this.users.set(userId, lists);
-    }
+    const lists = getOrInsertComputed(this.users, userId, () => new Map());
     if (rules !== null) lists.set(list, rules);
     else lists.delete(list);
     if (lists.size === 0) this.users.delete(userId);

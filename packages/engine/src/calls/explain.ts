@@ -10,9 +10,11 @@
  *
  * Statements are told to those who may read the sources of procedures, and to nobody else.
  */
+
 import { placesInDefinition, positionOf } from '@althing/language';
 import { Privilege } from '../admin/privileges.js';
 import { errorName, type QueryError } from '../error.js';
+import { getOrInsertComputed } from '../get-or-insert.js';
 import type { Info, InfoFields } from '../pack/info.js';
 import type { Profile, Search, StatementFigures, Usage } from '../run/profile.js';
 import type { Runtime } from '../run/runtime.js';
@@ -95,11 +97,9 @@ function places(rt: Runtime): (figures: StatementFigures) => Shown {
   return ({ place }) => {
     const { source } = place;
     const name = source === rt.source ? null : (names.get(source) ?? UNNAMED);
-    let layout = layouts.get(source);
-    if (layout === undefined) {
-      layout = name === null ? (span) => ({ ...span, text: source }) : placesInDefinition(source);
-      layouts.set(source, layout);
-    }
+    const layout = getOrInsertComputed(layouts, source, () =>
+      name === null ? (span) => ({ ...span, text: source }) : placesInDefinition(source),
+    );
     const { text, start, end } = layout(place);
     return { in: name, ...positionOf(text, start), code: firstLine(text.slice(start, end)) };
   };

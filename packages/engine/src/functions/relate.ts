@@ -1,4 +1,5 @@
 import { lookupError, type QueryError, typeError } from '../error.js';
+import { getOrInsertComputed } from '../get-or-insert.js';
 import { assertUnused } from '../run/instance.js';
 import { looseThings, storedInstances, UNITS_PER_READ } from '../run/instances.js';
 import type { Runtime } from '../run/runtime.js';
@@ -118,12 +119,7 @@ function complete(rt: Runtime, { type, f, partner, g }: Pair): void {
 }
 
 function into(map: Map<Thing, Set<Thing>>, key: Thing): Set<Thing> {
-  let found = map.get(key);
-  if (found === undefined) {
-    found = new Set();
-    map.set(key, found);
-  }
-  return found;
+  return getOrInsertComputed(map, key, () => new Set());
 }
 
 function partnersIn(rt: Runtime, thing: Thing, { name }: FieldDef): Iterable<Thing> {

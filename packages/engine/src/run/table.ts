@@ -1,3 +1,4 @@
+import { getOrInsertComputed } from '../get-or-insert.js';
 import { TAG_COUNT, type Tag } from '../value/tag.js';
 import type { Value } from '../value/value.js';
 import type { Entry } from './builtin.js';
@@ -34,11 +35,9 @@ export class FunctionTable {
   }
 
   private addMethod(entry: Entry, tag: Tag): void {
-    let byTag = this.methods.get(entry.name);
-    if (byTag === undefined) {
-      byTag = new Array<Entry | undefined>(TAG_COUNT).fill(undefined);
-      this.methods.set(entry.name, byTag);
-    }
+    const byTag = getOrInsertComputed(this.methods, entry.name, () =>
+      new Array<Entry | undefined>(TAG_COUNT).fill(undefined),
+    );
     if (byTag[tag] !== undefined) throw new Error(`two methods ${entry.name} for one type`);
     byTag[tag] = entry;
   }

@@ -6,6 +6,7 @@
  * Sessions stand in the order of their last changes. The oldest are forgotten when they are out of date; where there is no room, they give
  * way once they are not young any more, and new requests are refused before that.
  */
+import { getOrInsertComputed } from '@althing/engine';
 import { NumberTable } from '../base/number-table.js';
 import type { BodyHash } from './body-hash.js';
 import { TOO_LARGE } from './kept-reply.js';
@@ -194,11 +195,11 @@ export class RequestSessions {
     name: string,
     start: Pick<Session, 'incarnation' | 'low' | 'age' | 'number'>,
   ): Session {
-    let owner = this.owners.get(ownerId);
-    if (owner === undefined) {
-      owner = { id: ownerId, sessions: new Map(), young: { sessions: 0, bytes: 0 } };
-      this.owners.set(ownerId, owner);
-    }
+    const owner = getOrInsertComputed(this.owners, ownerId, () => ({
+      id: ownerId,
+      sessions: new Map(),
+      young: { sessions: 0, bytes: 0 },
+    }));
     const { incarnation, low, age, number } = start;
     const session: Session = {
       owner,

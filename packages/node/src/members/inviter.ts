@@ -1,4 +1,4 @@
-import type { Invitation } from '@althing/engine';
+import { getOrInsertComputed, type Invitation } from '@althing/engine';
 import type { Clock } from '../base/clock.js';
 import type { Command } from '../between/protocol.js';
 
@@ -48,11 +48,9 @@ export class Inviter {
       if (invitations.get(number) !== invitation) this.attempts.delete(number);
     }
     for (const invitation of invitations.values()) {
-      let attempt = this.attempts.get(invitation.number);
-      if (attempt === undefined) {
-        attempt = { invitation, due: now, count: 0, asked: 0, problem: null };
-        this.attempts.set(invitation.number, attempt);
-      }
+      const attempt = getOrInsertComputed(this.attempts, invitation.number, () => {
+        return { invitation, due: now, count: 0, asked: 0, problem: null };
+      });
       if (attempt.asked === 0 && attempt.due <= now) this.ask(attempt);
     }
   }

@@ -1,3 +1,4 @@
+import { getOrInsertComputed } from '@althing/engine';
 import type { Message } from 'raft-ts';
 import { CodecError } from 'raft-ts';
 import { NumberTable } from '../base/number-table.js';
@@ -108,12 +109,7 @@ export class Links {
    */
   hasRoom(group: GroupId, to: NodeId): boolean {
     if (this.frames.bytesFor(to) + this.options.sender.waiting(to, 'all') < this.sizes.roomBytes) return true;
-    let groups = this.held.get(to);
-    if (groups === undefined) {
-      groups = new Set();
-      this.held.set(to, groups);
-    }
-    groups.add(group);
+    getOrInsertComputed(this.held, to, () => new Set()).add(group);
     return false;
   }
 

@@ -6,6 +6,7 @@
  * requests, one of several is looked at and counts for all of them where many come in a second.
  */
 import {
+  getOrInsertComputed,
   type Prepared,
   type ProcedureFigures,
   type QueryFigures,
@@ -162,12 +163,7 @@ export class RequestFigures {
 
   private shapeOf(prepared: Prepared): QueryShape {
     const text = prepared.shapeText(SHAPE_LENGTH_MAX);
-    let shape = this.shapes.get(text);
-    if (shape === undefined) {
-      shape = new QueryShape(text);
-      this.shapes.set(text, shape);
-    }
-    return shape;
+    return getOrInsertComputed(this.shapes, text, () => new QueryShape(text));
   }
 
   private addFigures(shape: QueryShape, target: Target): RunFigures {
