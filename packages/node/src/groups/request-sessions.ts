@@ -130,9 +130,10 @@ export class RequestSessions {
   private shortageNow(owner: number, name: string): Shortage | null {
     const { sessionsMax, bytesMax } = this.limits;
     const { young } = this;
-    const own = this.owners.get(owner);
+    const known = this.find(owner, name);
+    const own = known?.owner ?? this.owners.get(owner);
     if (young.bytes >= bytesMax || (own?.young.bytes ?? 0) >= USER_SHARE * bytesMax) return 'bytes';
-    if (this.find(owner, name) !== undefined) return null;
+    if (known !== undefined) return null;
     const isFull = young.sessions >= sessionsMax || (own?.young.sessions ?? 0) >= USER_SHARE * sessionsMax;
     return isFull ? 'sessions' : null;
   }

@@ -116,9 +116,10 @@ export class Repetitions {
   private release(pending: PendingRequest): void {
     const { heldName } = pending;
     if (heldName === null || heldName.owner === null) return;
-    const holder = this.underWay.release(heldName.owner, heldName.number);
+    const followers = this.underWay.release(heldName.owner, heldName.number)?.followers ?? null;
     pending.heldName = null;
-    for (const other of holder?.followers ?? []) queueMicrotask(() => other.owner.advance(other));
+    // Most have none, and need no list of them.
+    if (followers !== null) for (const other of followers) queueMicrotask(() => other.owner.advance(other));
   }
 
   private endsAs(pending: PendingRequest, found: KnownRequest, session: GroupSession): boolean {
