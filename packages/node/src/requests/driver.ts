@@ -94,7 +94,7 @@ export class Driver {
     const outcome = engine.run(pending.looksElsewhere ? { ...limited, fresh: pending } : limited);
     this.ranAt = clock.now();
     const ms = pending.charge(this.ranAt);
-    pending.noteRun(call, this.ranAt);
+    pending.ranCall = call;
     if (store !== null) pending.noteReads(store.hits - hits, store.misses - misses);
     ran?.(ms);
     if (outcome.kind === 'slice_over') {

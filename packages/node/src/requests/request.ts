@@ -198,12 +198,6 @@ export class Prerequisites {
  * that into one that says that nobody knows. The doubt ends by `noteNothingFound` and `noteSealed`.
  */
 export class PendingRequest extends Prerequisites {
-  /** The node that forwarded the request, with its name for it; null for a request of a client of this node. */
-  readonly forwarded: RequestIdentity | null;
-  /** See `EarlyAnswer`; null for none. */
-  readonly early: EarlyAnswer | null;
-  /** Monotonic time at which it came, in milliseconds. */
-  readonly begun: number;
   /** The group that the request is bound to since it was first sent or proposed there; null: its scope decides. */
   group: GroupId | null;
   /** The number of the request among those of this node to the group; 0 while it has none. */
@@ -216,7 +210,7 @@ export class PendingRequest extends Prerequisites {
   hasActed = false;
   /** True if it reads another group than the one that it runs in. */
   looksElsewhere = false;
-  /** Monotonic time up to which the attempt under way is charged, in milliseconds; at first when it began. */
+  /** Monotonic time up to which the attempt under way is charged, in milliseconds; at first when it began, and then when its code ran last. */
   chargedUntil = 0;
   /** True if it may have waited for a long run of somebody else before it came here. */
   hasWaited = false;
@@ -226,8 +220,6 @@ export class PendingRequest extends Prerequisites {
   ranCall: Call | null = null;
   /** Milliseconds that it ran. */
   ranMs = 0;
-  /** When its code ran last, where somebody wants to know, monotonic milliseconds; 0 where it did not. */
-  ranUntil = 0;
   /** True if it was sent on to another node. */
   wasSent = false;
   /** Things that it read, and those of them that were read from the disk. */
@@ -245,27 +237,32 @@ export class PendingRequest extends Prerequisites {
   roleGroup: GroupId | null = null;
   roleVersion = 0;
 
-  /**
-   * @param begun when it came
-   * @param origin null for a request of a client of this node
-   */
   constructor(
     readonly owner: RequestOwner,
     readonly request: Request,
-    begun: number,
+    /** Monotonic time at which it came, in milliseconds. */
+    readonly begun: number,
     /** Monotonic time at which it ends without an answer, in milliseconds. */
     public deadline: number,
     private readonly onEnd: OnEnd,
-    origin: RequestOrigin | null = null,
+    /** Null for a request of a client of this node. */
+    private readonly origin: RequestOrigin | null = null,
     /** Answers the client, where that is one of this node; null where another node has it. */
     readonly respond: Respond | null = null,
   ) {
     super();
-    this.begun = begun;
-    this.forwarded = origin === null ? null : origin.name;
     this.group = origin === null ? null : origin.group;
     this.uncertainty = origin === null ? 'none' : origin.doubt;
-    this.early = origin === null ? null : origin.early;
+  }
+
+  /** The node that forwarded the request, with its name for it; null for a request of a client of this node. */
+  get forwarded(): RequestIdentity | null {
+    return this.origin === null ? null : this.origin.name;
+  }
+
+  /** See `EarlyAnswer`; null for none. */
+  get early(): EarlyAnswer | null {
+    return this.origin === null ? null : this.origin.early;
   }
 
   /** True if it is only tried out: whatever becomes of it, it changes nothing. */
@@ -335,12 +332,6 @@ export class PendingRequest extends Prerequisites {
 
   get doubt(): Doubt {
     return this.uncertainty;
-  }
-
-  /** A call ran for it, for so many milliseconds until now. */
-  noteRun(call: Call, now: number): void {
-    if (this.request.terms?.timing === true) this.ranUntil = now;
-    this.ranCall = call;
   }
 
   /** Its call read things: some that were in memory, and some from the disk. */

@@ -12,11 +12,11 @@ export function timed(reply: Reply, pending: PendingRequest, clock: Pick<Clock, 
   return { ...reply, timing: timingOf(pending, now ?? clock.now()) };
 }
 
-function timingOf({ begun, ranUntil, ranMs, wasSent }: PendingRequest, now: number): Timing {
+function timingOf({ begun, ranCall, ranMs, chargedUntil, wasSent }: PendingRequest, now: number): Timing {
   const totalMs = now - begun;
-  if (ranUntil === 0) {
+  if (ranCall === null) {
     return { queueMs: wasSent ? 0 : totalMs, runMs: 0, commitMs: 0, forwardMs: wasSent ? totalMs : 0 };
   }
-  const commitMs = Math.max(0, now - ranUntil);
+  const commitMs = Math.max(0, now - chargedUntil);
   return { queueMs: Math.max(0, totalMs - ranMs - commitMs), runMs: ranMs, commitMs, forwardMs: 0 };
 }
