@@ -14,6 +14,13 @@ import { Snapshots } from '../state/snapshots.js';
 import { StateChecks } from '../state/state-checks.js';
 import type { EnginePorts, EngineSettings } from './ports.js';
 
+/**
+ * Groups of which the disk has all are looked at in turns, once there are as many as this: one more turn for each such number of them,
+ * up to `SHARES_MAX`.
+ */
+const GROUPS_PER_SHARE = 64;
+const SHARES_MAX = 8;
+
 /** The parts that the engine side has made already. */
 export interface ScopesParts {
   readonly engine: Engine;
@@ -44,6 +51,7 @@ export class Scopes {
   private readonly jobs: LeaderWork;
   private readonly stateChecks: StateChecks;
   private readonly reopening: Reopening;
+  private turn = 0;
 
   constructor(
     private readonly settings: EngineSettings,
@@ -85,17 +93,26 @@ export class Scopes {
 
   /** Does what is due. To be called several times a second. */
   consider(): void {
-    for (const session of this.sessions.all) {
-      this.checkpointer.consider(session);
-      if (!isBeingFilled(this.parts.engine.root, session.id)) {
-        this.garbage.consider(session);
-        this.indexes.consider(session);
-        this.expiry.consider(session);
-        this.jobs.consider(session);
-      }
-      this.stateChecks.consider(session);
+    const { sessions, checkpointer, memory } = this;
+    const shares = Math.min(1 + Math.floor(sessions.count / GROUPS_PER_SHARE), SHARES_MAX);
+    this.turn += 1;
+    let at = this.turn;
+    for (const session of sessions.all) {
+      // Looks at a thousand that nobody uses would cost more than all else that an idle node does.
+      if (at++ % shares === 0 || !checkpointer.isResting(session)) this.considerGroup(session);
     }
-    this.memory.consider();
+    memory.consider();
+  }
+
+  private considerGroup(session: GroupSession): void {
+    this.checkpointer.consider(session);
+    if (!isBeingFilled(this.parts.engine.root, session.id)) {
+      this.garbage.consider(session);
+      this.indexes.consider(session);
+      this.expiry.consider(session);
+      this.jobs.consider(session);
+    }
+    this.stateChecks.consider(session);
   }
 
   /** See `Reopening.attempt`. */

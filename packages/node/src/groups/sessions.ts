@@ -90,6 +90,10 @@ export class Sessions {
     return this.sessions.values();
   }
 
+  get count(): number {
+    return this.sessions.size;
+  }
+
   get root(): GroupSession {
     const root = this.sessions.get(ROOT_GROUP);
     if (root === undefined) throw new Error('the root group is not open');

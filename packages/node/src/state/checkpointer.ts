@@ -83,11 +83,11 @@ export class Checkpointer {
   /** Starts a checkpoint of a group when it is due. To be called now and then. */
   consider(session: GroupSession): void {
     this.noteAge(session);
-    if (this.options.clock.now() < this.restsUntil) return;
     if (!this.isDirty(session) || this.running.has(session) || !this.allowed(session)) return;
     const { settings, clock } = this.options;
-    const { checkpointIntervalMs: intervalMs, checkpointBytes } = settings;
     const now = clock.now();
+    if (now < this.restsUntil) return;
+    const { checkpointIntervalMs: intervalMs, checkpointBytes } = settings;
     const since = now - (this.doneAt.get(session) ?? 0);
     const isMuch = session.changedBytes >= checkpointBytes || this.share(session.changedBytes) >= 0.5;
     // Behind one that took long the oldest change is old already.
@@ -115,6 +115,11 @@ export class Checkpointer {
    */
   isDirty({ group, changedBytes }: GroupSession): boolean {
     return changedBytes > 0 || group.dirty.size > 0;
+  }
+
+  /** True if the disk has all of a group, and this noticed it. */
+  isResting(session: GroupSession): boolean {
+    return !this.isDirty(session) && !this.dirtySince.has(session);
   }
 
   /** Where the state of a group on the disk stands; null while that can't be told, or nothing is stored. */

@@ -1,5 +1,6 @@
 import type { CollectionGroup } from '@althing/engine';
-import { expect, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
+import { ROOT_GROUP } from '../between/protocol.js';
 import { TestBench } from '../testing/session-bench.js';
 import { LeaderWork } from './leader-work.js';
 
@@ -224,5 +225,27 @@ test('things that expire go in slices, also those for which nothing changed', as
   // Each slice looks into one thing, since its clock moves that far.
   expect(slices).toBeGreaterThan(7);
   expect(await bench.value(STUFF, "[type_count('T'), .far[7].has('t')];")).toBe('[1,false]');
+  expect(bench.failures).toEqual([]);
+});
+
+test('work of many groups that rest is looked for in turns, and that of one that changed at once', async () => {
+  const bench = await new TestBench().start();
+  const count = 98;
+  for (let i = 0; i < count; i++)
+    expect(await bench.value('thingsdb', `new_collection('c${i}');`)).toBe(`"c${i}"`);
+  for (const { id } of bench.sessions.all) if (id !== ROOT_GROUP) await bench.checkpoint(id);
+  const looks = jest.spyOn(bench.engine, 'hasExpired');
+  const looked = async (): Promise<number[]> => {
+    looks.mockClear();
+    await bench.consider();
+    return looks.mock.calls.map(([collection]) => collection);
+  };
+  const turns = [await looked(), await looked(), await looked()];
+  expect(Math.max(...turns.map((turn) => turn.length))).toBeLessThan(60);
+  expect(new Set(turns.flat()).size).toBe(count + 2);
+  for (let i = 0; i < 3; i++) {
+    await bench.value(STUFF, `.x = ${i};`);
+    expect(await looked()).toContain(STUFF);
+  }
   expect(bench.failures).toEqual([]);
 });
