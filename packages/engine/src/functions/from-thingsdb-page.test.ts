@@ -1,4 +1,4 @@
-/** The rows of docs/from-thingsdb.md that have a query: each in a collection of its own. */
+/** The rows of docs/from-thingsdb.md: those with a query run here, each in a collection of its own, and the others name their tests. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { Harness, type Plain } from '../testing/harness.js';
@@ -19,6 +19,176 @@ const rows = page
     };
   });
 
+/** Tests by what stands in front of a row or an entry of a list: a file below `packages/`, and titles in it. */
+const TESTS: Readonly<Record<string, Readonly<Record<string, readonly (readonly [string, ...string[]])[]>>>> =
+  {
+    'The language': {
+      'A query is atomic.': [
+        [
+          'engine/src/decisions.test.ts',
+          '1 atomic queries: one that ends in an error changes nothing; a try is no transaction; one operation is whole',
+        ],
+        [
+          'engine/src/functions/rooms.test.ts',
+          'events come in the order of emits, with the depth that is asked for, and of what succeeded alone',
+        ],
+      ],
+      'Text is Unicode.': [
+        [
+          'engine/src/decisions.test.ts',
+          '2 text is Unicode: everything counts code points, and bytes count bytes',
+        ],
+      ],
+      'Times without an offset': [
+        [
+          'engine/src/decisions.test.ts',
+          '3 local time: summer time counts; in a gap time moves forward, in an overlap the first one is meant',
+        ],
+      ],
+      JSON: [
+        [
+          'engine/src/decisions.test.ts',
+          '5 JSON: exactly RFC 8259 is read; floats are written shortest and stay floats',
+        ],
+      ],
+      "A literal that can't be": [
+        ['engine/src/decisions.test.ts', '6 literals: one that can not be fails before anything runs'],
+      ],
+      'A token': [
+        ['verification/src/bad-input/authentication.test.ts', 'a key is shown once, and passwords never'],
+      ],
+      '`import`, `mod_type` and `mod_enum` with callbacks, joins of several rooms': [
+        ['engine/src/functions/import.test.ts', 'is complete, or nothing is left of it'],
+        ['engine/src/functions/types.test.ts', 'for each instance that fails puts all of them back'],
+        ['engine/src/functions/enums.test.ts', 'a failed query takes the deletion back'],
+        ['node/src/listen/native/rooms.test.ts', 'what is wrong is told, and nothing is joined'],
+      ],
+      'A task': [
+        [
+          'engine/src/functions/tasks.test.ts',
+          'is one of its owner, with the privileges that it has then',
+          'belong to their owner: others need GRANT, and go with it when it is deleted',
+        ],
+      ],
+      Modules: [['node/src/modules/modules.test.ts', 'nothing runs where modules are turned off']],
+      Futures: [
+        [
+          'engine/src/functions/future.test.ts',
+          'that make futures without end are ended where they are 255 deep',
+        ],
+      ],
+      'A long query': [
+        ['engine/src/run/slice.test.ts', 'that is too short has changed nothing, and may run again'],
+      ],
+      'A whitelist of procedures': [
+        ['node/src/requests/checks.test.ts', 'does not tell which of those that it does not allow exist'],
+        [
+          'node/src/events/rooms.test.ts',
+          'joins nothing with what is refused, and is out at once without the privilege',
+        ],
+      ],
+      'Limits.': [['engine/src/decisions.test.ts', '15 limits: what would hang or crash gives an error']],
+    },
+    'The cluster': {
+      'a node is away in turns, to store': [
+        [
+          'node/src/state/checkpointer.test.ts',
+          'stands for the place of what it holds, and the log behind it is applied after a restart',
+          'takes longer turns the longer it takes, beside work that never ends',
+        ],
+      ],
+      'a change is answered': [
+        [
+          'node/src/requests/cluster.test.ts',
+          'without a majority changes are refused clearly, stale reads go on, and service comes back by itself',
+        ],
+        [
+          'verification/src/durability/power.test.ts',
+          `\${ROUNDS} cuts: the node ends with code 1, and after them every acknowledged write is there, and no half query`,
+        ],
+      ],
+      'a read': [
+        [
+          'node/src/requests/cluster.test.ts',
+          'a change is seen at every node as soon as it is acknowledged',
+          'without a majority changes are refused clearly, stale reads go on, and service comes back by itself',
+        ],
+        [
+          'node/src/listen/auth/stale.test.ts',
+          '%s serves nobody after a while, and the next request as soon as it is ready again',
+        ],
+      ],
+      'requests of one connection': [
+        ['node/src/listen/native/protocol.test.ts', 'are carried out in the order in which they came'],
+      ],
+      'a changed password, a deleted token or user': [
+        [
+          'node/src/listen/native/protocol.test.ts',
+          'holds as long as the password, the token and the user do',
+          'holds on the connection by which users change their own password, and on no other one',
+        ],
+      ],
+      'a revoked right': [
+        [
+          'node/src/listen/native/protocol.test.ts',
+          'holds as long as the password, the token and the user do',
+        ],
+      ],
+      'the page `/status` of the status port': [
+        ['node/src/operate/status/status-server.test.ts', 'says what the node says'],
+      ],
+      'the log': [
+        [
+          'verification/src/bad-input/log.test.ts',
+          'is one object a line, whatever clients log, name or send',
+        ],
+        ['node/src/config/config.test.ts', 'without anything the defaults hold'],
+      ],
+      'ports without a setting': [
+        ['node/src/config/config.test.ts', 'without anything the defaults hold'],
+        ['cli/src/thingsdb.test.ts', 'has the defaults of ThingsDB, where nothing says otherwise'],
+      ],
+      'beyond this machine': [
+        [
+          'verification/src/bad-input/authentication.test.ts',
+          'refuses to listen to a network with a password that everybody knows',
+        ],
+      ],
+    },
+    'What a dump brings': {
+      'a `str` that is no UTF-8': [
+        [
+          'engine/src/thingsdb/dump.test.ts',
+          'a str that is no UTF-8 comes as bytes, and is refused where a property takes text only',
+        ],
+      ],
+      'a length, as in `str<3:5>`, counts bytes': [
+        [
+          'engine/src/thingsdb/dump.test.ts',
+          'a length of a text counts characters, and one of another length is refused with its place',
+        ],
+      ],
+      'a root with another id than 1': [
+        [
+          'engine/src/thingsdb/dump.test.ts',
+          'a root with another id than 1 gets that, and all others keep theirs',
+        ],
+      ],
+      "a pattern that can't be matched in bounded time, as `(?R)`": [
+        [
+          'engine/src/thingsdb/dump.test.ts',
+          'a pattern that can not be matched in bounded time is refused with its place',
+        ],
+      ],
+      'members of a set in no order': [
+        ['engine/src/thingsdb/dump.test.ts', 'members of a set come in the order of the dump'],
+      ],
+      'lists in each other beyond 500 levels': [
+        ['engine/src/thingsdb/dump.test.ts', 'lists nest to 500 levels, and things without limit'],
+      ],
+    },
+  };
+
 describe('the page for those who come from ThingsDB', () => {
   test('has queries, and each is answered in another way', () => {
     expect(rows.length).toBeGreaterThan(25);
@@ -32,6 +202,40 @@ describe('the page for those who come from ThingsDB', () => {
     expect(ours.startsWith('error ') ? `error ${db.error(last)}` : textOf(db.run(last))).toBe(ours);
   });
 });
+
+describe.each(Object.entries(TESTS))('%s: what has no query', (section, tests) => {
+  test('names its tests, row by row', () => {
+    const told = claimsOf(section);
+    const named = Object.keys(tests);
+    expect(told.length).toBe(named.length);
+    expect(told.filter((claim, at) => !claim.startsWith(named[at] ?? '?'))).toEqual([]);
+  });
+
+  test.each(Object.entries(tests))('%s', (_, files) => {
+    for (const [path, ...titles] of files) {
+      const source = readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
+      const missing = titles.filter((title) => !isTitle(title, source));
+      expect([path, missing]).toEqual([path, []]);
+    }
+  });
+});
+
+/** How rows without a query, and entries of lists, begin in a section of the page; heads of tables are none. */
+function claimsOf(section: string): string[] {
+  const lines = (page.split(`# ${section}\n`)[1]?.split(/^#/m)[0] ?? '').split('\n');
+  const isHead = (at: number): boolean => lines[at + 1]?.startsWith('| ---') === true;
+  return lines
+    .filter((line, at) => /^(- |\| (?!``?[^`]|---))/.test(line) && !isHead(at))
+    .map((line) => line.replace(/^(- |\| )/, '').replaceAll('**', ''));
+}
+
+/** True if a test of a file has a title. */
+function isTitle(title: string, source: string): boolean {
+  return ["'", '"', '`'].some((quote) => {
+    const at = source.indexOf(`${quote}${title}${quote},`);
+    return at >= 0 && /\(\s*$/.test(source.slice(0, at));
+  });
+}
 
 /** The text of a code span in a table, where a vertical bar is written with a backslash. */
 function codeIn(span: string): string {

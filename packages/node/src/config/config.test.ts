@@ -54,9 +54,11 @@ describe('where values come from', () => {
     const { config, warnings } = load({});
 
     expect(config).toMatchObject({
+      listenClientPort: 9200,
       httpApiPort: 9210,
       httpStatusPort: 9230,
       listenNodePort: 9220,
+      logFormat: 'auto',
       bindClientAddr: '127.0.0.1',
       bindNodeAddr: '127.0.0.1',
       storagePath: './data',
