@@ -305,20 +305,6 @@ describe('the scheduler', () => {
     expect(track.events.slice(0, 3)).toEqual(['slow 0', 'change', 'slow 1']);
   });
 
-  test.each([
-    [20, 'once they are'],
-    [1e6, 'a tenth of a second later'],
-  ])('begins a shorter one when these answers take %d ms: %s', async (commitMs) => {
-    const track = new Track();
-    track.ask(0, { name: 'slow', program: {}, user: 1, ms: 600 });
-    track.ask(300, { name: 'change', program: QUICK, user: 99, ms: 0.1, commitMs });
-    track.ask(310, { name: 'shorter', program: {}, user: 2, ms: 20 });
-    await track.pass(4000);
-    const begun = (track.waits.get('shorter') ?? 0) + 310 - 600;
-    expect(begun).toBeGreaterThanOrEqual(Math.min(commitMs, 100));
-    expect(begun).toBeLessThan(Math.min(commitMs, 100) + 50);
-  });
-
   test('waits for such answers for little more than a query may run', async () => {
     const track = new Track();
     for (let i = 0; i < 2; i++)

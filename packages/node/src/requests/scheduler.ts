@@ -13,14 +13,12 @@
  *   behind a look at all sockets, and others have the node in between as long as they have something to do. Who took least goes first.
  *   A program of which little time is expected need not wait as long as one that takes much, and gets no more than twice of that.
  * - Nobody waits for two long runs: a long one begins only when all who came during the last one are answered, not only served. Their changes
- *   have to be committed, and their questions to other nodes answered. For a moment work of some milliseconds waits for that, too: an answer
- *   may need several turns, and each of them would have one of these before it.
+ *   have to be committed, and their questions to other nodes answered.
  *
  * So that this can be kept, all time that goes into requests is charged when it was spent: texts that are parsed and bodies that are read,
  * too (`ran`, `spend`).
  */
 import { Contention } from './contention.js';
-import { LongRun } from './long-run.js';
 import { RunCosts, SLOW_MS } from './run-costs.js';
 import { type Entry, mayBeLong, type Work } from './work.js';
 
@@ -51,7 +49,14 @@ const QUIET_MAX_MS = 60;
 /** The time grows by this factor with each time that a program ran up to its time limit. */
 const QUIET_FACTOR = 4;
 
-/** Milliseconds between two looks for the answers that long runs wait for. */
+/** A run of so many milliseconds makes others wait so long that they must not meet another long one. */
+const LONG_MS = 100;
+
+/**
+ * Longest wait of the next such run for the answers of those who came meanwhile, in milliseconds: another node that they
+ * need may be in the midst of a long run, too. It is looked for these answers so often.
+ */
+const HELD_MAX_MS = 1100;
 const HELD_LOOK_MS = 10;
 
 /** Longest wait of work that may be long for a turn in which others have nothing to do, in milliseconds: then it gets one nevertheless. */
@@ -101,7 +106,8 @@ export class Scheduler {
   private longTurn = -POLLS;
   /** The last turn that took so long that others came meanwhile. */
   private busyTurn = -POLLS;
-  private readonly longRun: LongRun;
+  /** When the last run ended that others noticed. */
+  private longEndAt = Number.NEGATIVE_INFINITY;
   /** True if work waits at the door for nothing but that, and the next look is planned. */
   private isHolding = false;
   private isLookPlanned = false;
@@ -121,7 +127,6 @@ export class Scheduler {
 
   constructor(private readonly options: SchedulerOptions) {
     this.contention = new Contention(options.now);
-    this.longRun = new LongRun(options.owesAnswers);
   }
 
   /** The number of requests in the slow lane. */
@@ -253,7 +258,7 @@ export class Scheduler {
     this.longEnd = now;
     this.longMs = ms;
     this.longTurn = this.turn;
-    this.longRun.note(ms, now);
+    if (ms >= LONG_MS) this.longEndAt = now;
     this.isShut ||= this.door.length > 0;
     this.endTurn();
   }
@@ -301,6 +306,11 @@ export class Scheduler {
     });
   }
 
+  /** True if long runs have to wait until others know what became of their requests. */
+  private holdsBack(now: number): boolean {
+    return now < this.longEndAt + HELD_MAX_MS && this.options.owesAnswers();
+  }
+
   /** Runs those who wait at the door, as long as there is time in this turn. */
   private serve(): void {
     const waiting = this.ranked(this.door);
@@ -317,7 +327,7 @@ export class Scheduler {
       const entry = waiting[at];
       if (entry === undefined) break;
       if (mayBeLong(entry.work)) {
-        if (this.hasPolled && left === SERVED_MS) isHolding ??= this.longRun.holdsLong(now());
+        if (this.hasPolled && left === SERVED_MS) isHolding ??= this.holdsBack(now());
         // It may stand before others, who need not wait for it.
         const waits = left < SERVED_MS || isHolding !== false;
         if (waits) held.push(entry);
@@ -327,11 +337,6 @@ export class Scheduler {
       const sliceMs = this.sliceFor(entry, left / (waiting.length - at));
       // A long slice gets a turn of its own, so that those who were served before it are answered first.
       if (sliceMs > left && left < SERVED_MS) break;
-      if (this.longRun.holdsSlice(sliceMs, now())) {
-        isHolding = true;
-        held.push(entry);
-        continue;
-      }
       const ms = this.start(entry, sliceMs);
       left -= ms;
       if (ms >= SLOW_MS) left = 0;
@@ -370,7 +375,7 @@ export class Scheduler {
   /** True if work has waited for long enough although others have something to do in each turn: they had time since the last one, and a long one. */
   private isPassedOver({ since }: Entry, now: number): boolean {
     if (this.turn <= this.wholeTurn + POLLS) return false;
-    return now >= Math.max(since, this.longRun.endAt) + PASSED_OVER_MAX_MS;
+    return now >= Math.max(since, this.longEndAt) + PASSED_OVER_MAX_MS;
   }
 
   /** Runs an entry; returns the milliseconds that it took. */
@@ -417,7 +422,7 @@ export class Scheduler {
     for (const entry of this.ranked(this.lane)) {
       const sliceMs = this.laneSliceOf(entry, now);
       if (sliceMs === 0 || (used(entry) >= least && !this.isPassedOver(entry, now))) continue;
-      if (sliceMs > SERVED_MS && this.longRun.holdsLong(now)) return;
+      if (sliceMs > SERVED_MS && this.holdsBack(now)) return;
       this.lane.splice(this.lane.indexOf(entry), 1);
       this.start(entry, sliceMs);
       return;
