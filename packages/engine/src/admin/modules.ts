@@ -19,6 +19,7 @@ import { ByteReader, type ByteWriter, encoded, FormatError } from '../bytes.js';
 import { getOrInsertComputed } from '../get-or-insert.js';
 import type { Dirty } from '../state/dirty.js';
 import { effect, effectsOn } from '../state/effect.js';
+import { type Ids, takeIdsBack } from '../state/ids.js';
 import type { GroupPart } from '../state/parts/part.js';
 import { RecordKind } from '../state/records.js';
 import { one } from '../state/tally.js';
@@ -68,7 +69,7 @@ export class Modules implements GroupPart {
   /** Rises with every change. */
   version = 0;
   /** Gives the ids of modules, with others; rises above each that comes up. */
-  ids = { nextId: 1 };
+  ids: Ids = { nextId: 1, idFloor: 0 };
   /** Modules as values of the language, by id. */
   private readonly values = new Map<number, Module>();
   /** Deployed code, in the slices of its records. */
@@ -176,7 +177,7 @@ export const ModuleEffect = {
       return () => {
         if (old !== undefined) return modules.put(old);
         modules.delete(id);
-        modules.ids.nextId = nextId;
+        takeIdsBack(modules.ids, nextId);
       };
     },
     cost: () => NS_PER_UNDO,

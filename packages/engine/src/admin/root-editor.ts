@@ -1,5 +1,6 @@
 /** Changes of the root scope's state: each makes one effect, and tells the audit log of it. */
 import { type EffectRow, perform, type Recorder } from '../state/effect.js';
+import { nextIdOf } from '../state/ids.js';
 import type { Target } from './access-lists.js';
 import type { CollectionInfo } from './collection-info.js';
 import { type FeedKeep, FeedKeepEffect } from './feed-keeping.js';
@@ -29,6 +30,11 @@ export class RootEditor {
     readonly root: RootGroup,
     private readonly recorder: Recorder,
   ) {}
+
+  /** The id of the next user, collection or module. */
+  nextId(): number {
+    return nextIdOf(this.root, this.recorder);
+  }
 
   /** Makes or changes a user. Sessions end with the password or the token that they were begun with. */
   putUser(user: User): void {

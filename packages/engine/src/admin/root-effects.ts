@@ -27,6 +27,7 @@
  */
 import type { ByteReader, ByteWriter } from '../bytes.js';
 import { committedEffect, effect } from '../state/effect.js';
+import { takeIdsBack } from '../state/ids.js';
 import { one } from '../state/tally.js';
 import { readTarget, type Target, writeTarget } from './access-lists.js';
 import { type CollectionInfo, readCollection, writeCollection } from './collection-info.js';
@@ -64,7 +65,7 @@ export const RootEffect = {
       return () => {
         if (old !== undefined) return root.putUser(old);
         root.deleteUser(id);
-        root.nextId = nextId;
+        takeIdsBack(root, nextId);
       };
     },
     cost,
@@ -104,7 +105,7 @@ export const RootEffect = {
       return () => {
         if (old !== undefined) return root.putCollection(old);
         root.deleteCollection(id);
-        root.nextId = nextId;
+        takeIdsBack(root, nextId);
       };
     },
     cost,

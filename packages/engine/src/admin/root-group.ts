@@ -65,6 +65,7 @@ export class RootGroup extends Group {
   replacements = 0;
   /** The next id for a user, collection, module or task of this scope. Ids are never used again. */
   nextId = 1;
+  idFloor = 0;
   defaults = FIRST_DEFAULTS;
   /** Names the backup whose restore was begun and is not complete: until then nothing else is done. Empty for none. */
   restoring = '';

@@ -22,7 +22,7 @@ export function beginDryRun({ runtime: rt }: Executor, { dryRun }: Call, transac
 /**
  * Ends a dry run: its answer is a map with the result, what the call would have changed by category, how many futures it would have
  * started, if any, and what it took, if it was to be explained. Futures are not started: each is a change of its own behind that of the
- * call. Everything is taken back as after an error, ids included, and nothing is left to replicate or to be told.
+ * call. Everything is taken back as after an error, and nothing is left to replicate or to be told.
  */
 export function endDryRun(
   executor: Executor,

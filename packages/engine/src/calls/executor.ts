@@ -255,7 +255,12 @@ export class Executor {
 
   /** Takes back what was done, and says why it ended. */
   failed(error: unknown, transaction: Transaction): Failure {
+    const ids = this.runtime.scope.group?.tasks.ids;
+    const idFloor = ids?.idFloor ?? 0;
     this.takeBack(transaction);
+    // Nobody hears of the ids of a run that comes again.
+    const comesAgain = error instanceof SliceOver || !(error instanceof QueryError);
+    if (ids !== undefined && comesAgain) ids.idFloor = idFloor;
     if (error instanceof SliceOver) return SLICE_OVER;
     if (error instanceof QueryError) {
       this.countStop(error);

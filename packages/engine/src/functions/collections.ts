@@ -42,7 +42,7 @@ export const COLLECTIONS: readonly Entry[] = [
           `there are ${rt.root.collections.size} collections, the most that max_collections allows`,
         );
       }
-      const id = rt.root.nextId;
+      const id = rt.editor.nextId();
       const { deep, timeZone } = rt.root.defaults.thingsdb;
       const members = rt.environment.voters();
       rt.editor.putCollection({ id, name, createdAt: rt.seconds(), deep, timeZone, members });

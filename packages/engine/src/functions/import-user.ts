@@ -28,7 +28,7 @@ export const IMPORT_USER: readonly Entry[] = [
         throw quotaError(`there are ${rt.root.users.size} users, the most that max_users allows`);
       }
       const user: User = known ?? {
-        id: rt.root.nextId,
+        id: rt.editor.nextId(),
         name,
         createdAt: wanted.createdAt ?? rt.seconds(),
         password: null,

@@ -38,7 +38,7 @@ export const MODULES: readonly Entry[] = [
       assertFree(rt, name);
       if (modules.byId.size >= MODULES_MAX)
         throw quotaError(`there are ${MODULES_MAX} modules, the most that there may be`);
-      const id = rt.root.nextId;
+      const id = rt.editor.nextId();
       rt.editor.putModule({
         id,
         name,

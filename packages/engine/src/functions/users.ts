@@ -48,7 +48,7 @@ export const USERS: readonly Entry[] = [
         throw quotaError(`there are ${rt.root.users.size} users, the most that max_users allows`);
       }
       rt.editor.putUser({
-        id: rt.root.nextId,
+        id: rt.editor.nextId(),
         name,
         createdAt: rt.seconds(),
         password: null,

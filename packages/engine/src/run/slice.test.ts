@@ -49,6 +49,13 @@ describe('a query with a slice of time', () => {
     expect(db.collection.store.thingCount).toBe(1);
   });
 
+  test('gives ids that come again when it runs again: nobody heard of them', () => {
+    const db = harness();
+    db.run('.x = 0;');
+    expect(run(db, `.a = {}; ${WORK}`, 5)).toEqual({ kind: 'slice_over' });
+    expect(db.run('.a = {}; .a.id() - root().id();')).toBe(1);
+  });
+
   test('can not keep its end from coming by try', () => {
     const db = harness();
     expect(run(db, 'try({ for (i in range(1000)) { for (j in range(1000)) { 1; } }; }); 2;', 5)).toEqual({

@@ -25,6 +25,7 @@ import { List, ThingSet } from '../value/containers.js';
 import { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import { effect, type Undo } from './effect.js';
+import { takeIdsBack } from './ids.js';
 import type { Run } from './list-edits.js';
 import { RoomEffect } from './parts/rooms.js';
 import { placesOf } from './places.js';
@@ -78,7 +79,7 @@ export const ThingEffect = {
         rooms,
         ids.filter((id) => rooms.byId.has(id)),
       )();
-      store.nextId = base;
+      takeIdsBack(store, base);
     },
     cost: (_, __, count) => NS_PER_THING * count,
     counts: (_, __, count) => ['things_added', count],

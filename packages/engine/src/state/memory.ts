@@ -43,6 +43,7 @@ export class ThingMemory implements Loader {
   readonly indexes = new Indexes(this);
   /** The next id for a thing, room, task or index. Ids are never used again. */
   nextId = 1;
+  idFloor = 0;
   /** Number of stored things, loaded or not. */
   thingCount = 0;
   /** Estimated bytes of what is in memory; see `evictor.ts`. */

@@ -32,6 +32,7 @@ import { Task } from '../value/task.js';
 import { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import { effect, type Undo } from './effect.js';
+import { takeIdsBack } from './ids.js';
 import { duplicatesIn } from './index-build.js';
 import { readEnums, readTypes, writeEnums, writeTypes } from './parts/schema.js';
 import type { Store } from './store.js';
@@ -140,7 +141,7 @@ export function readContents(contents: Uint8Array, store: Store, charge: Charge 
     root.shape = store.shapes.empty();
     root.slots = [];
     untype();
-    store.nextId = nextId;
+    takeIdsBack(store, nextId);
   };
 }
 

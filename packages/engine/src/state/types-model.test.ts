@@ -94,7 +94,8 @@ describe(`random writes to instances (seed ${seed})`, () => {
           });
           for (const { kind, id, part, value } of schema.values()) unloaded.loadRecord(kind, id, value, part);
           copyMeta(harness.collection, unloaded);
-          // Of fields that were taken back only the node knows that they were there.
+          // Of fields and ids that were taken back only the node knows that they were there.
+          unloaded.store.idFloor = harness.collection.store.idFloor;
           for (const { id, nextField } of harness.collection.store.schema.allTypes())
             unloaded.store.schema.type(id).nextField = nextField;
           const elsewhere = lazy.outcome(code, options);

@@ -1,5 +1,6 @@
 /** Ids that a change used which was taken back, when later ones use the same: on the node that took it back, on others, and on disk. */
 import { describe, expect, test } from '@jest/globals';
+import { Harness } from '../testing/harness.js';
 import { Life } from '../testing/life.js';
 
 const SETUP =
@@ -117,5 +118,53 @@ describe.each(USES)('ids of %s that a change used', (_, undone, again, asks, ans
     life.finish(true);
     life.depose(1);
     expectUsed(life, again, asks, answer);
+  });
+});
+
+const GIVEN: readonly (readonly [string, string, string])[] = [
+  ['a thing', '.a = {};', '.b = {}; .is = .b.id();'],
+  ['a room', '.a = room();', '.b = room(); .is = .b.id();'],
+  ['a task', 'task(datetime(), || nil);', '.is = task(datetime(), || nil).id();'],
+];
+
+describe.each(GIVEN)('the id of %s is not given again', (_, undone, again) => {
+  test('after a query that failed', () => {
+    const life = newLife();
+    const { nextId } = life.harness.collection.store;
+    life.query(`${undone} raise('stop');`);
+    life.query(`${undone} raise('stop');`);
+    // The state is that of a node that heard of none of it.
+    expect(life.harness.collection.store.nextId).toBe(nextId);
+    life.look();
+    life.query(again, true);
+    expect(life.harness.run('.is')).toBe(nextId + 2);
+    life.look();
+  });
+
+  test('after a leadership that was lost', () => {
+    const life = newLife();
+    const { nextId } = life.harness.collection.store;
+    life.query(undone, true);
+    life.depose(1);
+    expect(life.harness.collection.store.nextId).toBe(nextId);
+    life.query(again, true);
+    expect(life.harness.run('.is')).toBe(nextId + 1);
+    life.look();
+  });
+});
+
+describe.each([
+  ['a user', "new_user('one');", "new_user('two');"],
+  ['a collection', "new_collection('one');", "new_collection('two');"],
+  ['a module', "new_module('one', 'one.py');", "new_module('two', 'two.py');"],
+])('the id of %s is not given again', (_, undone, again) => {
+  test('after a query that failed', () => {
+    const db = new Harness();
+    const scope = 'thingsdb';
+    db.error(`${undone} raise('stop');`, { scope });
+    const { nextId, idFloor } = db.engine.root;
+    expect(idFloor).toBe(nextId + 1);
+    db.run(again, { scope });
+    expect(db.engine.root.nextId).toBe(nextId + 2);
   });
 });

@@ -14,6 +14,7 @@
  */
 import { type IndexDef, readIndexDef, writeIndexDef } from '../../schema/index-def.js';
 import { type BoundEffect, effect, effectsOn, perform } from '../effect.js';
+import { nextIdOf, takeIdsBack } from '../ids.js';
 import { RecordKind } from '../records.js';
 import type { Store } from '../store.js';
 import { type Counted, one } from '../tally.js';
@@ -71,7 +72,7 @@ const IndexEffect = {
       const { nextId } = store;
       return (index) => {
         store.indexes.forget(index);
-        store.nextId = nextId;
+        takeIdsBack(store, nextId);
       };
     },
     cost: () => NS_PER_INDEX,
@@ -165,7 +166,7 @@ export class IndexEditor {
   /** Makes an index that has no instances yet. */
   make(def: Omit<IndexDef, 'id'>): TypeIndex {
     const { store, transaction } = this;
-    return perform(transaction, IndexEffect.PUT, store, { ...def, id: store.nextId });
+    return perform(transaction, IndexEffect.PUT, store, { ...def, id: nextIdOf(store, transaction) });
   }
 
   rename({ def }: TypeIndex, name: string): void {

@@ -16,6 +16,7 @@ import { equals } from '../../value/kinds.js';
 import type { Thing } from '../../value/thing.js';
 import type { Value } from '../../value/value.js';
 import { type BoundEffect, effect, effectsOn, perform } from '../effect.js';
+import { nextIdOf, takeIdsBack } from '../ids.js';
 import { RecordKind } from '../records.js';
 import type { Store } from '../store.js';
 import { one } from '../tally.js';
@@ -177,7 +178,7 @@ const JobEffect = {
       const { nextId } = jobs.store;
       return () => {
         jobs.delete(def.id);
-        jobs.store.nextId = nextId;
+        takeIdsBack(jobs.store, nextId);
       };
     },
     cost: () => NS_PER_UNDO,
@@ -258,7 +259,7 @@ export class JobEditor {
     const ended = jobs.all.filter((job) => !isOpen(job));
     for (const job of ended.slice(0, Math.max(0, ended.length - ENDED_JOBS_MAX + 1)))
       perform(transaction, JobEffect.DELETE, jobs, job.def.id);
-    const id = jobs.store.nextId;
+    const id = nextIdOf(jobs.store, transaction);
     const job: Job = { def: { ...def, id, upTo: id - 1 }, progress: BEGINNING, waiting: new Set(), turn: 0 };
     perform(transaction, JobEffect.PUT, jobs, job);
     return job;

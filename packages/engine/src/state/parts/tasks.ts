@@ -20,6 +20,7 @@ import type { Thing } from '../../value/thing.js';
 import type { Value } from '../../value/value.js';
 import type { Dirty } from '../dirty.js';
 import { effect, effectsOn, perform } from '../effect.js';
+import { type Ids, nextIdOf, takeIdsBack } from '../ids.js';
 import { RecordKind } from '../records.js';
 import type { Store } from '../store.js';
 import { one } from '../tally.js';
@@ -40,11 +41,6 @@ export interface Owners {
   readonly nextId: number;
   /** True if they are being read from a snapshot, so that one who is not there may yet come. */
   readonly isLoading: boolean;
-}
-
-/** The source of ids of a scope. */
-export interface Ids {
-  nextId: number;
 }
 
 /** The surroundings of the tasks of a scope. */
@@ -246,11 +242,9 @@ export class TaskEditor {
     const { ids } = tasks;
     // Things among the arguments get their ids first.
     transaction.storeValues([state.args]);
-    const id = ids.nextId;
+    const id = nextIdOf(ids, transaction);
     this.put({ ...state, id });
-    transaction.onUndo(() => {
-      ids.nextId = id;
-    }, NS_PER_UNDO);
+    transaction.onUndo(() => takeIdsBack(ids, id), NS_PER_UNDO);
     return new Task(id, tasks);
   }
 

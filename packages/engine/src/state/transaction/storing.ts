@@ -7,6 +7,7 @@ import { Thing } from '../../value/thing.js';
 import type { Value } from '../../value/value.js';
 import { type Undo, writeEffect } from '../effect.js';
 import { ThingEffect } from '../effects.js';
+import { nextIdOf } from '../ids.js';
 import { RoomEffect } from '../parts/rooms.js';
 import type { Store } from '../store.js';
 import { writeProperties } from '../thing-record.js';
@@ -145,8 +146,8 @@ export class Storing extends Journal {
       this.checkUnique((check) => {
         for (const thing of things) check.storeAll(thing);
       });
-    const base = store.nextId;
     this.undoStoring(store);
+    const base = store.nextId;
     const noteRoom = intoIfLoose(rooms);
     const stack = things.toReversed();
     for (let thing = stack.pop(); thing !== undefined; thing = stack.pop()) {
@@ -256,8 +257,9 @@ export class Storing extends Journal {
    */
   protected undoStoring(store: Store): void {
     if (this.takesStoredBack()) return;
+    const base = nextIdOf(store, this);
     this.storedPlace = this.undos.length;
-    this.undoBy(this.undoOfStoring(store, store.nextId));
+    this.undoBy(this.undoOfStoring(store, base));
   }
 
   private undoOfStoring(store: Store, base: number): Undo {
