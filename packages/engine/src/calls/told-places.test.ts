@@ -80,6 +80,16 @@ describe('places in words', () => {
     expect(call).toEqual({ line: 1, column: 1, offset: 0, length: 4, in: null });
   });
 
+  test.each([
+    ['procedures', "set_procedure('p', |a| 1 / a);", 'p(0);', { in: 'p', offset: 4 }],
+    ['methods', "try(set_type('T', {m: |t, a| 1 / a}));", 'T{}.m(0);', { in: '.m', offset: 7 }],
+  ])('of %s do not count from where a query begins whose code is kept', (_, definition, call, place) => {
+    const db = new Harness();
+    for (let i = 0; i < 3; i++) db.run(definition);
+    const [told] = toldPlaces(db.failure(call));
+    expect(told).toMatchObject({ ...place, line: 1, length: 5 });
+  });
+
   test('a text that is no query has the place of what does not fit', () => {
     const [place] = toldPlaces(new Harness().failure('1 +\n* 2'));
     expect(place).toEqual({ line: 2, column: 1, offset: 4, length: 1, in: null });

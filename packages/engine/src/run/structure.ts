@@ -88,9 +88,12 @@ export function assertNotInUse(rt: Runtime, definition: Definition, own: Owner):
   for (const { id } of enums) assertUnused(rt.schema.enum(id));
 }
 
-/** A closure of its own: what happens to the original does not matter to it. */
+/**
+ * A closure of its own: what happens to the original does not matter to it. It is compiled from its own text, so that places of errors in
+ * it are not those of the query that it came with.
+ */
 export function methodFrom(closure: Closure): Closure {
-  return new Closure(closure.source, closure.unit, closure.store());
+  return new Closure(closure.source, null, closure.store());
 }
 
 function entriesOf(thing: Thing): ReadonlyMap<string, Value> {

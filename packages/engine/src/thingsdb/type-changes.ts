@@ -161,7 +161,7 @@ export class TypeChanges {
     });
   }
 
-  /** True if an instance becomes a plain thing. */
+  /** An instance becomes a plain thing. */
   toPlain(thing: Thing): void {
     this.input.bool();
     if (thing.type !== null) this.builder.change((transaction) => transaction.convert(thing, null));

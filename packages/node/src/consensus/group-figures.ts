@@ -1,6 +1,5 @@
 /** The figures of each Raft group, in the consensus thread. */
 
-import { getOrInsertComputed } from '@althing/engine';
 import { NumberTable } from '../base/number-table.js';
 import type { GroupId } from '../between/protocol.js';
 import { SYNC_SECONDS } from '../telemetry/families.js';
@@ -60,7 +59,12 @@ export class GroupFigures {
 
   /** The observer that counts the events of a group. */
   watch(group: GroupId): GroupWatch {
-    return getOrInsertComputed(this.groups, group, () => new GroupWatch(this.metrics, this.now));
+    let figures = this.groups.get(group);
+    if (figures === undefined) {
+      figures = new GroupWatch(this.metrics, this.now);
+      this.groups.set(group, figures);
+    }
+    return figures;
   }
 
   /** Adds the groups to a page; figures of groups that are gone are summed with those beyond the limit. */

@@ -1,4 +1,4 @@
-import { getOrInsertComputed, type Invitation } from '@althing/engine';
+import type { Invitation } from '@althing/engine';
 import type { Clock } from '../base/clock.js';
 import type { Command } from '../between/protocol.js';
 
@@ -48,9 +48,11 @@ export class Inviter {
       if (invitations.get(number) !== invitation) this.attempts.delete(number);
     }
     for (const invitation of invitations.values()) {
-      const attempt = getOrInsertComputed(this.attempts, invitation.number, () => {
-        return { invitation, due: now, count: 0, asked: 0, problem: null };
-      });
+      let attempt = this.attempts.get(invitation.number);
+      if (attempt === undefined) {
+        attempt = { invitation, due: now, count: 0, asked: 0, problem: null };
+        this.attempts.set(invitation.number, attempt);
+      }
       if (attempt.asked === 0 && attempt.due <= now) this.ask(attempt);
     }
   }

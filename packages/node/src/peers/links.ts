@@ -1,4 +1,3 @@
-import { getOrInsertComputed } from '@althing/engine';
 import type { Message } from 'raft-ts';
 import { CodecError } from 'raft-ts';
 import { NumberTable } from '../base/number-table.js';
@@ -109,7 +108,12 @@ export class Links {
    */
   hasRoom(group: GroupId, to: NodeId): boolean {
     if (this.frames.bytesFor(to) + this.options.sender.waiting(to, 'all') < this.sizes.roomBytes) return true;
-    getOrInsertComputed(this.held, to, () => new Set()).add(group);
+    let groups = this.held.get(to);
+    if (groups === undefined) {
+      groups = new Set();
+      this.held.set(to, groups);
+    }
+    groups.add(group);
     return false;
   }
 

@@ -50,7 +50,7 @@ export function quickTest({ definition, rule }: Field, value: string, source: So
   return definition.nillable ? `(${value} === null || ${test})` : `(${test})`;
 }
 
-/** True if a value has no parts. */
+/** The condition under which a value has no parts. */
 function simple(value: string, source: Source): string {
   return `(typeof ${value} !== "object" || ${value} === null || ${isFloat(value, source)})`;
 }

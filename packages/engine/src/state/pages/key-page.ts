@@ -135,7 +135,7 @@ export class KeyPage implements Page {
       ((common < length ? bytes[common]! : 0) << 8) | (common + 1 < length ? bytes[common + 1]! : 0);
     let from = 0;
     let to = this.entries;
-    // Those two bytes of the first entry: asking for each slot anew takes longer.
+    // The place of these two bytes in the first entry: asking for each slot anew takes longer.
     const last = data.length - 2;
     while (from < to) {
       const middle = (from + to) >> 1;
