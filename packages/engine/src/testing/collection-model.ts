@@ -298,7 +298,8 @@ export class CollectionModel {
           },
         };
       case 15:
-        return this.appendInLoop(list, items, draft);
+        // A list that is appended to itself again and again doubles each time, until there is no memory left.
+        return this.appendInLoop(list, items, draft.code === list ? { code: '0', make: () => 0 } : draft);
       default:
         return {
           code: `${list}[${index}] += 5`,
