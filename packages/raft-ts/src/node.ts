@@ -148,7 +148,7 @@ export class RaftNode {
     return this.core.lostTail;
   }
 
-  /** True if `ready()` has anything to say. */
+  /** True if there is something to be done, which `ready()` hands out. */
   hasReady(): boolean {
     return hasReady(this.core, this.announcer);
   }

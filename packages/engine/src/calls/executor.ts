@@ -170,8 +170,7 @@ export class Executor {
     listen(group, false);
     const effects = transaction.finish();
     if (effects === null || group === null) return null;
-    group.changeCount += 1;
-    if (group instanceof CollectionGroup) group.store.schema.numberRescues(group.changeCount);
+    group.noteChange();
     transaction.onUndo(() => {
       group.changeCount -= 1;
     }, NS_PER_UNDO);

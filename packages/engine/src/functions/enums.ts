@@ -18,7 +18,7 @@ import { isHeldByCall } from '../run/instances.js';
 import { callOwnMethod } from '../run/own-methods.js';
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
-import { methodFrom } from '../run/structure.js';
+import { storedCopyOf } from '../run/structure.js';
 import type { Code } from '../run/unit.js';
 import { type EnumDef, type EnumType, MEMBERS_OF_ENUM_MAX, type MemberDef } from '../schema/enum.js';
 import { inWords } from '../schema/rule.js';
@@ -177,7 +177,7 @@ function newEnum(rt: Runtime, name: string, source: Thing): EnumDef {
     assertPartName(key);
     if (isClosure(value)) {
       assertMethodCount(methods.size + 1);
-      methods.set(key, methodFrom(value));
+      methods.set(key, storedCopyOf(value));
       continue;
     }
     assertMemberCount(members.length + 1);
@@ -278,7 +278,7 @@ function add(call: Call, name: string): void {
   const def = defOf(of);
   if (isClosure(given)) {
     assertMethodCount(def.methods.size + 1);
-    put(call, { methods: new Map([...def.methods, [name, methodFrom(given)]]) });
+    put(call, { methods: new Map([...def.methods, [name, storedCopyOf(given)]]) });
     return;
   }
   assertMemberCount(def.members.length + 1);
@@ -338,7 +338,7 @@ function mod(call: Call, name: string): void {
     const closure = argumentOf(call, 4);
     if (!isClosure(closure))
       throw typeError(`\`${name}\` is a method: expected a closure, got ${inWords(closure)}`);
-    put(call, { methods: new Map([...def.methods, [name, methodFrom(closure)]]) });
+    put(call, { methods: new Map([...def.methods, [name, storedCopyOf(closure)]]) });
     return;
   }
   const member = memberDef(of, name);

@@ -220,7 +220,7 @@ describe.each(Object.entries(TESTS))('%s: what has no query', (section, tests) =
   });
 });
 
-/** How rows without a query, and entries of lists, begin in a section of the page; heads of tables are none. */
+/** The beginnings of rows without a query, and of entries of lists, in a section of the page; heads of tables are none. */
 function claimsOf(section: string): string[] {
   const lines = (page.split(`# ${section}\n`)[1]?.split(/^#/m)[0] ?? '').split('\n');
   const isHead = (at: number): boolean => lines[at + 1]?.startsWith('| ---') === true;

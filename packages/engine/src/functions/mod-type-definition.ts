@@ -7,7 +7,7 @@ import { eachInstance } from '../run/instances.js';
 import { type Callback, withCallback } from '../run/invoke.js';
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
-import { methodFrom } from '../run/structure.js';
+import { storedCopyOf } from '../run/structure.js';
 import { type Definition, isScalarDefinition } from '../schema/definition.js';
 import { isExpiring, isMoment, sortKindOf } from '../schema/index-def.js';
 import { parseDefinition } from '../schema/parse-definition.js';
@@ -51,7 +51,7 @@ export function modPart(call: Call, name: string): number | null {
     if (!isMethod) throw typeError(`type \`${type.name}\`: \`${name}\` is a property, not a method`);
     assertCount(call, 4);
     const methods = new Map(def.methods);
-    methods.set(name, methodFrom(given));
+    methods.set(name, storedCopyOf(given));
     rt.schemaEditor.putType({ ...def, methods });
     return null;
   }

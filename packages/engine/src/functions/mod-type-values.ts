@@ -1,6 +1,6 @@
 import { eachInstance, looseInstances } from '../run/instances.js';
 import type { Runtime } from '../run/runtime.js';
-import { methodFrom } from '../run/structure.js';
+import { storedCopyOf } from '../run/structure.js';
 import { type Definition, isScalarDefinition } from '../schema/definition.js';
 import type { Field, Type } from '../schema/type.js';
 import { Closure } from '../value/closure.js';
@@ -116,5 +116,5 @@ function isPlainScalar(value: Value): boolean {
 
 /** A list or set of one's own; other values are shared. */
 export function ownCopy(value: Value): Value {
-  return value instanceof Closure ? methodFrom(value) : snapshot(value);
+  return value instanceof Closure ? storedCopyOf(value) : snapshot(value);
 }

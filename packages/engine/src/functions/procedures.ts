@@ -6,7 +6,7 @@ import { CHANGES_DATA, type Entry, func, In, variadic } from '../run/builtin.js'
 import { callProcedure } from '../run/invoke.js';
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
-import { methodFrom } from '../run/structure.js';
+import { storedCopyOf } from '../run/structure.js';
 import { assertName } from '../schema/name.js';
 import { perform } from '../state/effect.js';
 import { type Procedure, ProcedureEffect } from '../state/parts/procedures.js';
@@ -160,7 +160,7 @@ function put(rt: Runtime, name: string, original: Closure, durationMs: number | 
     if (params.findIndex(({ name }) => name === twice) < i)
       throw valueError(`procedure '${name}' has two parameters '${twice}'`);
   }
-  const closure = methodFrom(original);
+  const closure = storedCopyOf(original);
   const { procedures } = rt.group;
   const procedure = { name, closure, createdAt: rt.seconds(), durationMs };
   perform(rt.transaction, ProcedureEffect.PUT, procedures, procedure);

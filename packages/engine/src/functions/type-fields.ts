@@ -1,7 +1,7 @@
 /** Fields and methods of types, as `set_type` and `mod_type` make them: what a definition may be in which type. */
 import { existsError, operationError, QueryError, quotaError, typeError, valueError } from '../error.js';
 import type { Runtime } from '../run/runtime.js';
-import { assertNotInUse, methodFrom, structureDefinition } from '../run/structure.js';
+import { assertNotInUse, storedCopyOf, structureDefinition } from '../run/structure.js';
 import { type Definition, isSchemaName, RESERVED_NAMES } from '../schema/definition.js';
 import { assertName } from '../schema/name.js';
 import { parseDefinition } from '../schema/parse-definition.js';
@@ -74,7 +74,7 @@ export function withMethod(def: TypeDef, name: string, closure: Closure): TypeDe
   if (!def.methods.has(name) && def.methods.size >= METHODS_MAX) {
     throw quotaError(`a type has at most ${METHODS_MAX} methods`);
   }
-  return { ...def, methods: new Map([...def.methods, [name, methodFrom(closure)]]) };
+  return { ...def, methods: new Map([...def.methods, [name, storedCopyOf(closure)]]) };
 }
 
 /** The id of the next field: no other one of the type ever had it. */

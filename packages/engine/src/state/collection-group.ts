@@ -68,8 +68,12 @@ export class CollectionGroup extends Group {
 
   override apply(effects: Uint8Array): void {
     super.apply(effects);
-    this.store.schema.numberRescues(this.changeCount);
     this.settle(this.changeCount);
+  }
+
+  override noteChange(): void {
+    super.noteChange();
+    this.store.schema.numberRescues(this.changeCount);
   }
 
   override settle(change: number): void {

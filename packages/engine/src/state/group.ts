@@ -92,6 +92,11 @@ export abstract class Group {
   apply(effects: Uint8Array): void {
     const input = new ByteReader(effects);
     while (input.remaining > 0) this.effect(input.u8()).repeat(input);
+    this.noteChange();
+  }
+
+  /** Says that the change which was made or applied is complete. */
+  noteChange(): void {
     this.changeCount += 1;
   }
 
