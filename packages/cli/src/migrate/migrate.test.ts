@@ -28,10 +28,12 @@ function sample(name: string): { readonly archive: string; readonly dump: string
 let node: OwnNode;
 let folder: string;
 let archive: string;
+let begunAt: number;
 const servers: Server[] = [];
 const sockets: Socket[] = [];
 
 beforeAll(async () => {
+  begunAt = Math.floor(Date.now() / 1000);
   folder = mkdtempSync(join(tmpdir(), 'althing-migrate-test-'));
   archive = join(folder, 'backup.tar.gz');
   writeFileSync(archive, Buffer.from(sample('40-archive-full-store').archive, 'base64'));
@@ -194,7 +196,10 @@ const RUNNING: ReadonlyMap<string, WireValue> = new Map<string, WireValue>([
         name: 'eve',
         created_at: 7n,
         has_password: true,
-        access: [wireMap({ scope: '@collection:live', privileges: 'QUERY|RUN' })],
+        access: [
+          wireMap({ scope: '@thingsdb', privileges: 'CHANGE' }),
+          wireMap({ scope: '@collection:live', privileges: 'QUERY|RUN' }),
+        ],
         tokens: [
           wireMap({
             key: 'abcdefghijklmnopqrstuv',
@@ -205,6 +210,7 @@ const RUNNING: ReadonlyMap<string, WireValue> = new Map<string, WireValue>([
         ],
         whitelists: wireMap({ procedures: ['/^a/i'] }),
       }),
+      wireMap({ user_id: 10n, name: 'ann', created_at: 7n, has_password: false, access: [], tokens: [] }),
     ],
   ],
   [
@@ -221,6 +227,16 @@ const RUNNING: ReadonlyMap<string, WireValue> = new Map<string, WireValue>([
     ],
   ],
   ['//live export({dump: true});', Buffer.from(sample('04-things').dump, 'base64')],
+  ['@thingsdb procedures_info();', [wireMap({ name: 'old', created_at: 7n, definition: '|| nil' })]],
+  [
+    '@thingsdb tasks().map(|t| [t.id(), str(t.at()), str(t.closure()), t.args(), t.owner()]);',
+    [
+      [21n, '2001-01-01T00:00:00Z', '|| nil', [], 'eve'],
+      [22n, '2081-01-01T00:00:00Z', '|t, x| x', [wireMap({ '#': 5n })], 'eve'],
+      [23n, '2081-01-01T00:00:00Z', '|t, x| x', [1n], 'eve'],
+      [24n, '2081-01-01T00:00:00Z', '|| nil', [], 'ann'],
+    ],
+  ],
 ]);
 
 test('a ThingsDB that runs is asked by its own protocol, and tells no passwords', async () => {
@@ -229,11 +245,40 @@ test('a ThingsDB that runs is asked by its own protocol, and tells no passwords'
   expect(code).toBe(0);
   expect(lines).toEqual([
     'user eve: made, WITHOUT its password, 1 tokens',
+    'user ann: made, no password, 0 tokens',
     expect.stringMatching(/^collection live: made, \d+ things, digest/),
-    'rights eve: made, @collection:live QUERY|RUN, whitelist of procedures',
+    'rights eve: made, @thingsdb CHANGE, @collection:live QUERY|RUN, whitelist of procedures',
+    'rights ann: there',
+    'procedure old: made',
+    'task 21: left out, its time has passed',
+    'task 22: left out, it has arguments that no client can send',
+    'task 23: made, under a new id',
+    'task 24: left out, its owner ann may change nothing in @thingsdb',
     expect.stringMatching(/^passwords all: left out/),
   ]);
   expect(await query('//live', '1;', { token: 'abcdefghijklmnopqrstuv' })).toBe(1);
+});
+
+test('what was brought has the times of the migration, new ids of tasks, and all rights for who brought it', async () => {
+  const code = `[
+    collection_info('live').load().created_at, procedure_info('old').load().created_at,
+    tasks().filter(|t| t.owner() == 'eve').map(|t| [t.id() == 23, t.args()]),
+    user_info('admin').load().access.map(|a| [a.scope, a.privileges]),
+  ];`;
+  const [made, added, tasks, access] = Object.values((await query('@t', code)) ?? {});
+  for (const at of [made, added]) expect(Number(at)).toBeGreaterThanOrEqual(begunAt);
+  expect(tasks).toEqual([[false, [1]]]);
+  expect(access).toContainEqual(['@collection:live', 'FULL']);
+});
+
+test('a collection goes back as a dump of the version that is named, which comes again', async () => {
+  const file = join(folder, 'shop.dump');
+  const io = new FakeIo({ ALTHING_URL: node.url, ALTHING_USER: 'admin:pass' });
+  expect(await main(['export', '//shop', file, '--thingsdb', '1.8.4'], io)).toBe(0);
+  expect(io.errors).toContain('a dump for ThingsDB 1.8.4');
+  expect(readFileSync(file).subarray(0, 12).toString('latin1')).toContain('\xa51.8.4');
+  expect(await main(['import', '//again', file], io)).toBe(0);
+  expect(await query('//again', '[.a.id(), .u.m(), .r.name(), tasks().len()];')).toEqual([3, 3, 'lobby', 0]);
 });
 
 test('a ThingsDB that refuses the login is told so', async () => {

@@ -4,6 +4,7 @@ import { parseClosure, prettySource } from '@althing/language';
 import { type Connection, runQuery } from '../connection.js';
 import type { ThingsdbProcedure, ThingsdbRoot, ThingsdbTask } from '../node.js';
 import type { Report } from './report.js';
+import { THINGSDB_SCOPE } from './source.js';
 
 const ROOT = '@thingsdb';
 
@@ -44,7 +45,7 @@ export async function bringTasks(
   const now = Date.now() / 1000;
   for (const task of root.tasks.values()) {
     const owner = root.users.get(task.owner)?.name ?? connection.who;
-    const why = reasonAgainst(task, now);
+    const why = reasonAgainst(task, now) ?? reasonAgainstOwner(root, task.owner);
     const key = keyOf(task.source, owner, task.args ?? null);
     const place = present.indexOf(key);
     const name = String(task.id);
@@ -68,6 +69,18 @@ function reasonAgainst({ startAt, args, source }: ThingsdbTask, now: number): st
   if (args === null) return 'it has arguments that no client can send';
   return isClosure(source) ? null : 'it is no closure here';
 }
+
+/** A task runs with the rights of its owner, who must have CHANGE here; one whose owner is gone gets another, who has. */
+function reasonAgainstOwner({ users, access }: ThingsdbRoot, id: number): string | null {
+  const owner = users.get(id);
+  const mask = access.get(THINGSDB_SCOPE)?.get(id) ?? 0;
+  return owner === undefined || (mask & CHANGE) !== 0
+    ? null
+    : `its owner ${owner.name} may change nothing in @thingsdb`;
+}
+
+/** The bit of CHANGE in the rights of a user of ThingsDB. */
+const CHANGE = 2;
 
 function isUsable({ name, source }: ThingsdbProcedure): boolean {
   return /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && isClosure(source);

@@ -155,7 +155,127 @@ const TESTS: Readonly<Record<string, Readonly<Record<string, readonly (readonly 
         ],
       ],
     },
+    Errors: {
+      'Codes and names are the same': [
+        ['engine/src/functions/core.test.ts', '%s without a message has the documented text'],
+        ['node/src/listen/http/api.test.ts', '%s: %s', 'what exists already is a conflict'],
+        ['node/src/listen/http/reply.test.ts', 'says what became of the changes: %s'],
+      ],
+    },
+    Clients: {
+      'The libraries of ThingsDB connect': [
+        [
+          'node/src/listen/native/protocol.test.ts',
+          'are answered as in the examples',
+          'holds as long as the password, the token and the user do',
+        ],
+        [
+          'node/src/listen/native/outgoing.test.ts',
+          'leave later than it, in a write of their own and in order',
+        ],
+        [
+          'node/src/listen/websocket/websocket.test.ts',
+          'hold a package each, in frames of any size, cut anywhere, with pings between them',
+          'is for pages of origins that may use the API',
+        ],
+        ['node/src/listen/http/api.test.ts', '%s is the root scope'],
+      ],
+    },
+    'How to move': {
+      'Start Althing beside the ThingsDB': [
+        ['cli/src/thingsdb.test.ts', 'has the defaults of ThingsDB, where nothing says otherwise'],
+      ],
+      '`althing migrate SOURCE --dry-run`': [
+        [
+          'cli/src/migrate/migrate.test.ts',
+          'a dry run tells what would come, and changes nothing',
+          'an archive comes as a whole, takes the place of what is empty, and comes once',
+        ],
+      ],
+      'a backup archive': [
+        [
+          'node/src/backup/thingsdb-archive.test.ts',
+          'a collection of a backup archive is what ThingsDB restores of it, byte for byte',
+          'so is one of the folder of a store',
+          'users come with passwords, tokens, rights and whitelists',
+        ],
+        [
+          'engine/src/thingsdb/changes.test.ts',
+          'count once where they overlap, and not at all where the store has them',
+        ],
+      ],
+      '`thingsdb://USER@HOST:9200`': [
+        [
+          'cli/src/migrate/migrate.test.ts',
+          'a ThingsDB that runs is asked by its own protocol, and tells no passwords',
+        ],
+      ],
+      'Collections come with ids': [
+        [
+          'cli/src/migrate/migrate.test.ts',
+          'an archive comes as a whole, takes the place of what is empty, and comes once',
+          'users log in with the tokens and passwords that they had, under the whitelists that they had',
+          'what is in the way stays as it is, and is told',
+        ],
+        ['engine/src/functions/import-user.test.ts', 'leaves the password of a user who has one'],
+        [
+          'node/src/backup/import.test.ts',
+          'goes on where clients and nodes that were killed left it, and ends with the same',
+        ],
+        [
+          'node/src/backup/thingsdb-archive.test.ts',
+          'a file of a store that is too large is refused',
+          'an archive that unpacks to far more than it is, is refused before it is in memory',
+        ],
+      ],
+      'Make modules anew': [
+        ['cli/src/migrate/migrate.test.ts', 'a dry run tells what would come, and changes nothing'],
+      ],
+      // It is advice.
+      'Run your own tests against both': [],
+    },
+    'What is different behind a migration': {
+      'Passwords are kept by ThingsDB under a weak hash.': [
+        [
+          'engine/src/functions/import-user.test.ts',
+          'makes a user with the password and the tokens that it had',
+        ],
+        [
+          'node/src/requests/password.test.ts',
+          'tell a password of which only the hash of ThingsDB came, and become its own with the same salt',
+        ],
+        [
+          'node/src/listen/auth/authenticator.test.ts',
+          'that came as hashes of ThingsDB are told, once they are right, so that they get hashes of their own',
+        ],
+        [
+          'cli/src/migrate/migrate.test.ts',
+          'users log in with the tokens and passwords that they had, under the whitelists that they had',
+        ],
+      ],
+      'The tasks of `@thingsdb` have new ids': [
+        [
+          'cli/src/migrate/migrate.test.ts',
+          'a ThingsDB that runs is asked by its own protocol, and tells no passwords',
+          'what was brought has the times of the migration, new ids of tasks, and all rights for who brought it',
+        ],
+      ],
+      'Times at which collections and procedures': [
+        [
+          'cli/src/migrate/migrate.test.ts',
+          'what was brought has the times of the migration, new ids of tasks, and all rights for who brought it',
+        ],
+      ],
+    },
     'What a dump brings': {
+      '`export({dump: true})` in each collection': [
+        ['node/src/backup/thingsdb.test.ts', 'a dump of ThingsDB becomes an export of ours, with tasks: %s'],
+        ['engine/src/thingsdb/samples.test.ts', '$name: $title'],
+      ],
+      'Everything that is in it': [
+        ['engine/src/thingsdb/samples.test.ts', '$name: $title', 'that is odd or wrong: $name'],
+        ['node/src/backup/thingsdb.test.ts', 'a dump that is cut off is damaged, at a place'],
+      ],
       'a `str` that is no UTF-8': [
         [
           'engine/src/thingsdb/dump.test.ts',
@@ -187,9 +307,28 @@ const TESTS: Readonly<Record<string, Readonly<Record<string, readonly (readonly 
         ['engine/src/thingsdb/dump.test.ts', 'lists nest to 500 levels, and things without limit'],
       ],
     },
+    'The way back': {
+      '`althing export //NAME FILE --thingsdb`': [
+        [
+          'engine/src/thingsdb/dump-writer.test.ts',
+          'has the bytes that ThingsDB wrote: $name',
+          'tells what ThingsDB can not hold',
+        ],
+        [
+          'cli/src/migrate/migrate.test.ts',
+          'a collection goes back as a dump of the version that is named, which comes again',
+        ],
+      ],
+    },
   };
 
 describe('the page for those who come from ThingsDB', () => {
+  test('has no section without tests', () => {
+    expect(Array.from(page.matchAll(/^##+ (.*)$/gm), ([, name]) => name).sort()).toEqual(
+      Object.keys(TESTS).sort(),
+    );
+  });
+
   test('has queries, and each is answered in another way', () => {
     expect(rows.length).toBeGreaterThan(25);
     expect(rows.filter(({ theirs, ours }) => theirs === ours.replace(/^error /, ''))).toEqual([]);
@@ -220,13 +359,16 @@ describe.each(Object.entries(TESTS))('%s: what has no query', (section, tests) =
   });
 });
 
-/** The beginnings of rows without a query, and of entries of lists, in a section of the page; heads of tables are none. */
+/** The beginnings of rows without a query, of entries of lists and of paragraphs in a section of the page; heads of tables are none. */
 function claimsOf(section: string): string[] {
   const lines = (page.split(`# ${section}\n`)[1]?.split(/^#/m)[0] ?? '').split('\n');
-  const isHead = (at: number): boolean => lines[at + 1]?.startsWith('| ---') === true;
+  const isHead = (at: number): boolean => lines[at + 1]?.trimStart().startsWith('| ---') === true;
+  const isClaim = (line: string, at: number): boolean =>
+    /^( *- | *\d+\. |\| (?!``?[^`]|---)| +\| (?!---))/.test(line) ||
+    (/^ *[^ |]/.test(line) && lines[at - 1] === '');
   return lines
-    .filter((line, at) => /^(- |\| (?!``?[^`]|---))/.test(line) && !isHead(at))
-    .map((line) => line.replace(/^(- |\| )/, '').replaceAll('**', ''));
+    .filter((line, at) => isClaim(line, at) && !isHead(at))
+    .map((line) => line.replace(/^ *(- |\d+\. |\| )?/, '').replaceAll('**', ''));
 }
 
 /** True if a test of a file has a title. */
