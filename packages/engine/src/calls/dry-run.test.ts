@@ -47,7 +47,10 @@ describe('a dry run', () => {
     const other = worldBefore();
     tried.db.outcome(code, { ...DRY, scope });
     // Ids that it used are passed over: those of both worlds begin with the same.
-    for (const ids of [tried.db.collection.store, tried.db.engine.root]) ids.idFloor = 0;
+    const { store } = tried.db.collection;
+    const { typeIds, enumIds } = store.schema;
+    for (const ids of [store, tried.db.engine.root, typeIds, enumIds]) ids.idFloor = 0;
+    for (const of of store.schema.allEnums()) of.nextMember = of.def?.nextMember ?? 0;
 
     const outcomes = [tried, other].map(({ db: each }) => each.outcome(code, { scope }).kind);
 

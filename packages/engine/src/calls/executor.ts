@@ -24,6 +24,7 @@ import { SliceOver } from '../run/meter.js';
 import type { Runtime } from '../run/runtime.js';
 import { CollectionGroup } from '../state/collection-group.js';
 import type { Group } from '../state/group.js';
+import type { Ids } from '../state/ids.js';
 import { JobEditor } from '../state/parts/jobs.js';
 import type { Procedure } from '../state/parts/procedures.js';
 import type { Scope } from '../state/scope.js';
@@ -254,12 +255,11 @@ export class Executor {
 
   /** Takes back what was done, and says why it ended. */
   failed(error: unknown, transaction: Transaction): Failure {
-    const ids = this.runtime.scope.group?.tasks.ids;
-    const idFloor = ids?.idFloor ?? 0;
+    const sources = idsOf(this.runtime.scope).map((ids) => ({ ids, idFloor: ids.idFloor }));
     this.takeBack(transaction);
     // Nobody hears of the ids of a run that comes again.
     const comesAgain = error instanceof SliceOver || !(error instanceof QueryError);
-    if (ids !== undefined && comesAgain) ids.idFloor = idFloor;
+    if (comesAgain) for (const { ids, idFloor } of sources) ids.idFloor = idFloor;
     if (error instanceof SliceOver) return SLICE_OVER;
     if (error instanceof QueryError) {
       this.countStop(error);
@@ -315,6 +315,12 @@ function listen(group: Group | null, writes: boolean): void {
   const isFilling = writes && jobs.fills.length > 0;
   store.rewritten = isFilling || (writes && jobs.successions.length > 0) ? new Set() : null;
   store.given = isFilling ? new Map() : null;
+}
+
+/** The sources of ids of a scope. */
+function idsOf({ group, store }: Scope): readonly Ids[] {
+  const own = group === null ? [] : [group.tasks.ids];
+  return store === null ? own : [...own, store.schema.typeIds, store.schema.enumIds];
 }
 
 /** Effects of running a closure. */

@@ -23,6 +23,7 @@ import type { Code } from '../run/unit.js';
 import { type EnumDef, type EnumType, MEMBERS_OF_ENUM_MAX, type MemberDef } from '../schema/enum.js';
 import { inWords } from '../schema/rule.js';
 import { ENUMS_MAX, METHODS_MAX } from '../schema/type.js';
+import { scarceIdOf } from '../state/ids.js';
 import type { Closure } from '../value/closure.js';
 import { eachThing, equals } from '../value/kinds.js';
 import { Member } from '../value/member.js';
@@ -167,7 +168,6 @@ export function defOf(of: EnumType): EnumDef {
 
 function newEnum(rt: Runtime, name: string, source: Thing): EnumDef {
   const { schema } = rt;
-  if (schema.enumCount >= ENUMS_MAX) throw quotaError(`a collection has at most ${ENUMS_MAX} enums`);
   rt.load(source);
   const members: MemberDef[] = [];
   const methods = new Map<string, Closure>();
@@ -187,7 +187,7 @@ function newEnum(rt: Runtime, name: string, source: Thing): EnumDef {
   if (members.length === 0) throw valueError(`the enum \`${name}\` needs a member`);
   const now = rt.seconds();
   return {
-    id: schema.nextEnum,
+    id: scarceIdOf(schema.enumIds, ENUMS_MAX, 'enums', (id) => schema.stateOfEnum(id), rt.transaction),
     name,
     createdAt: now,
     modifiedAt: null,
@@ -283,8 +283,8 @@ function add(call: Call, name: string): void {
   }
   assertMemberCount(def.members.length + 1);
   new MemberValues(of.name, def.members).add(name, given);
-  const member = { id: def.nextMember, name, value: given };
-  put(call, { members: [...def.members, member], nextMember: def.nextMember + 1 });
+  const member = { id: of.nextMember, name, value: given };
+  put(call, { members: [...def.members, member], nextMember: member.id + 1 });
 }
 
 /** Gives an enum the members and methods that it lacks, and others another value. What is not named stays as it is. */

@@ -1,4 +1,4 @@
-import { lookupError, operationError, quotaError, typeError, valueError } from '../error.js';
+import { lookupError, operationError, typeError, valueError } from '../error.js';
 import { CHANGES_COLLECTION, type Entry, func, In, MODIFIES, method, type Receiver } from '../run/builtin.js';
 import { defaultOf } from '../run/defaults.js';
 import { goneThings } from '../run/gone.js';
@@ -16,6 +16,7 @@ import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import { inWords } from '../schema/rule.js';
 import { TYPES_MAX, type Type, type TypeDef, TypeFlag } from '../schema/type.js';
+import { scarceIdOf } from '../state/ids.js';
 import { List, listOf, ThingSet } from '../value/containers.js';
 import { Tag } from '../value/tag.js';
 import { Thing } from '../value/thing.js';
@@ -203,10 +204,9 @@ function namesItself(type: Type): boolean {
 export function newType(rt: Runtime, name: string, flags: number): TypeDef {
   const { schema } = rt;
   const gone = schema.goneType(name);
-  if (gone === undefined && schema.nextType >= TYPES_MAX)
-    throw quotaError(`a collection has at most ${TYPES_MAX} types`);
   return {
-    id: gone ?? schema.nextType,
+    id:
+      gone ?? scarceIdOf(schema.typeIds, TYPES_MAX, 'types', (id) => schema.stateOfType(id), rt.transaction),
     generation: gone === undefined ? 0 : schema.type(gone).generation + 1,
     name,
     flags,

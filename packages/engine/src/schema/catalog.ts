@@ -21,9 +21,9 @@ export type CatalogVersion = Readonly<Record<never, never>>;
 export class Catalog implements Names, Labels {
   /** Tells it from the catalogs of other collections, whose restrictions share the tree of shapes. */
   readonly id: number;
-  /** The next id of a type or enum that is not given to a name again. */
-  nextType = 0;
-  nextEnum = 0;
+  /** Where ids of types and enums come from that are not given to a name again; see `state/ids.ts`. */
+  readonly typeIds = { nextId: 0, idFloor: 0 };
+  readonly enumIds = { nextId: 0, idFloor: 0 };
   /** Makes the default of a definition in the running query; for loose instances that nobody could find when their type changed. */
   makeDefault: ((definition: Definition) => Value) | null = null;
   /** Gives the value of a property that a job still gives to instances, in the running query. */
@@ -55,10 +55,6 @@ export class Catalog implements Names, Labels {
   /** Number of types and enums. */
   get count(): number {
     return this.typesByName.size + this.enumsByName.size;
-  }
-
-  get enumCount(): number {
-    return this.enumsByName.size;
   }
 
   /** The type with an id, whether it is there yet or not any more: values may be read before it. */
@@ -170,8 +166,6 @@ export class Catalog implements Names, Labels {
       this.typesWithIdName.delete(type);
       type.name = state === undefined ? '?' : state.gone;
       type.generation = state === undefined ? 0 : state.generation;
-      // Nothing that is stored has fields of it any more: a later type of the name begins anew.
-      type.nextField = 0;
       type.shape = null;
       if (shape !== null) shape.stale = this.loader;
       if (state !== undefined) this.gone.set(state.gone, type);
@@ -185,7 +179,7 @@ export class Catalog implements Names, Labels {
     type.generation = state.generation;
     type.nextField = Math.max(type.nextField, state.nextField);
     this.typesByName.set(state.name, type);
-    if (id >= this.nextType) this.nextType = id + 1;
+    if (id >= this.typeIds.nextId) this.typeIds.nextId = id + 1;
     const now = slottedOf(state);
     const old = before === null ? [] : slottedOf(before);
     if (before !== null && sameFields(old, now) && before.successor === state.successor) return null;
@@ -259,7 +253,7 @@ export class Catalog implements Names, Labels {
     }
     found.become(state);
     this.enumsByName.set(state.name, found);
-    if (id >= this.nextEnum) this.nextEnum = id + 1;
+    if (id >= this.enumIds.nextId) this.enumIds.nextId = id + 1;
   }
 
   /** Types other than this one whose definitions name it. */
@@ -312,8 +306,8 @@ export class Catalog implements Names, Labels {
     }
     for (const map of [this.types, this.typesByName, this.enums, this.enumsByName]) map.clear();
     for (const map of [this.gone, this.usersByType, this.usersByEnum, this.rescuing]) map.clear();
-    this.nextType = 0;
-    this.nextEnum = 0;
+    this.typeIds.nextId = 0;
+    this.enumIds.nextId = 0;
     this.version = {};
   }
 }

@@ -39,6 +39,8 @@ export class EnumType {
   def: EnumDef | null = null;
   /** The number of its uses, during which it must not change. */
   uses = 0;
+  /** Above the ids of all members that this node has ever seen it have, those too that were taken back. */
+  nextMember = 0;
   /** In order; the first is the default. */
   members: readonly Member[] = [];
   private byName = new Map<string, Member>();
@@ -53,6 +55,7 @@ export class EnumType {
   become(def: EnumDef): void {
     this.def = def;
     this.name = def.name;
+    this.nextMember = Math.max(this.nextMember, def.nextMember);
     this.members = def.members.map(({ id, name, value }) => {
       const member = this.member(id);
       member.name = name;
@@ -60,6 +63,14 @@ export class EnumType {
       return member;
     });
     this.byName = new Map(this.members.map((member) => [member.name, member]));
+  }
+
+  /** Forgets members with ids from one on, and what they stood for: nothing refers to them, since the change that made them was taken back. */
+  forget(from: number): void {
+    for (const id of this.byId.keys()) if (id >= from) this.byId.delete(id);
+    if (from > 0) return;
+    this.members = [];
+    this.byName = new Map();
   }
 
   /** All members that were ever mentioned. */

@@ -169,7 +169,7 @@ describe('an instance whose moment is over', () => {
     const after = stateLines(db.collection);
     for (const { undo } of changes.reverse()) takeBack(undo);
     expect(stateLines(db.collection)).toEqual(before);
-    expect(replica.store.schema.nextType).toBe(0);
+    expect(replica.store.schema.typeIds.nextId).toBe(0);
     pass(0);
     expect(stateLines(db.collection)).toEqual(after);
     expect(db.run('[.set.len(), .deep[0].keys(), .never.until];')).toEqual([0, [], null]);

@@ -96,8 +96,11 @@ describe(`random writes to instances (seed ${seed})`, () => {
           copyMeta(harness.collection, unloaded);
           // Of fields and ids that were taken back only the node knows that they were there.
           unloaded.store.idFloor = harness.collection.store.idFloor;
-          for (const { id, nextField } of harness.collection.store.schema.allTypes())
-            unloaded.store.schema.type(id).nextField = nextField;
+          const [from, to] = [harness.collection.store.schema, unloaded.store.schema];
+          to.typeIds.idFloor = from.typeIds.idFloor;
+          for (let id = 0; id < from.typeIds.nextId; id++) to.type(id).nextField = from.type(id).nextField;
+          to.enumIds.idFloor = from.enumIds.idFloor;
+          for (let id = 0; id < from.enumIds.nextId; id++) to.enum(id).nextMember = from.enum(id).nextMember;
           const elsewhere = lazy.outcome(code, options);
           const outcome = harness.outcome(code, options);
           expect([code, elsewhere.kind]).toEqual([code, outcome.kind]);
@@ -236,7 +239,7 @@ function lines(group: CollectionGroup): string[] {
     );
     return `type ${id} ${name} ${[...instances].join()} {${fields?.join(', ')}} ${[...(def?.methods.keys() ?? [])].join()}`;
   });
-  return [...stateLines(group), `next type ${schema.nextType}`, ...types.sort()];
+  return [...stateLines(group), `next type ${schema.typeIds.nextId}`, ...types.sort()];
 }
 
 /** Where the state contradicts its types. */

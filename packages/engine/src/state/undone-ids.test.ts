@@ -1,5 +1,6 @@
 /** Ids that a change used which was taken back, when later ones use the same: on the node that took it back, on others, and on disk. */
 import { describe, expect, test } from '@jest/globals';
+import { ENUMS_MAX, TYPES_MAX } from '../schema/type.js';
 import { Harness } from '../testing/harness.js';
 import { Life } from '../testing/life.js';
 
@@ -121,6 +122,19 @@ describe.each(USES)('ids of %s that a change used', (_, undone, again, asks, ans
   });
 });
 
+describe.each(USES)('ids of %s that a change used', (_, undone, again, asks, answer) => {
+  test('mean what uses them at the node that leads next', () => {
+    const life = newLife();
+    life.query(undone, true);
+    life.begin();
+    life.query('.q.n += 1; .l.push({});', true);
+    life.queryElsewhere(again);
+    life.finish(true);
+    expect(life.harness.run(asks)).toEqual(answer);
+    expectUsed(life, '.other = 2;', asks, answer);
+  });
+});
+
 const GIVEN: readonly (readonly [string, string, string])[] = [
   ['a thing', '.a = {};', '.b = {}; .is = .b.id();'],
   ['a room', '.a = room();', '.b = room(); .is = .b.id();'],
@@ -151,6 +165,96 @@ describe.each(GIVEN)('the id of %s is not given again', (_, undone, again) => {
     expect(life.harness.run('.is')).toBe(nextId + 1);
     life.look();
   });
+});
+
+const FEW: readonly (readonly [string, string, string, string])[] = [
+  [
+    'a type',
+    "set_type('A', {n: 'int'}); .a = A{};",
+    "set_type('B', {}); .is = ID('B');",
+    "type_info('N').load().type_id",
+  ],
+  [
+    'an enum',
+    "set_enum('A', {X: 1}); .a = A{X};",
+    "set_enum('B', {X: 1}); .is = ID('B');",
+    "enum_info('N').load().enum_id",
+  ],
+];
+
+describe.each(FEW)('the id of %s', (kind, undone, again, info) => {
+  const next = again.replace(/ID\('(\w)'\)/, (_, name: string) => info.replace('N', name));
+  const idsOf = ({ group: { store } }: Life) =>
+    kind === 'a type' ? store.schema.typeIds : store.schema.enumIds;
+
+  test('is not given again after a query that failed', () => {
+    const life = newLife();
+    const { nextId } = idsOf(life);
+    life.query(`${undone} raise('stop');`);
+    life.query(`${undone} raise('stop');`);
+    expect(idsOf(life).nextId).toBe(nextId);
+    life.query(next, true);
+    expect(life.harness.run('.is')).toBe(nextId + 2);
+    life.look();
+  });
+
+  test('is not given again after a leadership that was lost', () => {
+    const life = newLife();
+    const { nextId } = idsOf(life);
+    life.query(undone, true);
+    life.depose(1);
+    expect(idsOf(life).nextId).toBe(nextId);
+    life.query(next, true);
+    expect(life.harness.run('.is')).toBe(nextId + 1);
+    life.look();
+  });
+
+  test('is that which was used longest ago when all others were', () => {
+    const life = newLife();
+    const max = kind === 'a type' ? TYPES_MAX : ENUMS_MAX;
+    idsOf(life).idFloor = max - 1;
+    life.query(`${undone} raise('stop');`);
+    life.query(`${undone} raise('stop');`);
+    const { nextId } = idsOf(life);
+    life.query(next, true);
+    // 0 is that of what is there; the one behind it was just used.
+    expect([life.harness.run('.is'), nextId]).toEqual([2, 1]);
+    life.query(again.replace(/ \.is.*/, '').replace('B', 'C'), true);
+    expect(life.harness.run(info.replace('N', 'C'))).toBe(3);
+    life.look();
+    save(life);
+    life.restart();
+    expect(life.harness.run(info.replace('N', 'B'))).toBe(2);
+  });
+
+  test('is none when all are those of what is there, or was', () => {
+    const life = newLife();
+    const { schema } = life.group.store;
+    for (let id = 1; id < TYPES_MAX; id++) schema.setType(id, { gone: `G${id}`, generation: 0 });
+    for (let id = 1; id < ENUMS_MAX; id++) schema.setEnum(id, { gone: `G${id}` });
+    expect(life.harness.error(next)).toBe('max_quota_err');
+  });
+});
+
+test('the id of a member of an enum is not given again, and what it stood for is forgotten', () => {
+  const life = newLife();
+  life.query("mod_enum('E', 'add', 'B', 1000); .x = E{B}; raise('stop');");
+  life.query("mod_enum('E', 'add', 'B', 2);", true);
+  life.depose(1);
+  life.query("mod_enum('E', 'add', 'B', 3); .x = E{B};", true);
+  const of = life.group.store.schema.enumNamed('E');
+  expect(Array.from(of?.known() ?? [], ({ id, value }) => [id, value])).toEqual([
+    [0, 1],
+    [3, 3],
+  ]);
+  life.look();
+});
+
+test('an enum that a change made which was taken back keeps no values', () => {
+  const life = newLife();
+  life.query("set_enum('F', {A: L}); raise('stop');");
+  const of = life.group.store.schema.enum(1);
+  expect([of.members, of.named('A'), [...of.known()]]).toEqual([[], undefined, []]);
 });
 
 describe.each([

@@ -90,6 +90,14 @@ describe('a field that a change added which was taken back', () => {
     expect(life.group.store.schema.typeNamed('Q')?.def?.fields.map(({ id }) => id)).toEqual([0, 2]);
   });
 
+  test('does not give its id again when the loss of the type was taken back since', () => {
+    const life = withInstances();
+    life.query("mod_type('Q', 'add', 'z', 'int', 7); raise('stop');");
+    life.query("del_type('Q'); raise('stop');");
+    life.query("mod_type('Q', 'add', 'z', 'int', 8);", true);
+    expect(life.group.store.schema.typeNamed('Q')?.def?.fields.map(({ id }) => id)).toEqual([0, 2]);
+  });
+
   test('stays where only its loss is taken back', () => {
     const life = withInstances();
     life.query("mod_type('Q', 'add', 'z', 'int', 7);", true);

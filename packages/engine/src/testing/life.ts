@@ -4,15 +4,15 @@ import type { CollectionGroup } from '../state/collection-group.js';
 import { allThings, groupLines } from '../state/describe.js';
 import type { Changes } from '../state/dirty.js';
 import type { Marking } from '../state/marking.js';
-import { RecordKind, type RecordSink, type RecordSource } from '../state/records.js';
+import { EMPTY_SOURCE, RecordKind, type RecordSink, type RecordSource } from '../state/records.js';
 import { takeBack } from '../state/transaction.js';
 import { Harness } from './harness.js';
 import { VARS } from './life-statements.js';
-import { brokenRules, newGroup, savedRecords, schemaLines, sharedLines, stateLines } from './state-lines.js';
+import { brokenRules, savedRecords, schemaLines, sharedLines, stateLines } from './state-lines.js';
 
 /** A collection with its log and its disk. */
 export class Life {
-  readonly harness = new Harness();
+  readonly harness: Harness;
   /** By `kind:id:part`. */
   readonly disk = new Map<string, Uint8Array>();
   /** Effects of all changes so far; those of `pending` are the last ones. */
@@ -20,16 +20,15 @@ export class Life {
   readonly pending: Change[] = [];
   /** The number of changes that the disk stands for. */
   private applied = 0;
-  private mirror = newGroup();
+  /** Another node, which takes everything from the log. */
+  private mirror = newHarness();
   private mirrored = 0;
   private readonly saved = new Map<string, Uint8Array>();
   private checkpoint: Checkpoint | null = null;
   private marking: Marking | null = null;
 
   constructor() {
-    this.harness.reopen(this.source()).create();
-    // So most indexes are built in slices.
-    this.harness.engine.runtime.indexedAtOnce = 20;
+    this.harness = newHarness(this.source());
   }
 
   get group(): CollectionGroup {
@@ -40,6 +39,17 @@ export class Life {
     const outcome = this.harness.outcome(code, { vars: VARS });
     if (mustSucceed && outcome.kind === 'error') throw outcome.error;
     if (outcome.kind === 'value' && outcome.change !== null) this.changed(outcome.change);
+  }
+
+  /** A query at another node, which leads now: what is not committed here is lost, and ids that were used for it are given again there. */
+  queryElsewhere(code: string): void {
+    this.depose(this.pending.length);
+    this.catchUp();
+    const outcome = this.mirror.outcome(code, { vars: VARS });
+    if (outcome.kind !== 'value' || outcome.change === null) return;
+    this.log.push(outcome.change.effects);
+    this.mirrored = this.log.length;
+    this.group.apply(outcome.change.effects);
   }
 
   commit(): void {
@@ -166,9 +176,13 @@ export class Life {
 
   /** The lines of a node that only applied the effects. */
   private lines(): string[] {
+    this.catchUp();
+    return linesOf(this.mirror.collection);
+  }
+
+  private catchUp(): void {
     for (; this.mirrored < this.log.length; this.mirrored++)
-      this.mirror.apply(this.log[this.mirrored] as Uint8Array);
-    return linesOf(this.mirror);
+      this.mirror.collection.apply(this.log[this.mirrored] as Uint8Array);
   }
 
   /** Compares the disk with the lines: a start finds these, and there is no other record. */
@@ -195,20 +209,20 @@ export class Life {
     const records = new Map(things.map((name) => [name.slice(2), this.disk.get(name) as Uint8Array]));
     expectSame(
       sharedLines(records, probe.store.schema).split('\n'),
-      sharedLines(this.mirrorRecords(), this.mirror.store.schema).split('\n'),
+      sharedLines(this.mirrorRecords(), this.mirror.collection.store.schema).split('\n'),
     );
   }
 
   private mirrorRecords(): ReadonlyMap<string, Uint8Array> {
     // Pieces that did not change are saved but once.
-    for (const [name, value] of savedRecords(this.mirror)) this.saved.set(name, value);
-    const ids = new Set(allThings(this.mirror).map(({ id }) => id));
+    for (const [name, value] of savedRecords(this.mirror.collection)) this.saved.set(name, value);
+    const ids = new Set(allThings(this.mirror.collection).map(({ id }) => id));
     for (const name of this.saved.keys()) if (!ids.has(Number.parseInt(name, 10))) this.saved.delete(name);
     return this.saved;
   }
 
   private resetMirror(): void {
-    this.mirror = newGroup();
+    this.mirror = newHarness();
     this.mirrored = 0;
     this.saved.clear();
   }
@@ -216,6 +230,15 @@ export class Life {
   private source(): RecordSource {
     return { read: (kind, id, part) => this.disk.get(nameOf(kind, id, part)) };
   }
+}
+
+/** A node with an empty collection. */
+function newHarness(source: RecordSource = EMPTY_SOURCE): Harness {
+  const harness = new Harness();
+  harness.reopen(source).create();
+  // So most indexes are built in slices.
+  harness.engine.runtime.indexedAtOnce = 20;
+  return harness;
 }
 
 /** A checkpoint that is under way. */

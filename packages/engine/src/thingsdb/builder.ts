@@ -129,7 +129,7 @@ export class CollectionBuilder {
     if (schema.stateOfType(id) === undefined) {
       // No type that is made later has this name, and so none gets the id.
       schema.setType(id, { gone: `#${id}`, generation: 0 });
-      schema.nextType = Math.max(schema.nextType, id + 1);
+      schema.typeIds.nextId = Math.max(schema.typeIds.nextId, id + 1);
     }
     return schema.type(id);
   }

@@ -24,6 +24,7 @@ import {
 } from '../../schema/type.js';
 import type { Thing } from '../../value/thing.js';
 import { type BoundEffect, effect, effectsOn, perform, type Undo } from '../effect.js';
+import { takeIdsBack } from '../ids.js';
 import { bringBack } from '../migrate.js';
 import { placesOf } from '../places.js';
 import { RecordKind } from '../records.js';
@@ -55,7 +56,7 @@ export class Schema implements GroupPart {
       case RecordKind.TYPE: {
         const { state } = readType(input, store);
         schema.setType(id, state);
-        if (id >= schema.nextType) schema.nextType = id + 1;
+        if (id >= schema.typeIds.nextId) schema.typeIds.nextId = id + 1;
         break;
       }
       case RecordKind.ENUM: {
@@ -63,7 +64,7 @@ export class Schema implements GroupPart {
         // The references of its values are counted already, in the records of things.
         schema.setEnum(id, state);
         for (const { value } of schema.enum(id).members) store.hold(value);
-        if (id >= schema.nextEnum) schema.nextEnum = id + 1;
+        if (id >= schema.enumIds.nextId) schema.enumIds.nextId = id + 1;
         break;
       }
       case RecordKind.INSTANCES:
@@ -98,7 +99,7 @@ export class Schema implements GroupPart {
 
 /** Writes all types, those that are gone too: their ids are not given again. No job goes along that gives instances the successor of a field. */
 export function writeTypes(out: ByteWriter, { schema }: Store): void {
-  writeStates(out, schema.nextType, (id) => withoutSuccessor(schema.stateOfType(id)), writeType);
+  writeStates(out, schema.typeIds.nextId, (id) => withoutSuccessor(schema.stateOfType(id)), writeType);
 }
 
 function withoutSuccessor(state: TypeState): TypeState {
@@ -108,7 +109,7 @@ function withoutSuccessor(state: TypeState): TypeState {
 
 /** Writes all enums. */
 export function writeEnums(out: ByteWriter, { schema }: Store): void {
-  writeStates(out, schema.nextEnum, (id) => schema.stateOfEnum(id), writeEnum);
+  writeStates(out, schema.enumIds.nextId, (id) => schema.stateOfEnum(id), writeEnum);
 }
 
 function writeStates<State extends object>(
@@ -132,7 +133,7 @@ function writeStates<State extends object>(
  */
 export function readTypes(input: ByteReader, store: Store): () => void {
   const { schema } = store;
-  const { nextType } = schema;
+  const { nextId } = schema.typeIds;
   const before = readStates<TypeState>(input, TYPES_MAX, (take) => {
     const { id, state } = readType(input, store);
     take(id, schema.stateOfType(id));
@@ -143,7 +144,7 @@ export function readTypes(input: ByteReader, store: Store): () => void {
       schema.setType(id, state);
       store.changedTypes.add(id);
     }
-    schema.nextType = nextType;
+    takeIdsBack(schema.typeIds, nextId);
   };
 }
 
@@ -154,7 +155,7 @@ export function readTypes(input: ByteReader, store: Store): () => void {
  */
 export function readEnums(input: ByteReader, store: Store): () => void {
   const { schema } = store;
-  const { nextEnum } = schema;
+  const { nextId } = schema.enumIds;
   const before = readStates<EnumState>(input, ENUMS_MAX, (take) => {
     const { id, state } = readEnum(input, store);
     take(id, schema.stateOfEnum(id));
@@ -162,7 +163,7 @@ export function readEnums(input: ByteReader, store: Store): () => void {
   });
   return () => {
     for (const [id, state] of before) store.setEnum(id, state);
-    schema.nextEnum = nextEnum;
+    takeIdsBack(schema.enumIds, nextId);
   };
 }
 
@@ -291,11 +292,11 @@ function putType({ schema, changedTypes }: Store, id: number, state: TypeState):
 function backTo(store: Store, id: number, state: TypeState): (rescue: Rescue | null) => void {
   const { schema } = store;
   const before = schema.stateOfType(id);
-  const { nextType } = schema;
+  const { nextId } = schema.typeIds;
   return (rescue) => {
     for (const { mark } of addedFields(before, state)) mark.isUndone = true;
     putType(store, id, before);
-    schema.nextType = nextType;
+    takeIdsBack(schema.typeIds, nextId);
     // Dropped values go back at once: nobody holds it behind this, and a checkpoint saves the fields that an instance has.
     if (rescue !== null) bringBack(rescue, schema.type(id), store);
   };
@@ -304,10 +305,11 @@ function backTo(store: Store, id: number, state: TypeState): (rescue: Rescue | n
 function enumBack(store: Store, id: number): Undo {
   const { schema } = store;
   const before = schema.stateOfEnum(id);
-  const { nextEnum } = schema;
+  const { nextId } = schema.enumIds;
   return () => {
     store.setEnum(id, before);
-    schema.nextEnum = nextEnum;
+    schema.enum(id).forget(before !== undefined && 'members' in before ? before.nextMember : 0);
+    takeIdsBack(schema.enumIds, nextId);
   };
 }
 
