@@ -99,14 +99,11 @@ export abstract class PageSet<P extends Page> {
 
   /** Writes what `freeze` froze, some records at each step. */
   *rest(sink: PageSink): Generator<void, void, undefined> {
-    const scratch = new ByteWriter();
     while (this.frozen.size > 0 || this.early.length > 0) {
       for (const [number, record] of this.early) sink.put(number, record);
       this.early = [];
       for (const page of this.frozen) {
-        scratch.rewind();
-        this.encode(page, scratch);
-        sink.put(page.number, scratch.take());
+        sink.put(page.number, this.recordOf(page));
         this.note(page);
         yield;
       }
@@ -154,10 +151,14 @@ export abstract class PageSet<P extends Page> {
 
   private saveBeforeChange(page: P): void {
     if (page.state !== PageState.FROZEN) return;
-    const out = new ByteWriter();
-    this.encode(page, out);
-    this.early.push([page.number, out.take()]);
+    this.early.push([page.number, this.recordOf(page)]);
     this.note(page);
+  }
+
+  private recordOf(page: P): Uint8Array {
+    SCRATCH.rewind();
+    this.encode(page, SCRATCH);
+    return SCRATCH.take();
   }
 
   /** Notes that the checkpoint under way has a page. */
@@ -167,6 +168,12 @@ export abstract class PageSet<P extends Page> {
     page.state = PageState.SAVED;
   }
 }
+
+/**
+ * For the record of a page, of all sets: a memory of its own for each takes longer to get, and is soon due for collection, than all else that
+ * is done for a page that changes during a checkpoint.
+ */
+const SCRATCH = new ByteWriter(4096);
 
 /** Records that are deleted in one step. */
 const DELETED_AT_ONCE = 32;
