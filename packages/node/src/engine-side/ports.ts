@@ -48,6 +48,8 @@ export interface EngineSettings {
 export interface EngineClock extends Clock {
   /** Calls back when other work had its turn. */
   readonly soon: (work: () => void) => void;
+  /** Milliseconds for which this process has had a processor, or several; missing: as `now`. */
+  readonly busy?: () => number;
   /** See `CheckpointerOptions`: how encoding, and building indexes, takes time where time stands still meanwhile. */
   readonly encoding?: { readonly now: () => number; readonly thingsPerLook: number };
 }

@@ -216,6 +216,7 @@ export class Scopes {
       task,
       clock,
       workClock: clock.encoding?.now ?? clock.now,
+      busyClock: clock.encoding?.now ?? clock.busy ?? clock.now,
       propose: (session, change, done) => session.propose(change, { ok: true, result: '' }, done),
       onFailure: onDefect,
     });

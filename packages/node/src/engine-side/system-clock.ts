@@ -7,4 +7,8 @@ export const engineClock: EngineClock = {
   soon(work) {
     setImmediate(work);
   },
+  busy() {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1000;
+  },
 };

@@ -33,6 +33,7 @@ async function building(): Promise<{
       },
     },
     workClock: () => (time += 10),
+    busyClock: () => time,
     propose: (session, change, done) => session.propose(change, { ok: true, result: '' }, done),
     onFailure: (error) => bench.failures.push(error),
   });
@@ -135,6 +136,7 @@ test('a pause is three times as long as the slice, within limits, and the time u
       },
     },
     workClock: () => time,
+    busyClock: () => time,
     propose: (_session, _change, done) => deciding?.push(done),
     onFailure: (error) => bench.failures.push(error),
   });
@@ -155,11 +157,11 @@ test('a pause is three times as long as the slice, within limits, and the time u
   expect(bench.failures).toEqual([]);
 });
 
-test('the first slices are small, since code that did not run for long is slow, and so they are when there is work again', async () => {
+test('slices are small at first, and follow the work that each thing took, at most, and not the time in which others had the processor', async () => {
   const bench = await new TestBench().start();
   const waiting: (() => void)[] = [];
   const sizes: number[] = [];
-  let [time, takesMs] = [0, 0];
+  let [time, busy, thingMs, waitMs] = [0, 0, 0, 0];
   const work = new LeaderWork({
     task: {
       isDue: () => sizes.length % 8 < 7,
@@ -167,7 +169,9 @@ test('the first slices are small, since code that did not run for long is slow, 
         let things = 1;
         while (!isOver()) things += 1;
         sizes.push(things);
-        time += takesMs;
+        // They are changed when all are looked at.
+        busy += things * thingMs;
+        time += things * thingMs + waitMs;
         return null;
       },
     },
@@ -178,6 +182,7 @@ test('the first slices are small, since code that did not run for long is slow, 
       },
     },
     workClock: () => time,
+    busyClock: () => busy,
     propose: () => {},
     onFailure: (error) => bench.failures.push(error),
   });
@@ -187,8 +192,20 @@ test('the first slices are small, since code that did not run for long is slow, 
     return sizes.splice(0);
   };
   expect(all()).toEqual([16, 32, 64, 128, 256, 512, 600]);
-  takesMs = 11;
-  expect(all()).toEqual([16, 20, 25, 32, 40, 49, 62]);
+  thingMs = 0.03125;
+  expect(all()).toEqual([16, 32, 64, 128, 160, 160, 160]);
+  waitMs = 30;
+  expect(all()).toEqual([16, 32, 64, 128, 160, 160, 160]);
+  // What takes long with few things is not told to take fewer.
+  thingMs = 11;
+  expect(all()).toEqual([16, 20, 25, 31, 38, 47, 58]);
+  // What takes longer meanwhile, such as pages that a checkpoint has still to write, makes the next ones smaller.
+  thingMs = 0.01;
+  work.consider(bench.session(STUFF));
+  for (let slice = 0; slice < 5; slice++) waiting.pop()?.();
+  thingMs = 0.04;
+  for (let slice = 0; slice < 2; slice++) waiting.pop()?.();
+  expect(sizes).toEqual([16, 32, 64, 128, 256, 500, 250]);
   expect(bench.failures).toEqual([]);
 });
 
@@ -212,6 +229,7 @@ test('things that expire go in slices, also those for which nothing changed', as
       },
     },
     workClock: () => (time += 10),
+    busyClock: () => time,
     propose: (session, change, done) => session.propose(change, { ok: true, result: '' }, done),
     onFailure: (error) => bench.failures.push(error),
   });

@@ -18,23 +18,33 @@ export interface LeaderWorkOptions {
   readonly clock: Pick<Clock, 'after'>;
   /** The clock of slices: in a simulation another one, which moves with each thing. */
   readonly workClock: () => number;
+  /**
+   * The processor time of this process: where others take the processor, a slice lasts longer than it works, and the next one need not be
+   * smaller for that.
+   */
+  readonly busyClock: () => number;
   /** Replicates what was done; `done` is called when that is decided. */
   readonly propose: (session: GroupSession, change: Change, done: () => void) => void;
   readonly onFailure: (error: unknown) => void;
 }
 
-/** Milliseconds for which one slice looks at things, which are changed in about half of that time once more. */
+/** Milliseconds for which one slice looks at things. */
 const SLICE_MS = 2;
 
-/** Things of one slice at most: those that are in memory are looked at sooner than they are changed, here and on followers. */
+/** Milliseconds of work that all of a slice should take: looking at things, changing them, and packing that. */
+const WORK_MS = 5;
+
+/** Things of one slice at most: those that are in memory here may have to be read by followers. */
 const SLICE_THINGS = 600;
 
 /**
- * Things of the first slice at most: code that has not run for long takes up to fifty times as long. The next one may have twice as many, or
- * a quarter more behind one that took long.
+ * Things of the first slice: code that has not run for long takes up to fifty times as long. The next one may have twice as many, or a quarter
+ * more where that took long.
  */
 const FIRST_THINGS = 16;
-const LONG_MS = 10;
+
+/** What takes long with as few things as this would not be shorter with fewer, such as a long list from which they are taken. */
+const LEAST_THINGS = 128;
 
 /** The time of other work behind a slice, as a multiple of the slice's, and its least and most milliseconds. */
 const PAUSE_TIMES = 3;
@@ -67,18 +77,18 @@ export class LeaderWork {
   private work(session: GroupSession): void {
     const things = this.working.get(session);
     if (things === undefined) return;
-    const { task, clock, workClock, propose, onFailure } = this.options;
+    const { task, clock, workClock, busyClock, propose, onFailure } = this.options;
     try {
       if (!this.mayWork(session)) {
         this.working.delete(session);
         return;
       }
-      const began = workClock();
+      const [began, busy] = [workClock(), busyClock()];
       let looked = 0;
       const isOver = (): boolean => ++looked >= things || workClock() >= began + SLICE_MS;
       const change = task.slice(session.id, isOver);
       const end = workClock();
-      this.working.set(session, Math.min((end - began > LONG_MS ? 1.25 : 2) * things, SLICE_THINGS));
+      this.working.set(session, nextThings(things, looked, Math.min(end - began, busyClock() - busy)));
       const resumeAt = end + Math.min(PAUSE_TIMES * (end - began), PAUSE_MAX_MS);
       // The next slice waits until this one is decided: so the work is never faster than the cluster. That time is part of the pause.
       const next = (): unknown =>
@@ -90,4 +100,11 @@ export class LeaderWork {
       onFailure(error);
     }
   }
+}
+
+/** Things of the slice behind one that might have so many, and had others in so many milliseconds of work. */
+function nextThings(things: number, looked: number, ms: number): number {
+  const least = things < LEAST_THINGS ? 1.25 * things : Math.max(things / 2, LEAST_THINGS);
+  const next = Math.min(Math.max((looked * WORK_MS) / ms, least), 2 * things, SLICE_THINGS);
+  return Math.floor(next);
 }
