@@ -35,7 +35,7 @@ const BATCH_BYTES = 1024;
 const NO_BYTES = new Uint8Array();
 
 /** Time for a connection that was ended to take what was sent, in milliseconds. */
-const LAST_WORDS_MS = 2000;
+export const LAST_WORDS_MS = 2000;
 
 /**
  * A connection of Node.js. What is sent in one turn of the event loop leaves in one piece, unless it is long: then slice by slice, each

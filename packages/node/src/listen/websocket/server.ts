@@ -1,11 +1,12 @@
 import { createServer, type Server as HttpServer, type IncomingMessage } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { Server, Socket } from 'node:net';
+import { backgroundClock } from '../../base/clock.js';
 import { FOREIGN_ORIGIN, OTHER_HOST } from '../http/refusals.js';
 import type { Sites } from '../http/sites.js';
 import type { NativeListener } from '../native/listener.js';
 import type { Credentials } from '../native/servers.js';
-import { type Envelope, UNSENT_MAX } from '../native/socket-wire.js';
+import { type Envelope, LAST_WORDS_MS, UNSENT_MAX } from '../native/socket-wire.js';
 import { CloseCode, closeFrame, controlFrame, Opcode, serverHeadBytes, writeServerHead } from './frames.js';
 import { type Handshake, refused, shakeHands } from './handshake.js';
 import { MessageReader } from './messages.js';
@@ -57,7 +58,7 @@ export function webSocketServer(
   });
   server.on('request', (_request, response) => {
     const { answer } = refused('426 Upgrade Required', 'this port speaks WebSocket', 'Upgrade: websocket');
-    response.socket?.end(answer);
+    if (response.socket !== null) dismiss(response.socket, answer);
   });
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
     socket.on('error', () => {
@@ -65,14 +66,25 @@ export function webSocketServer(
     });
     const { answer, accepted } = strange(sites, request) ?? shakeHands(request.method ?? '', request.headers);
     if (!accepted) {
-      socket.end(answer);
+      dismiss(socket, answer);
       return;
     }
+    // Those of an HTTP server stay open when the client ends, and nobody else would end them from here on.
+    socket.allowHalfOpen = false;
     socket.setTimeout(0);
     socket.write(answer);
     open(listener, socket, head);
   });
   return server;
+}
+
+/** Says at last why there is no WebSocket: a client that does not go then keeps its place no longer. */
+function dismiss(socket: Socket, answer: string): void {
+  socket.end(answer);
+  socket.once(
+    'close',
+    backgroundClock.after(LAST_WORDS_MS, () => socket.destroy()),
+  );
 }
 
 /** Refuses a page that may not use this node; null: it may, or the request comes from none. */

@@ -65,6 +65,12 @@ async function frame(line: RawLine): Promise<string> {
   }
 }
 
+/** All connections of clients that the node counts. */
+async function connections(): Promise<number> {
+  const page = (await node.probe('/metrics')).text;
+  return Number(/^althing_connections (\d+)/m.exec(page)?.[1]);
+}
+
 const PING = encodePackage(PackageType.PING, 1);
 const PONG = '2 00000000010010ef';
 
@@ -181,13 +187,34 @@ describe('messages', () => {
   });
 });
 
+describe('a connection ends', () => {
+  test('with a client that goes without a word', async () => {
+    const lines = await Promise.all(Array.from({ length: 40 }, open));
+    for (const line of lines) {
+      line.sendBytes(clientFrame(2, encodePackage(PackageType.AUTH, 1, encodeMessagePack(token))));
+      expect(await frame(line)).toBe('2 00000000010011ee');
+    }
+    await until(async () => (await connections()) >= 40, 'they are counted');
+    for (const line of lines) line.close();
+    await until(async () => (await connections()) < 20, 'they are not counted any more');
+  });
+
+  test('after a refusal, when the client stays', async () => {
+    const place = { host: '127.0.0.1', port: node.wsPort, allowHalfOpen: true };
+    const lines = await Promise.all(Array.from({ length: 40 }, () => RawLine.open(place)));
+    await until(async () => (await connections()) >= 40, 'they are counted');
+    const heads = lines.map((line, i) =>
+      greeted(['GET / HTTP/1.1', ...HANDSHAKE.slice(0, 1 + (i % 3))], line),
+    );
+    for (const head of await Promise.all(heads)) expect(head).toMatch(/ 4\d\d /);
+    await until(async () => (await connections()) < 20, 'they are not counted any more');
+    for (const line of lines) line.close();
+  });
+});
+
 describe('/@ws on the port of the API', () => {
   const connect = async (headers: readonly string[] = [], path = '/@ws'): Promise<SocketClient> =>
     new SocketClient(await WebSocketChannel.open({ host: '127.0.0.1', port: node.port }, path, headers));
-  const connections = async (): Promise<number> => {
-    const page = (await node.probe('/metrics')).text;
-    return Number(/^althing_connections (\d+)/m.exec(page)?.[1]);
-  };
 
   test('speaks the same, with messages of up to 1 MB', async () => {
     const client = await connect(['Sec-WebSocket-Protocol: thingsdb-protocol']);
