@@ -102,9 +102,9 @@ export class LeaderWork {
   }
 }
 
-/** Things of the slice behind one that might have so many, and had others in so many milliseconds of work. */
+/** Things of the slice behind one that might have so many, and had others in so many milliseconds of work: both may be 0. */
 function nextThings(things: number, looked: number, ms: number): number {
   const least = things < LEAST_THINGS ? 1.25 * things : Math.max(things / 2, LEAST_THINGS);
-  const next = Math.min(Math.max((looked * WORK_MS) / ms, least), 2 * things, SLICE_THINGS);
+  const next = Math.min(Math.max((looked * WORK_MS) / Math.max(ms, 0.01), least), 2 * things, SLICE_THINGS);
   return Math.floor(next);
 }
