@@ -69,7 +69,7 @@ export interface ReadAhead {
   begin(range: KeyRange): void;
   /**
    * The next pairs of the range, in order, as in `packed-pairs.ts`; the caller's own. Very large values are left out. Waits for a few
-   * milliseconds at most. Without any at the end of the range; undefined where it can't be had now.
+   * milliseconds at most, once for each. Without any at the end of the range; undefined where they can't be had now: they may come later.
    */
   next(): Buffer | undefined;
   /** Gives the range up. */

@@ -49,7 +49,7 @@ export type ThreadRequest =
 
 export type HeldValues = readonly (Uint8Array | undefined)[];
 
-/** A thread that does not come in time has no processor: then it is quicker to read without it. */
+/** A thread that does not come in time has no processor: then it is quicker to read without it until it comes. */
 const WAIT_MS = 5;
 
 /** The thread is started by the first who reads ahead, if not before, and is not waited for until it is ready. */
@@ -61,6 +61,8 @@ export class LevelReadAhead implements ReadAhead {
   private ended: Promise<void> | undefined;
   private request = 0;
   private taken = 0;
+  /** The next batch was waited for in vain. */
+  private isLate = false;
   /** Takes the answer to the last `hold`. */
   private onHeld: (values: HeldValues | null) => void = () => {};
 
@@ -77,8 +79,9 @@ export class LevelReadAhead implements ReadAhead {
 
   begin(range: KeyRange): void {
     const worker = this.worker ?? this.start();
-    if (Atomics.load(this.words, Word.STATE) !== State.READY) return;
     this.want();
+    this.isLate = Atomics.load(this.words, Word.STATE) !== State.READY;
+    if (this.isLate) return;
     const message: ThreadRequest = { kind: 'read', request: this.request, range };
     worker.postMessage(message);
   }
@@ -87,8 +90,11 @@ export class LevelReadAhead implements ReadAhead {
     const { words } = this;
     for (;;) {
       if (Atomics.load(words, Word.STATE) !== State.READY) return undefined;
-      if (Atomics.wait(words, Word.MADE, this.taken, WAIT_MS) === 'timed-out') return undefined;
-      if (Atomics.load(words, Word.MADE) === this.taken) continue;
+      if (Atomics.load(words, Word.MADE) === this.taken) {
+        if (!this.isLate) this.isLate = Atomics.wait(words, Word.MADE, this.taken, WAIT_MS) === 'timed-out';
+        if (this.isLate) return undefined;
+        continue;
+      }
       const place = this.taken % PLACES;
       const isWanted = words[Word.REQUEST_OF + place] === this.request;
       const count = words[Word.BYTES_OF + place]!;
@@ -96,6 +102,7 @@ export class LevelReadAhead implements ReadAhead {
       this.taken += 1;
       Atomics.store(words, Word.TAKEN, this.taken);
       this.wake();
+      if (isWanted) this.isLate = false;
       // All pairs of a batch may have been too large for it.
       if (bytes !== undefined && count !== 0) return bytes;
     }
@@ -169,6 +176,7 @@ export class LevelReadAhead implements ReadAhead {
   /** Drops everything that was wanted so far. */
   private want(): void {
     this.request = (this.request + 1) | 0;
+    this.isLate = false;
     Atomics.store(this.words, Word.REQUEST, this.request);
     this.wake();
   }

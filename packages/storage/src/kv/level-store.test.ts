@@ -89,6 +89,17 @@ describe('LevelStore', () => {
     await again.close();
   });
 
+  test('waits once for what is not read ahead in time, and takes it when it comes', async () => {
+    const store = await LevelStore.open(folder, { createIfMissing: true });
+    await store.readAhead.prepare();
+    store.readAhead.end();
+    const since = performance.now();
+    for (let i = 0; i < 400; i++) expect(store.readAhead.next()).toBeUndefined();
+    // Each of them in vain would take two seconds.
+    expect(performance.now() - since).toBeLessThan(1000);
+    await store.close();
+  });
+
   test('a sound folder verifies, with tables in it', async () => {
     await filled();
     const report = await verifyLevelDb(folder);

@@ -247,12 +247,15 @@ class SortedMap {
 
 /** Pairs of a batch that was read ahead: few, so that tests see several. */
 const BATCH_PAIRS = 16;
+/** Each batch of so many is late once, as those of another thread may be. */
+const LATE_EVERY = 3;
 
 class MemoryReadAhead implements ReadAhead {
   private held: SortedMap | null = null;
   private map = new SortedMap();
   private at = 0;
   private to = '';
+  private asked = 0;
 
   constructor(private readonly snapshot: () => SortedMap) {}
 
@@ -264,7 +267,9 @@ class MemoryReadAhead implements ReadAhead {
     this.to = stringOf(range.to);
   }
 
-  next(): Buffer {
+  next(): Buffer | undefined {
+    this.asked += 1;
+    if (this.asked % LATE_EVERY === 0) return undefined;
     const pairs: Buffer[] = [];
     for (; pairs.length < BATCH_PAIRS; this.at++) {
       const key = this.map.keys[this.at];

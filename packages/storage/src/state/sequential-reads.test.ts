@@ -19,6 +19,8 @@ class FakeReadAhead implements ReadAhead {
   readonly begun: number[] = [];
   ended = 0;
   isBroken = false;
+  /** The number of times that the next batch is asked for in vain. */
+  late = 0;
   private at = 0;
   /** Of the group that is read. */
   private key = recordKeyBuffer(GROUP, 1);
@@ -39,6 +41,10 @@ class FakeReadAhead implements ReadAhead {
 
   next(): Buffer | undefined {
     if (this.isBroken) return undefined;
+    if (this.late > 0) {
+      this.late -= 1;
+      return undefined;
+    }
     const ids = this.ids.slice(this.at, this.at + BATCH_PAIRS);
     this.at += BATCH_PAIRS;
     return Buffer.concat(
@@ -130,6 +136,17 @@ describe('SequentialReads', () => {
     expect(ahead.ended).toBe(1);
     found(reads, upTo(300, 20).slice(100));
     expect(ahead.begun.length).toBeGreaterThan(1);
+  });
+
+  test('takes up what comes late, without the records that were read meanwhile, which are no waste', () => {
+    const ahead = new FakeReadAhead(upTo(200), 20_000);
+    const reads = new SequentialReads(ahead, 5);
+    const key = recordKeyBuffer(1, 1);
+    expect(found(reads, upTo(20), key)).toEqual(upTo(20).slice(6));
+    ahead.late = 50;
+    // The batch before ends with 26.
+    expect(found(reads, upTo(200).slice(20), key)).toEqual([...upTo(26).slice(20), ...upTo(200).slice(76)]);
+    expect(ahead.begun).toEqual([6]);
   });
 
   test('finds nothing, and asks seldom, where nothing can be read ahead', () => {

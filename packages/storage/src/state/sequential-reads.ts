@@ -5,8 +5,8 @@ import { checkValue } from './values.js';
 
 export const READ_AHEAD_AFTER_DEFAULT = 32;
 /** From so many bytes of records on it pays to get ready for it before anybody scans: a thread does it, which takes 10 MB. */
-export const SCANNED_BYTES_MIN: number = 4 << 20;
-/** Where reading ahead did not help, it is tried again after so many times as many records. */
+export const SCANNED_BYTES_MIN: number = 1 << 20;
+/** Where reading ahead did not help, or stays behind, it begins anew after so many times as many records. */
 const RETRY_FACTOR = 32;
 /** An id that is higher than the last one by at most so much is one behind it. */
 const GAP_MAX = 64;
@@ -37,6 +37,8 @@ export class SequentialReads {
   /** Bytes of what was read ahead that were of use, and that were not. */
   private usefulBytes = 0;
   private wastedBytes = 0;
+  /** The number of records that were read without, since they had not been read ahead by then; they may come yet. */
+  private late = 0;
 
   /** @param runMin records that must have been read one behind the other before the next ones are read ahead */
   constructor(
@@ -69,6 +71,7 @@ export class SequentialReads {
     this.isReading = true;
     this.usefulBytes = 0;
     this.wastedBytes = 0;
+    this.late = 0;
     this.ahead.begin(restOfKind(key));
     queueMicrotask(() => this.drop());
   }
@@ -85,9 +88,14 @@ export class SequentialReads {
         this.usefulBytes += size;
         return bytes.subarray(checkValue(key, bytes, group, valueAt, end), end);
       }
+      if (this.late > 0) {
+        this.late -= 1;
+        continue;
+      }
       this.wastedBytes += size;
       if (this.wastedBytes > WASTE_FREE_BYTES + WASTE_FACTOR * this.usefulBytes) {
-        this.giveUp();
+        this.drop();
+        this.run = -this.retryAfter;
         return undefined;
       }
     }
@@ -96,19 +104,19 @@ export class SequentialReads {
   private nextPairs(): PackedPairs | null {
     const bytes = this.ahead.next();
     if (bytes === undefined) {
-      this.giveUp();
-      return null;
+      this.late += 1;
+      if (this.late < this.retryAfter) return null;
+    } else {
+      this.pairs = new PackedPairs(bytes);
+      if (!this.pairs.isAtEnd) return this.pairs;
     }
-    this.pairs = new PackedPairs(bytes);
-    if (!this.pairs.isAtEnd) return this.pairs;
     this.drop();
     this.run = 0;
     return null;
   }
 
-  private giveUp(): void {
-    this.drop();
-    this.run = -RETRY_FACTOR * this.runMin;
+  private get retryAfter(): number {
+    return RETRY_FACTOR * this.runMin;
   }
 
   /** True if a record comes behind the last one of the run. */
