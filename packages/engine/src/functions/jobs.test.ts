@@ -1,4 +1,5 @@
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { ListPages } from '../state/pages/list-pages.js';
 import { Harness } from '../testing/harness.js';
 import { Life } from '../testing/life.js';
 import { brokenRules, newGroup, schemaLines, stateLines } from '../testing/state-lines.js';
@@ -64,6 +65,18 @@ describe('del_instances', () => {
       1,
     ]);
     expect(info()).toEqual([['Order', 'done', 100, null, 2, 0, 0]]);
+  });
+
+  test('looks at each item of a long list once for all slices, where it has them in the order in which they go', () => {
+    db.run("fill(5000); .list = .orders.map(|o| o).sort(|a, b| a.nr - b.nr); .del('orders');");
+    const looks = jest.spyOn(ListPages.prototype, 'at');
+    db.run("del_instances('Order', |o| o.done);");
+    expect(work(100)).toBe(50);
+    expect(db.run('[.list.len(), .list.some(|o| o.done)];')).toEqual([2500, false]);
+    // The last half of them may lie in no pages any more.
+    expect(looks.mock.calls.length).toBeGreaterThan(2500);
+    expect(looks.mock.calls.length).toBeLessThan(6000);
+    looks.mockRestore();
   });
 
   test('a thing that refers to many of them lets go of some at a time', () => {

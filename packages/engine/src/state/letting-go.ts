@@ -140,7 +140,7 @@ function letGoInLists(
   for (const list of lists) {
     const left = new Set([...things].filter(({ refs }) => refs > 0));
     if (left.size === 0) break;
-    changed = takeOutOfList(transaction, list, (thing) => left.has(thing)) || changed;
+    changed = takeOutOfList(transaction, list, left) || changed;
   }
   return changed;
 }
@@ -209,19 +209,36 @@ function leaveRelations(transaction: Transaction, thing: Thing): void {
   }
 }
 
-function takeOutOfList(transaction: Transaction, list: List, goes: (thing: Thing) => boolean): boolean {
-  const gone: number[] = [];
+/** Looks at the items from the place on where others were found last, until all that refers to the things is found. */
+function takeOutOfList(transaction: Transaction, list: List, things: ReadonlySet<Thing>): boolean {
+  const goes = (thing: Thing): boolean => things.has(thing);
+  let refs = 0;
+  for (const thing of things) refs += thing.refs;
+  const { length } = list;
+  const from = Math.min(FOUND_AT.get(list) ?? 0, length);
+  const [behind, before]: [number[], number[]] = [[], []];
   let changed = false;
-  for (const [i, item] of list.items.entries()) {
-    if (refersTo(item, goes)) gone.push(i);
+  for (let looked = 0, i = from; looked < length && behind.length + before.length < refs; looked++, i++) {
+    if (i === length) i = 0;
+    const item = list.at(i);
+    if (refersTo(item, goes)) (i < from ? before : behind).push(i);
     else if (item instanceof List && hasAny(item, goes)) {
       transaction.spliceList(list, i, 1, [without(item, goes)]);
       changed = true;
     }
   }
+  const gone = [...before, ...behind];
+  const last = before.at(-1) ?? behind.at(-1);
+  if (last !== undefined) FOUND_AT.set(list, last + 1 - (before.length > 0 ? before.length : behind.length));
   transaction.removeItems(list, gone);
   return changed || gone.length > 0;
 }
+
+/**
+ * Where a list goes on behind the last thing that was found in it: lists have things mostly in the order in which these were made, and go,
+ * so that the next ones lie there. Known in memory alone: without it all items are looked at.
+ */
+const FOUND_AT = new WeakMap<List, number>();
 
 function refersTo(value: Value, goes: (thing: Thing) => boolean): boolean {
   if (value instanceof Wrap) return goes(value.thing);

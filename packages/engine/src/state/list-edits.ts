@@ -31,7 +31,12 @@ export interface Run {
 /** Takes the items of some runs, which are in order and apart from each other, out of a list. */
 export function takeRuns(list: List, runs: readonly Run[]): Value[] {
   becomeWhole(list);
-  const { items } = list;
+  return removeRuns(list, runs);
+}
+
+/** The same for any list where the items are in memory. */
+export function removeRuns(list: List, runs: readonly Run[]): Value[] {
+  const items = list.held;
   const removed: Value[] = [];
   let end = runs[0]?.start ?? items.length;
   for (let i = 0; i < runs.length; i++) {

@@ -120,9 +120,9 @@ export class Store extends References {
   /** Removes the items of some runs from a list; returns them. */
   removeItems(list: List, runs: readonly Run[]): Value[] {
     this.touchOwner(list);
-    this.makeWhole(list);
-    const removed = takeRuns(list, runs);
+    const removed = isPagedList(list) ? list.backing.removeRuns(runs) : takeRuns(list, runs);
     for (const item of removed) this.release(item);
+    if (isPagedList(list) && list.backing.isSparse) this.makeWhole(list);
     this.cutIfLarge(list);
     return removed;
   }

@@ -89,6 +89,39 @@ describe('a large list', () => {
     expect(fixture.list.items).toEqual(Array.from({ length: 5001 }, (_, i) => i));
   });
 
+  test('loses items here and there, for which the pieces that they lie in are read and written', () => {
+    const fixture = new Fixture(100_000);
+    fixture.checkpoint();
+    fixture.reopen();
+    // Some at the border of two pieces, all of a third, and the last.
+    const gone = [3, 255, 256, ...Array.from({ length: 256 }, (_, i) => 25_600 + i), 99_999];
+    const reads = fixture.group.store.recordReads;
+    fixture.change((transaction) => transaction.removeItems(fixture.list, gone));
+    expect(fixture.group.store.recordReads - reads).toBeLessThan(7);
+    fixture.checkpoint();
+    // The table, three pieces, and the deletion of one.
+    expect(fixture.written.length).toBeLessThan(6);
+    fixture.reopen();
+    const isGone = new Set(gone);
+    expect(fixture.list.items).toEqual(
+      Array.from({ length: 100_000 }, (_, i) => i).filter((i) => !isGone.has(i)),
+    );
+  });
+
+  test('lies in few pieces when most items are gone, in whatever portions they went', () => {
+    const fixture = new Fixture(20_000);
+    fixture.checkpoint();
+    for (let portion = 0; portion < 19; portion++) {
+      const first = portion * 50;
+      const gone = Array.from({ length: 950 }, (_, i) => first + i);
+      fixture.change((transaction) => transaction.removeItems(fixture.list, gone));
+      fixture.checkpoint();
+    }
+    fixture.checkpoint();
+    expect(fixture.list.length).toBe(1950);
+    expect(fixture.records.size).toBeLessThan(40);
+  });
+
   test('leaves no records behind when it is overwritten', () => {
     const fixture = new Fixture(10_000);
     fixture.checkpoint();

@@ -15,7 +15,7 @@ import { type Backing, List, UNITS_PER_READ_ITEM } from '../../value/containers.
 import { bytesOfValue, eachThing, isScalar, type VisitOther } from '../../value/kinds.js';
 import type { Thing } from '../../value/thing.js';
 import type { Value } from '../../value/value.js';
-import { replaceItems } from '../list-edits.js';
+import { type Run, removeRuns, replaceItems } from '../list-edits.js';
 import { readValue, visitThings, writeValue } from '../value-codec.js';
 import { type Page, type PageSink, PageState, PageTable } from './page-table.js';
 import type { ThingPages } from './thing-pages.js';
@@ -28,6 +28,9 @@ const PAGED_BYTES_MIN = 256 * 1024;
 
 /** Items of a page when it is made; it may grow to twice as many. */
 const PAGE_ITEMS = 256;
+
+/** A list in so many times as many pages as it needs is cut anew. */
+const SPARSE_TIMES = 4;
 
 /** Bytes of a page beyond which it is cut, if it has several items. */
 const PAGE_BYTES_MAX = 1024 * 1024;
@@ -151,6 +154,34 @@ export class ListPages extends PageTable<ListPage> implements Backing {
       this.rewind();
     } else if (isTooLarge(page)) this.cutAgain(first);
     return removed;
+  }
+
+  /** Removes the items of some runs, for which only the pages that they lie in come into memory; returns them. */
+  removeRuns(runs: readonly Run[]): Value[] {
+    this.isUsed = true;
+    const counts = new Map<ListPage, number>();
+    for (const { start, count } of runs) {
+      const end = start + count;
+      for (let index = this.seek(start), at = start; at < end; index++) {
+        const page = this.page(index);
+        this.load(index);
+        this.touch(index);
+        const pageEnd = Math.min(end, this.startOf(index) + page.entries);
+        counts.set(page, (counts.get(page) ?? 0) + pageEnd - at);
+        at = pageEnd;
+      }
+    }
+    const removed = removeRuns(this.list, runs);
+    this.rewind();
+    for (const [page, count] of counts) page.entries -= count;
+    for (let i = this.pages.length - 1; i >= 0 && this.pages.length > 1; i--)
+      if (this.page(i).entries === 0 && counts.has(this.page(i))) this.replace(i, 1, []);
+    return removed;
+  }
+
+  /** True if most pages are nearly empty. */
+  get isSparse(): boolean {
+    return this.pages.length > SPARSE_TIMES * Math.max(1, Math.ceil(this.list.length / PAGE_ITEMS));
   }
 
   /** Puts a value at the end of the list. Only the last page must come into memory, if it has room. */
