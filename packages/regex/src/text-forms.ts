@@ -13,9 +13,9 @@ export function isEmail(text: string): boolean {
   if (position === 0 || text[position] !== '@') return false;
   do {
     const label = ++position;
-    while (isAlphanumeric(text.charCodeAt(position)) || text[position] === '-') position++;
+    while (isAlphanumeric(text.charCodeAt(position)) || text.charCodeAt(position) === HYPHEN) position++;
     if (position === label) return false;
-  } while (text[position] === '.');
+  } while (text.charCodeAt(position) === DOT);
   return position === text.length;
 }
 
@@ -62,11 +62,14 @@ export function isTel(text: string): boolean {
   return most >= 3 && fewest <= 5;
 }
 
+const DOT = 0x2e;
+const HYPHEN = 0x2d;
 const URL_SCHEMES = ['http://', 'https://', 'ftp://'];
 const URL_HOST_MAX = 256;
 const URL_HOST_END = '?&/';
-const EMAIL_MARKS = '.!#$%&*+/=?^_{|}~-`\u2019';
-const URL_MARKS = '-@:%._+~#=?&/';
+const APOSTROPHE = 0x2019;
+const EMAIL_NAMES = codesWith('.!#$%&*+/=?^_{|}~-`');
+const URL_CODES = codesWith('-@:%._+~#=?&/');
 
 function isAlphanumeric(code: number): boolean {
   return isDigit(code) || (code >= 0x41 && code <= 0x5a) || (code >= 0x61 && code <= 0x7a);
@@ -81,11 +84,19 @@ function isWord(code: number): boolean {
 }
 
 function isEmailName(code: number): boolean {
-  return isAlphanumeric(code) || EMAIL_MARKS.includes(String.fromCharCode(code));
+  return EMAIL_NAMES[code] === true || code === APOSTROPHE;
 }
 
 function isUrlCode(code: number): boolean {
-  return isAlphanumeric(code) || URL_MARKS.includes(String.fromCharCode(code));
+  return URL_CODES[code] === true;
+}
+
+/** The ASCII characters that are alphanumeric or one of some marks, by code. */
+function codesWith(marks: string): readonly boolean[] {
+  return Array.from(
+    { length: 0x80 },
+    (_, code) => isAlphanumeric(code) || marks.includes(String.fromCharCode(code)),
+  );
 }
 
 /** True for a hyphen or white space. */

@@ -25,6 +25,7 @@ export const BYTES: readonly Entry[] = [
 ];
 
 function encode(rt: Runtime, value: string | Bytes | MpData): string {
+  rt.charge(typeof value === 'string' ? value.length : value.data.length);
   const data =
     typeof value === 'string'
       ? Buffer.from(value)

@@ -29,12 +29,18 @@ export const CONVERSION: readonly Entry[] = [
   func('int', {
     doc: 'Converts to an int; default 0.',
     params: [p.optional(p.any('value'))],
-    run: (_rt, value = 0) => toInt(value),
+    run: (rt, value = 0) => {
+      chargeText(rt, value);
+      return toInt(value);
+    },
   }),
   func('float', {
     doc: 'Converts to a float; default 0.0.',
     params: [p.optional(p.any('value'))],
-    run: (_rt, value = 0) => toFloat(value),
+    run: (rt, value = 0) => {
+      chargeText(rt, value);
+      return toFloat(value);
+    },
   }),
   func('str', {
     doc: 'Converts to a str; default empty.',
@@ -44,7 +50,12 @@ export const CONVERSION: readonly Entry[] = [
   func('bytes', {
     doc: 'Converts to bytes; default empty.',
     params: [p.optional(p.any('value'))],
-    run: (_rt, value = '') => toBytes(value),
+    run: (rt, value = '') => {
+      chargeText(rt, value);
+      const bytes = toBytes(value);
+      rt.chargeLength(bytes.data.length);
+      return bytes;
+    },
   }),
   func('list', {
     doc: 'A new list, the given list or tuple itself, or a list of the things of a set.',
@@ -129,11 +140,7 @@ export const CONVERSION: readonly Entry[] = [
     const tag = tagOf(value);
     return tag === Tag.STR || tag === Tag.BYTES || tag === Tag.MPDATA;
   }),
-  test(
-    'is_ascii',
-    'a str with only the characters 1 to 127',
-    (value) => typeof value === 'string' && ASCII.test(value),
-  ),
+  textTest('is_ascii', 'a str with only the characters 1 to 127', (text) => ASCII.test(text)),
   test('is_nan', 'nan, or nothing that has a numeric value', (value) => {
     if (value instanceof Float) return Number.isNaN(value.value);
     return typeof value !== 'number' && typeof value !== 'bigint' && typeof value !== 'boolean';
@@ -143,17 +150,9 @@ export const CONVERSION: readonly Entry[] = [
     if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') return false;
     throw typeError(`is_inf() takes an int, float or bool, not ${typeName(value)}`);
   }),
-  test(
-    'is_email',
-    'a str with the form of an e-mail address',
-    (value) => typeof value === 'string' && isEmail(value),
-  ),
-  test('is_url', 'a str with the form of a URL', (value) => typeof value === 'string' && isUrl(value)),
-  test(
-    'is_tel',
-    'a str with the form of a telephone number',
-    (value) => typeof value === 'string' && isTel(value),
-  ),
+  textTest('is_email', 'a str with the form of an e-mail address', isEmail),
+  textTest('is_url', 'a str with the form of a URL', isUrl),
+  textTest('is_tel', 'a str with the form of a telephone number', isTel),
   test(
     'is_time_zone',
     'the name of a known time zone',
@@ -177,6 +176,11 @@ const PER_MEMBER = 64;
 
 const ASCII = /^[\x01-\x7f]*$/;
 
+/** Counts the work of looking through a text. */
+function chargeText(rt: Runtime, value: Value): void {
+  if (typeof value === 'string') rt.charge(value.length);
+}
+
 function test(name: string, what: string, holds: (value: Value) => boolean): Entry {
   return func(name, {
     doc: `Whether a value is ${what}.`,
@@ -184,6 +188,22 @@ function test(name: string, what: string, holds: (value: Value) => boolean): Ent
     run: (_rt, value) => holds(value),
   });
 }
+
+/** A test of which characters a text has. */
+function textTest(name: string, what: string, holds: (text: string) => boolean): Entry {
+  return func(name, {
+    doc: `Whether a value is ${what}.`,
+    params: [p.any('value')],
+    run: (rt, value) => {
+      if (typeof value !== 'string') return false;
+      rt.charge(PER_TESTED * value.length);
+      return holds(value);
+    },
+  });
+}
+
+/** Units charged for each character of a text that is tested. */
+const PER_TESTED = 3;
 
 function asMember(value: Value): Thing {
   if (value instanceof Thing) return value;

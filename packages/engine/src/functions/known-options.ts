@@ -17,6 +17,7 @@ export function knownOptions(
   known: readonly string[],
 ): ReadonlyMap<string, Value> {
   rt.load(given);
+  rt.charge(UNITS_PER_OPTION * given.shape.size);
   const values = new Map(given.entries());
   for (const key of values.keys()) {
     if (!known.includes(key))
@@ -24,6 +25,9 @@ export function knownOptions(
   }
   return values;
 }
+
+/** Units charged for a property of the thing with the options. */
+const UNITS_PER_OPTION = 64;
 
 /** Options behind what ThingsDB knows: what is no thing is one argument too many, as it is there. */
 export function optionsAfter(what: string, example: string): p.Param<Thing> {

@@ -152,8 +152,9 @@ export const LIST_CALLING: readonly Entry[] = [
 
 function countEqual(rt: Runtime, list: List, value: Value): number {
   rt.charge(list.length + (value instanceof List ? list.inner : 0));
+  const charge = (units: number): void => rt.charge(units);
   let count = 0;
-  for (const item of list.items) if (equals(item, value)) count += 1;
+  for (const item of list.items) if (equals(item, value, charge)) count += 1;
   return count;
 }
 

@@ -141,6 +141,10 @@ const READING: readonly Entry[] = [
 /** Methods of lists and tuples, except those for sorting and copying. */
 export const LISTS: readonly Entry[] = [...READING, ...LIST_CALLING, ...LIST_CHANGING];
 
+/** Units charged for each item that is compared, and for one that is a text, besides its length. */
+const PER_COMPARED = 8;
+const PER_TEXT = 32;
+
 /** Units charged for each item that is put into an index, and for each that is taken out of a tuple. */
 const PER_INDEXED = 64;
 const PER_FLAT = 16;
@@ -148,7 +152,8 @@ const PER_FLAT = 16;
 function indexOf(rt: Runtime, list: List, value: Value): number {
   const { items } = list;
   rt.charge(items.length + (value instanceof List ? list.inner : 0));
-  for (let i = 0; i < items.length; i++) if (equals(items[i] as Value, value)) return i;
+  const charge = (units: number): void => rt.charge(units);
+  for (let i = 0; i < items.length; i++) if (equals(items[i] as Value, value, charge)) return i;
   return -1;
 }
 
@@ -161,10 +166,11 @@ function best(
 ): Value {
   const { length } = items;
   if (length === 0) throw noItem(name);
-  rt.charge(length);
+  rt.charge(PER_COMPARED * length);
   let result = items[length - 1] as Value;
   for (let i = 0; i < length - 1; i++) {
     const item = items[i] as Value;
+    if (typeof item === 'string') rt.charge(PER_TEXT + item.length);
     if (isBetter(item, result)) result = item;
   }
   return result;

@@ -101,13 +101,16 @@ const PER_TEXT = 64;
 /** Units that a step of the matcher is charged with: it takes about as long as a step of the query. */
 const PER_REGEX_STEP = 64;
 
+/** Units for a character of a text that a matcher is going to look at. */
+const PER_DECODED = 2;
+
 /**
  * Runs one operation of a regex on a text.
  *
  * @throws QueryError operation_err when it needs more steps than an operation may take
  */
 function withBudget<T>(rt: Runtime, text: string, work: (subject: Subject, budget: Budget) => T): T {
-  rt.charge(text.length);
+  rt.charge(PER_DECODED * text.length);
   const budget = new Budget(STEP_LIMIT, (steps) => rt.charge(steps * PER_REGEX_STEP));
   try {
     return work(new Subject(text), budget);

@@ -9,7 +9,7 @@ import { compare } from '../value/compare.js';
 import { copyList, listOfItems } from '../value/containers.js';
 import { Member } from '../value/member.js';
 import { Float } from '../value/scalars.js';
-import { sortedOrder } from '../value/sorted-order.js';
+import { sortedOrder, UNITS_PER_KEY } from '../value/sorted-order.js';
 import { hasPairs } from '../value/text.js';
 import { typeName, type Value } from '../value/value.js';
 import { ARRAY } from './list-receivers.js';
@@ -97,17 +97,17 @@ function sortByKeys(
   keys: readonly Value[],
   descending: boolean,
 ): Value[] {
-  rt.charge(items.length * UNITS_PER_ITEM);
+  rt.charge(items.length * UNITS_PER_KEY);
   const numbers = numericKeys(keys, descending);
   if (numbers !== null) {
     const sorted = new Array<Value>(items.length);
-    const order = sortedOrder(numbers);
+    const order = sortedOrder(numbers, rt);
     for (let i = 0; i < sorted.length; i++) sorted[i] = items[order[i]!] as Value;
     return sorted;
   }
   const order = Array.from(items.keys());
   const direction = descending ? -1 : 1;
-  const texts = basicTexts(keys);
+  const texts = basicTexts(rt, keys);
   if (texts !== null) {
     order.sort((i, j) => {
       if (--rt.steps < 0) rt.check();
@@ -127,21 +127,23 @@ function sortByKeys(
   return order.map((i) => items[i] as Value);
 }
 
+/** Units charged for a look at a text, besides its length. */
+const UNITS_PER_TEXT = 64;
+
 /** Texts beyond this length are charged whenever they are compared. */
 const LONG_TEXT = 64;
 
 /** Keys that are all texts whose units have the order of their code points; null when there are others. */
-function basicTexts(keys: readonly Value[]): readonly string[] | null {
+function basicTexts(rt: Runtime, keys: readonly Value[]): readonly string[] | null {
   const texts: string[] = [];
   for (const key of keys) {
-    if (typeof key !== 'string' || hasPairs(key)) return null;
+    if (typeof key !== 'string') return null;
+    rt.charge(UNITS_PER_TEXT + key.length);
+    if (hasPairs(key)) return null;
     texts.push(key);
   }
   return texts;
 }
-
-/** Units charged for the steps of sorting one item. */
-const UNITS_PER_ITEM = 16;
 
 /** Keys that are all doubles without loss, negated for a descending order; null when there are others. */
 function numericKeys(keys: readonly Value[], descending: boolean): Float64Array | null {

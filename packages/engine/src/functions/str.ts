@@ -9,7 +9,7 @@ import { INT_MIN } from '../value/numbers.js';
 import { RegexValue } from '../value/regex-value.js';
 import { Tag } from '../value/tag.js';
 import { hasPairs, lengthOf } from '../value/text.js';
-import { includesText, PositionCounter, TextSearch } from '../value/text-search.js';
+import { includesText, PositionCounter, TextSearch, unitsToSearch } from '../value/text-search.js';
 import { isSpace, textEnd, textStart } from '../value/text-space.js';
 import type { Value } from '../value/value.js';
 import { replaceByRegex, replacementText, splitByRegex } from './regex.js';
@@ -29,7 +29,7 @@ export const STR: readonly Entry[] = [
     doc: 'Whether the text has another one in it; the empty text is in every one.',
     params: [p.str('text')],
     run: (rt, text, part) => {
-      rt.charge(text.length);
+      rt.charge(unitsToSearch(text, part));
       return includesText(text, part);
     },
   }),
@@ -51,30 +51,30 @@ export const STR: readonly Entry[] = [
   }),
   method(TEXT, 'lower', {
     doc: 'The text in lower case.',
-    run: (rt, text) => sized(rt, text.toLowerCase()),
+    run: (rt, text) => inCase(rt, text, () => text.toLowerCase()),
   }),
   method(TEXT, 'upper', {
     doc: 'The text in upper case.',
-    run: (rt, text) => sized(rt, text.toUpperCase()),
+    run: (rt, text) => inCase(rt, text, () => text.toUpperCase()),
   }),
   method(TEXT, 'trim', {
     doc: 'The text without white space at both ends.',
     run: (rt, text) => {
-      rt.charge(text.length);
+      rt.charge(PER_SPACE * text.length);
       return text.slice(textStart(text), textEnd(text));
     },
   }),
   method(TEXT, 'trim_left', {
     doc: 'The text without white space at its start.',
     run: (rt, text) => {
-      rt.charge(text.length);
+      rt.charge(PER_SPACE * text.length);
       return text.slice(textStart(text));
     },
   }),
   method(TEXT, 'trim_right', {
     doc: 'The text without white space at its end.',
     run: (rt, text) => {
-      rt.charge(text.length);
+      rt.charge(PER_SPACE * text.length);
       return text.slice(0, textEnd(text));
     },
   }),
@@ -82,7 +82,6 @@ export const STR: readonly Entry[] = [
     doc: 'A list of the parts between separators (default: white space); a limit below 0 counts from the right.',
     params: [p.optional(separatorParam()), p.optional(p.later(p.int('limit')))],
     run: (rt, text, separator, limitGiven) => {
-      rt.charge(text.length);
       if (separator === undefined) return splitAtSpace(rt, text, Number.POSITIVE_INFINITY);
       if (typeof separator === 'number' || typeof separator === 'bigint') {
         if (limitGiven === undefined) return splitAtSpace(rt, text, limitOf(separator));
@@ -100,7 +99,6 @@ export const STR: readonly Entry[] = [
     run: (rt, text, old, by, number) => {
       const limit = number === undefined ? Number.POSITIVE_INFINITY : limitOf(number);
       if (limit === 0) return text;
-      rt.charge(text.length);
       if (old instanceof RegexValue) return replaceByRegex(rt, text, old, by, limit);
       if (old === '') throw valueError('replace() can not search for the empty text');
       if (typeof by === 'string') return replaceText(rt, text, old, limit, () => by);
@@ -135,6 +133,16 @@ function limitOf(count: number | bigint): number {
   return Number(count);
 }
 
+/** A text in another case, which may be longer. */
+function inCase(rt: Runtime, text: string, convert: () => string): string {
+  rt.charge(PER_CONVERTED * text.length);
+  return sized(rt, convert());
+}
+
+/** Units for a character of another case, and for a look whether one is white space. */
+const PER_CONVERTED = 2;
+const PER_SPACE = 2;
+
 /** A text that was just made, within the limit of sizes. */
 function sized(rt: Runtime, text: string): string {
   rt.chargeLength(text.length);
@@ -142,6 +150,7 @@ function sized(rt: Runtime, text: string): string {
 }
 
 function splitAtSpace(rt: Runtime, text: string, limit: number): List {
+  rt.charge(PER_SPACE * text.length);
   return limit < 0 ? splitAtSpaceBackwards(rt, text, -limit) : splitAtSpaceForwards(rt, text, limit);
 }
 
@@ -174,6 +183,7 @@ function splitAtSpaceBackwards(rt: Runtime, text: string, limit: number): List {
 }
 
 function splitAt(rt: Runtime, text: string, separator: string, limit: number): List {
+  rt.charge(unitsToSearch(text, separator, limit < 0));
   const parts: Value[] = [];
   if (limit < 0) {
     const search = new TextSearch(text, separator, true);
@@ -211,6 +221,7 @@ function replaceText(
   replacement: (place: number) => string,
 ): string {
   const backwards = limit < 0;
+  rt.charge(unitsToSearch(text, old, backwards));
   const search = new TextSearch(text, old, backwards);
   let result = '';
   /** The place up to which the text has come into the result. */

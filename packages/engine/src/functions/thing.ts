@@ -25,7 +25,7 @@ export const THINGS: readonly Entry[] = [
     changes: MODIFIES,
     run: (rt, thing, source) => {
       rt.load(source);
-      rt.charge(UNITS_PER_THING * source.shape.size);
+      rt.charge(UNITS_PER_ASSIGNED * source.shape.size);
       rt.transaction.assign(thing, source);
       return thing;
     },
@@ -248,6 +248,9 @@ function equalThings(rt: Runtime, a: Thing, b: Thing, deep: number): boolean {
   }
   return true;
 }
+
+/** Units charged for a property that is assigned. */
+const UNITS_PER_ASSIGNED = 192;
 
 /** Units charged for a thing that is compared, or eight properties. */
 const UNITS_PER_THING = 64;

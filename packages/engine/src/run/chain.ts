@@ -13,7 +13,7 @@ import { characterAt, hasPairs, lengthOf } from '../value/text.js';
 import { Thing, ThingBit } from '../value/thing.js';
 import { tagOf, typeName, type Value } from '../value/value.js';
 import type { Entry } from './builtin.js';
-import { chargeItems } from './charge.js';
+import { chargeItems, chargeLong } from './charge.js';
 import type { Compiler } from './compile/compiler.js';
 import { compileMethodCall, lockForWriting, unlockWriting } from './dispatch.js';
 import { callClosure } from './invoke.js';
@@ -22,7 +22,7 @@ import { assignOperator, type Operate, updateInPlace } from './operators.js';
 import { callOwn, callOwnMethod, methodOf, noProperty, unknownProperty } from './own-methods.js';
 import { type Place, placed } from './place.js';
 import type { Runtime } from './runtime.js';
-import { isInt, pick, rangeOf, type SliceCode, toNumber } from './slice.js';
+import { isInt, pick, type Range, rangeOf, type SliceCode, toNumber } from './slice.js';
 import type { Code } from './unit.js';
 
 /** One link of a chain, given the value before it. */
@@ -312,23 +312,37 @@ function readSlice(rt: Runtime, slice: SliceCode): Step {
     }
     if (typeof value === 'string') {
       if (value === '') return value;
-      if (!hasPairs(value)) return sliceOf(slice, value);
+      chargeLong(rt, value);
+      if (!hasPairs(value)) return sliceOf(rt, slice, value);
+      rt.charge(UNITS_PER_PICKED * value.length);
       const characters = [...value];
       return pick(characters, rangeOf(slice, characters.length)).join('');
     }
     if (value instanceof Bytes) {
       const { data } = value;
-      return data.length === 0 ? value : new Bytes(Uint8Array.from(pick(data, rangeOf(slice, data.length))));
+      if (data.length === 0) return value;
+      const range = rangeOf(slice, data.length);
+      chargePicked(rt, range);
+      return new Bytes(Uint8Array.from(pick(data, range)));
     }
     throw typeError(`${typeName(value)} can not be sliced`);
   };
 }
 
-function sliceOf(slice: SliceCode, text: string): string {
+function sliceOf(rt: Runtime, slice: SliceCode, text: string): string {
   const range = rangeOf(slice, text.length);
   if (range.step === 1) return text.slice(range.start, Math.max(range.start, range.stop));
+  chargePicked(rt, range);
   return pick(text, range).join('');
 }
+
+/** Counts the work of picking the elements of a range one by one. */
+function chargePicked(rt: Runtime, { start, stop, step }: Range): void {
+  rt.charge(UNITS_PER_PICKED * Math.max(0, Math.ceil((stop - start) / step)));
+}
+
+/** Units for an element of a text or of bytes that is picked. */
+const UNITS_PER_PICKED = 16;
 
 function assignProperty(rt: Runtime, name: string, op: AssignOp, value: Code): Step {
   const operate = op === '=' ? null : assignOperator(rt, op);

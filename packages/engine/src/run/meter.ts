@@ -36,6 +36,13 @@ interface Undoable {
   readonly undoMs: number;
 }
 
+/** The largest int of 32 bits, which operators on bits take. */
+const INT_MAX = 2 ** 31 - 1;
+
+/** Units of a step, as bits. */
+const STEP_BITS = 6;
+const UNITS_PER_STEP = 1 << STEP_BITS;
+
 const NO_CHANGES: Undoable = { undoMs: 0 };
 
 export class Meter {
@@ -51,6 +58,8 @@ export class Meter {
   private sliceMs = Number.POSITIVE_INFINITY;
   private heapMax = 0;
   private looks = 0;
+  /** Units that are no whole step yet: what takes little is charged often. */
+  private uncharged = 0;
   /** Steps up to the last look at the clock. */
   private stepsBefore = 0;
   /** The way back from all that the query has done so far. */
@@ -79,6 +88,7 @@ export class Meter {
     this.heapMax = 0;
     this.looks = 0;
     this.stepsBefore = 0;
+    this.uncharged = 0;
     this.changes = changes;
   }
 
@@ -147,12 +157,14 @@ export class Meter {
 
   /** Counts work that takes longer than a step: about one step for each 64 units. */
   charge(units: number): void {
-    this.steps -= units >> 6;
-    if (this.steps >= 0) return;
-    // A value of that size may soon be larger: the heap is looked at now.
-    if (units < HEAP_LOOK_UNITS) this.check();
-    else {
+    if (units < HEAP_LOOK_UNITS) {
+      const all = this.uncharged + units;
+      this.uncharged = all & (UNITS_PER_STEP - 1);
+      this.step(all >> STEP_BITS);
+    } else {
+      // A value of that size may soon be larger: the heap is looked at now.
       this.looks = -1;
+      this.steps -= Math.min(units, INT_MAX) >> STEP_BITS;
       this.checkAhead(units * MS_PER_UNIT);
     }
   }

@@ -268,8 +268,7 @@ export function updateInPlace(
   if (!(other instanceof ThingSet) || members === null) throw operandError(operatorOf(op), set, other);
   rt.transaction.assertWritable(set);
   if (set.lock !== 0) throw inUse('set');
-  chargeWalk(rt, set);
-  chargeWalk(rt, other);
+  rt.charge(UNITS_PER_MEMBER * (set.members.size + other.members.size));
   rt.transaction.assignMembers(set, members(set.members, other.members));
   return set;
 }

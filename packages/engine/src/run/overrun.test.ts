@@ -79,10 +79,39 @@ test('errors that are caught bring the next look at the clock nearer: they take 
 
 test('work that does not fit into the time is refused ahead, also where it is the first that is large', () => {
   // The clock stands still: what is refused is refused for what it was going to take.
-  const db = new Harness({ limits: { durationMs: 100 }, monotonic: () => 1000 });
+  const db = new Harness({ limits: { durationMs: 400 }, monotonic: () => 1000 });
   db.run('.l = range(100000).map(|i| [i]); for (i in range(5)) { .l.extend(.l) }; nil;');
   expect(db.failure('.l.flat(); nil;').message).toContain('query_duration_limit_ms');
   expect(db.run('.l[:10000].flat().len();')).toBe(10_000);
+});
+
+test.each([
+  ['a text in another case', 's.upper();'],
+  ['a text that is turned round', 's[::-1];'],
+  ['a text that is compiled: more units than fit into 32 bits', "closure('||' + s);"],
+  ['a list of tuples that is stored', 't = range(300).map(|i| i); .l = range(10000).map(|i| t);'],
+  ['a set that is stored', '.s = set(range(99999).map(|i| {})); .t = .s; .u = .s; .v = .s;'],
+])('%s is refused ahead where it does not fit into the time', (_what, code) => {
+  const db = new Harness({ limits: { durationMs: 100 }, monotonic: () => 1000, evicts: false });
+  expect(db.failure(`s = 'x'; for (k in range(24)) { s = s + s }; ${code}`).message).toContain(
+    'query_duration_limit_ms',
+  );
+});
+
+test.each([
+  ['a sort of numbers', '.l.sort();', 6],
+  ['short texts as JSON, of which each takes less than a step', 'json_dump(.t);', 5],
+])('the clock is looked at during %s', (_what, code, least) => {
+  let looks = 0;
+  const db = new Harness({
+    limits: { durationMs: 60_000 },
+    monotonic: () => ++looks / 1000,
+    evicts: false,
+  });
+  db.run(".l = range(100000).map(|i| i * 7919 % 100003); .t = .l.map(|i| 'text ' + str(i)); nil;");
+  looks = 0;
+  db.run(`${code} nil;`);
+  expect(looks).toBeGreaterThan(least);
 });
 
 test('a query that is cancelled ends at its next look at the clock, changes nothing, and can not go on by itself', () => {

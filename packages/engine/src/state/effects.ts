@@ -41,7 +41,7 @@ import {
   NS_PER_THING,
   NS_PER_UNDO,
 } from './transaction/undo-costs.js';
-import { readValue, writeReference, writeValue } from './value-codec.js';
+import { readValue, writeReference, writeValue, writeValues } from './value-codec.js';
 
 /**
  * The effects on things. What a query does most often, `ThingChanges` and `ListChanges` do column by column, several of the
@@ -165,7 +165,7 @@ export const ThingEffect = {
     code: 0x07,
     write: (out, list, start, removed, items) => {
       writeSpliceHead(out, list, start, removed, items.length);
-      for (const item of items) writeValue(out, item);
+      writeValues(out, items);
     },
     read: (input, store) => [
       listAt(input, store),

@@ -138,8 +138,25 @@ function writeFloat({ value }: Float, out: ByteWriter): void {
 
 function writeList(list: List, out: ByteWriter): void {
   writeListHead(out, list.length, list.tuple);
-  for (const item of list.items) writeValue(out, item);
+  writeValues(out, list.items);
 }
+
+/** Writes values one behind the other. */
+export function writeValues(out: ByteWriter, values: readonly Value[]): void {
+  const from = out.length;
+  let left = VALUES_AT_ONCE;
+  for (const value of values) {
+    if (left === 0) {
+      out.watcher?.noteWritten(from);
+      left = VALUES_AT_ONCE;
+    }
+    left -= 1;
+    writeValue(out, value);
+  }
+}
+
+/** Values that are written between two looks of who watches. */
+const VALUES_AT_ONCE = 1024;
 
 /** The writer of each kind of object; read by `readValue`, and passed over by `visitThings`. */
 const WRITERS: AnyKind<[out: ByteWriter], void> = {

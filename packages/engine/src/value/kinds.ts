@@ -326,9 +326,12 @@ export function hasProperties(thing: Thing): boolean {
  */
 export function equals(a: Value, b: Value, charge?: Charge): boolean {
   if (typeof a === 'string') {
-    if (charge !== undefined && a.length > LONG_LENGTH) charge(a.length);
+    const { length } = a;
+    if (charge !== undefined && length > LONG_LENGTH) charge(length);
     if (typeof b === 'string') return a === b;
-    return b instanceof Bytes && equalBytes(Buffer.from(a), b.data);
+    // A unit is one to three bytes.
+    if (!(b instanceof Bytes) || b.data.length < length || b.data.length > 3 * length) return false;
+    return equalBytes(Buffer.from(a), b.data);
   }
   if (a === null) return b === null;
   if (typeof a !== 'object' || a instanceof Float) return equalNumeric(a, b);

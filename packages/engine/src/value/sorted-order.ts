@@ -1,13 +1,25 @@
+import type { Meter } from './value-index.js';
+
 /** Runs of this length are sorted by insertion before they are merged. */
 const RUN_LENGTH = 12;
+
+/** Units for sorting a key into its run, and for bringing it and its item to their places. */
+export const UNITS_PER_KEY = 16;
+
+/** Units for merging a key into a longer run. */
+const UNITS_PER_MERGED = 3;
+
+/** Short runs are counted so many units at a time. */
+const UNITS_AT_ONCE = 1 << 16;
 
 /**
  * The indexes of some keys in ascending order of the keys; equal ones stay in their order. Merge sort from the bottom
  * up (Knuth, TAOCP 3, 5.2.4) on plain doubles, several times as fast as `sort` with a function that compares.
  *
  * @param keys are moved about
+ * @param meter is told of the merges, before they are done: a caller counts `UNITS_PER_KEY` for each key besides
  */
-export function sortedOrder(keys: Float64Array): Uint32Array {
+export function sortedOrder(keys: Float64Array, meter: Meter): Uint32Array {
   const { length } = keys;
   const order = new Uint32Array(length);
   for (let i = 0; i < length; i++) order[i] = i;
@@ -16,8 +28,14 @@ export function sortedOrder(keys: Float64Array): Uint32Array {
   }
   let source: Sequence = { keys, order };
   let target: Sequence = { keys: new Float64Array(length), order: new Uint32Array(length) };
+  let units = 0;
   for (let width = RUN_LENGTH; width < length; width *= 2) {
     for (let from = 0; from < length; from += 2 * width) {
+      units += 2 * width * UNITS_PER_MERGED;
+      if (units >= UNITS_AT_ONCE) {
+        meter.charge(units);
+        units = 0;
+      }
       const middle = Math.min(from + width, length);
       merge(source, target, from, middle, Math.min(middle + width, length));
     }

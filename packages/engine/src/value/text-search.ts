@@ -12,6 +12,26 @@ const NATIVE_PRODUCT_MAX = 2 ** 26;
 /** Patterns up to this length are left to the engine in any case. */
 const NATIVE_LENGTH_MAX = 8;
 
+/** Units of work for looking at a character: by the engine's own search, by the other one, and for mirroring it before that. */
+const UNITS_PER_NATIVE = 1;
+const UNITS_PER_TWO_WAY = 5;
+const UNITS_PER_MIRRORED = 3;
+
+/** The cost of looking through all of a text for a pattern, in units of `Runtime.charge`. */
+export function unitsToSearch(text: string, pattern: string, backwards = false): number {
+  if (isHarmless(text, pattern, backwards)) return UNITS_PER_NATIVE * text.length;
+  return (UNITS_PER_TWO_WAY + (backwards ? UNITS_PER_MIRRORED : 0)) * (text.length + pattern.length);
+}
+
+/** True if the engine's own search does not take long. */
+function isHarmless(text: string, pattern: string, backwards: boolean): boolean {
+  return (
+    (pattern.length <= NATIVE_LENGTH_MAX && !backwards) ||
+    text.length * pattern.length <= NATIVE_PRODUCT_MAX ||
+    pattern.length > text.length
+  );
+}
+
 /** True if a text has another one in it. */
 export function includesText(text: string, pattern: string): boolean {
   return pattern === '' || new TextSearch(text, pattern).next() >= 0;
@@ -34,11 +54,7 @@ export class TextSearch {
     private readonly backwards = false,
   ) {
     this.position = backwards ? text.length : 0;
-    const isHarmless =
-      (pattern.length <= NATIVE_LENGTH_MAX && !backwards) ||
-      text.length * pattern.length <= NATIVE_PRODUCT_MAX ||
-      pattern.length > text.length;
-    if (isHarmless) this.twoWay = null;
+    if (isHarmless(text, pattern, backwards)) this.twoWay = null;
     else if (backwards) this.twoWay = new TwoWay(mirrored(text), mirrored(pattern));
     else this.twoWay = new TwoWay(text, pattern);
   }

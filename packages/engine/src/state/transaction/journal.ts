@@ -27,6 +27,8 @@ export class Journal {
   protected run: AppendRun | null = null;
   /** Units that are not charged yet: single ones are too few to count. */
   private uncharged = 0;
+  /** Length of the effects up to which they are counted, if that is known. */
+  private countedTo = 0;
   protected readonly undos: Undo[] = [];
   private undoNs = 0;
   /**
@@ -50,6 +52,7 @@ export class Journal {
     private readonly charge: Charge,
   ) {
     this.written = effects;
+    effects.watcher = this;
   }
 
   /** The change so far. Reading it ends the append under way. */
@@ -170,7 +173,14 @@ export class Journal {
 
   /** Charges for what was written to the effects since they had some length. */
   protected countWritten(length: number): void {
-    this.count(this.written.length - length);
+    this.count(this.written.length - Math.max(length, this.countedTo));
+  }
+
+  /** Charges for a part of many values that are written, before the next one. */
+  noteWritten(from: number): void {
+    this.countWritten(from);
+    this.countedTo = this.written.length;
+    this.count(UNITS_PER_PART);
   }
 
   /** Ends what is being appended: what is appended next is another effect. */
@@ -186,6 +196,9 @@ export class Journal {
 export function takeBack(undos: readonly Undo[]): void {
   for (let i = undos.length - 1; i >= 0; i--) undos[i]!();
 }
+
+/** Units charged for a thousand values, besides their bytes. */
+const UNITS_PER_PART = 24 * 1024;
 
 /** Units that are charged together. */
 const CHARGED_AT_ONCE = 1024;

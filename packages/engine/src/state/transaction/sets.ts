@@ -4,6 +4,7 @@ import { perform } from '../effect.js';
 import { nsOfMembers, ThingEffect } from '../effects.js';
 import type { Relations } from '../relations.js';
 import { ListChanges } from './lists.js';
+import { UNITS_PER_MEMBER } from './storing.js';
 
 /** Changes of sets, which may be one side of a relation. */
 export abstract class SetChanges extends ListChanges {
@@ -23,9 +24,9 @@ export abstract class SetChanges extends ListChanges {
 
   /** Adds things to a set, on this side alone of a relation. */
   addUnrelated(set: ThingSet, things: readonly Thing[]): number {
+    this.count(UNITS_PER_MEMBER * things.length);
     const added = [...new Set(things)].filter((thing) => !set.members.has(thing));
     assertMembers(set.members.size + added.length);
-    this.count(added.length);
     const { stored } = set;
     if (set.rule !== null) this.checkItems(set.rule, added);
     if (!stored) {
@@ -54,8 +55,8 @@ export abstract class SetChanges extends ListChanges {
 
   /** Takes things out of a set, on this side alone of a relation. */
   removeUnrelated(set: ThingSet, things: readonly Thing[]): Thing[] {
+    this.count(UNITS_PER_MEMBER * things.length);
     const removed = [...new Set(things)].filter((thing) => set.members.has(thing));
-    this.count(removed.length);
     if (!set.stored) {
       if (this.isDetached(set)) {
         this.keepMemberOrder(set);

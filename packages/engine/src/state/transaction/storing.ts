@@ -1,5 +1,5 @@
 import { operationError } from '../../error.js';
-import { type List, sizeOf } from '../../value/containers.js';
+import { List, sizeOf, ThingSet } from '../../value/containers.js';
 import { eachThing, isScalar, type VisitOther } from '../../value/kinds.js';
 import { Member } from '../../value/member.js';
 import { Room } from '../../value/room.js';
@@ -94,9 +94,10 @@ export class Storing extends Journal {
     const loose: Thing[] = [];
     const rooms: Room[] = [];
     const noteRoom = intoIfLoose(rooms);
+    this.count(UNITS_PER_STORED * items.length);
     for (const item of items) {
       if (typeof item !== 'object' || item === null) continue;
-      this.count(sizeOf(item));
+      this.countItems(item);
       eachThing(
         item,
         (thing) => {
@@ -107,6 +108,20 @@ export class Storing extends Journal {
     }
     if (loose.length > 0) this.storeThings(loose, rooms);
     else if (rooms.length > 0) this.storeRooms(this.needStore(), rooms);
+  }
+
+  /** Counts the work of looking through a value, writing it and counting what it refers to, before that is done. */
+  private countItems(value: Value): void {
+    this.count((value instanceof ThingSet ? UNITS_PER_MEMBER : UNITS_PER_STORED) * sizeOf(value));
+    if (value instanceof List && value.nesting > 0) this.countTuples(value);
+  }
+
+  private countTuples({ items }: List): void {
+    for (const item of items) {
+      if (!(item instanceof List)) continue;
+      this.count(UNITS_PER_TUPLE);
+      if (item.nesting > 0) this.countTuples(item);
+    }
   }
 
   /** Throws operation_err when something that is about to be stored holds a member that was deleted. */
@@ -288,7 +303,7 @@ export class Storing extends Journal {
     for (let i = slots.length - 1; i >= 0; i--) {
       const value = slots[i] as Value;
       if (typeof value !== 'object' || value === null) continue;
-      this.count(sizeOf(value));
+      this.countItems(value);
       const first = stack.length;
       const firstOfValue = rooms.length;
       eachThing(
@@ -304,6 +319,13 @@ export class Storing extends Journal {
     reverseFrom(rooms, firstRoom);
   }
 }
+
+/** Units charged for a member of a set that comes or goes. */
+export const UNITS_PER_MEMBER = 64;
+
+/** Units charged for an item of a value that is stored, and for a tuple in it besides. */
+const UNITS_PER_STORED = 12;
+const UNITS_PER_TUPLE = 96;
 
 /** Units charged for an entry of an index that comes, goes or changes. */
 const UNITS_PER_ENTRY = 512;

@@ -27,6 +27,7 @@ import { Relations } from '../relations.js';
 import type { Store } from '../store.js';
 import { UNITS_PER_PROPERTY } from './journal.js';
 import { SetChanges } from './sets.js';
+import { UNITS_PER_MEMBER } from './storing.js';
 import { NS_PER_PROPERTY, NS_PER_PUT_BACK, NS_PER_THING } from './undo-costs.js';
 import { conversionRefusal } from './unique.js';
 
@@ -218,6 +219,8 @@ export class ThingChanges extends SetChanges {
   /** The form of a value as a property; a copy counts as work. */
   private ownOf(value: Value): Value {
     if (value instanceof List && value.backing !== null) this.count(unitsToFill(value));
+    else if (value instanceof ThingSet && (value.shared || value.owner !== null))
+      this.count(UNITS_PER_MEMBER * value.members.size);
     const own = toProperty(value);
     if (own !== value) this.count(sizeOf(own));
     return own;
