@@ -1,5 +1,7 @@
 /** The time that programs and users took: what to expect of their next run. Bounded, and forgotten after a while. */
 
+import type { Entry } from './work.js';
+
 /** A run of this many milliseconds is slow. */
 export const SLOW_MS = 40;
 
@@ -72,6 +74,11 @@ export class RunCosts {
   /** Milliseconds that a program took the last time, or more; undefined where nothing is known. */
   expectedOf(program: object | null): number | undefined {
     return program === null ? undefined : this.expected.get(program);
+  }
+
+  /** Milliseconds that work is expected to take; what is known for certain goes before that. */
+  expectedOfEntry({ work: { program, knownMs }, needsMs }: Entry): number {
+    return knownMs ?? this.expectedOf(program) ?? needsMs;
   }
 
   /** Milliseconds that a user took of late. */

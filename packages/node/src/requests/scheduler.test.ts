@@ -64,11 +64,12 @@ class Track {
     const at = this.now + afterMs;
     this.loop.arrive(at, () => {
       if (asked.commitMs !== undefined) asked = { ...asked, hasWaited: this.scheduler.isCatchingUp };
-      const waits = asked.isWhole
-        ? this.scheduler.isClosedNow
-        : this.scheduler.takes(asked.program, asked.user);
-      if (!waits) this.run(asked, at, Number.POSITIVE_INFINITY);
-      else this.enter(asked, at);
+      const { program, user, isWhole } = asked;
+      const run = (): void => this.run(asked, at, Number.POSITIVE_INFINITY);
+      if (isWhole) {
+        if (!this.scheduler.defersUnstoppable(user, undefined, run)) run();
+      } else if (this.scheduler.takes(program, user)) this.enter(asked, at);
+      else run();
     });
   }
 
@@ -94,18 +95,7 @@ class Track {
     const expire = (): void => {
       this.events.push(`${name} expired`);
     };
-    const isWhole = asked.isWhole === true;
-    this.scheduler.enter(
-      {
-        userId: user,
-        program: isWhole ? null : program,
-        canStop: !isWhole,
-        gone,
-        run: isWhole ? () => this.run(asked, at, Number.POSITIVE_INFINITY) : run,
-        expire: isWhole ? null : expire,
-      },
-      ranMs,
-    );
+    this.scheduler.enter({ userId: user, program, canStop: true, gone, run, expire }, ranMs);
   }
 
   private run(asked: Asked, at: number, sliceMs: number): void {
@@ -303,6 +293,64 @@ describe('the scheduler', () => {
     track.ask(300, { name: 'change', program: QUICK, user: 99, ms: 0.1, commitMs: 200 });
     await track.pass(6000);
     expect(track.events.slice(0, 3)).toEqual(['slow 0', 'change', 'slow 1']);
+  });
+
+  test('begins no future in a turn that has taken long before those are served who came meanwhile', async () => {
+    const track = new Track();
+    track.ask(0, { name: 'short', program: {}, user: 1, ms: 20 });
+    track.ask(1, { name: 'future', program: null, user: 2, ms: 600, isWhole: true });
+    track.ask(2, { name: 'change', program: QUICK, user: 99, ms: 0.1, commitMs: 5 });
+    await track.pass(4000);
+    expect(track.events).toEqual(['short', 'change', 'future']);
+  });
+
+  test.each([
+    ['a read', {}],
+    ['a change', { commitMs: 5 }],
+  ])('begins no slow query in such a turn either, nor before they are answered: %s', async (name, kind) => {
+    const track = new Track();
+    const slow = {};
+    track.ask(0, { name: 'slow', program: slow, user: 1, ms: 600 });
+    await track.pass(4000);
+    for (let user = 2; user < 6; user++) {
+      const program = {};
+      track.scheduler.ran(program, user, 38);
+      track.ask(user, { name: 'short', program, user, ms: 38, againMs: 1 });
+    }
+    track.ask(10, { name: 'slow', program: slow, user: 1, ms: 600, againMs: 50 });
+    for (let at = 0; at < 8000; at += 7) track.ask(at, { name, program: QUICK, user: 99, ms: 0.1, ...kind });
+    await track.pass(12_000);
+    expect(track.waits.get(name)).toBeLessThan(600 + 20);
+    expect(track.events.filter((event) => event === 'slow').length).toBeGreaterThan(3);
+  });
+
+  test('runs no more in a turn of those who wait at the door because another one stands in the lane', async () => {
+    const track = new Track();
+    const slow = {};
+    for (const name of ['slow', 'slow again']) track.ask(0, { name, program: slow, user: 1, ms: 600 });
+    await track.pass(601);
+    for (let user = 2; user < 6; user++) {
+      const program = {};
+      track.scheduler.ran(program, user, 38);
+      track.ask(user, { name: 'short', program, user, ms: 38, againMs: 1 });
+    }
+    for (let at = 0; at < 1000; at += 7) track.ask(at, { name: 'read', program: QUICK, user: 99, ms: 0.1 });
+    await track.pass(1000);
+    expect(track.waits.get('read')).toBeLessThan(38 + 5);
+    expect(track.events).not.toContain('slow again');
+  });
+
+  test('lets no work of some milliseconds go before these answers behind a long run', async () => {
+    const track = new Track();
+    track.ask(0, { name: 'slow', program: {}, user: 1, ms: 600 });
+    track.ask(300, { name: 'change', program: QUICK, user: 99, ms: 0.1, commitMs: 20 });
+    for (let user = 2; user < 6; user++) {
+      const program = {};
+      track.scheduler.ran(program, user, 30);
+      track.ask(310, { name: 'short', program, user, ms: 30 });
+    }
+    await track.pass(4000);
+    expect(track.events).toEqual(['slow', 'change', 'short', 'short', 'short', 'short']);
   });
 
   test('waits for such answers for little more than a query may run', async () => {

@@ -12,13 +12,15 @@
  * - In the lane stand programs that were slow, unknown ones of users who ran such, and what needed more than its slice. One runs at a time,
  *   behind a look at all sockets, and others have the node in between as long as they have something to do. Who took least goes first.
  *   A program of which little time is expected need not wait as long as one that takes much, and gets no more than twice of that.
- * - Nobody waits for two long runs: a long one begins only when all who came during the last one are answered, not only served. Their changes
- *   have to be committed, and their questions to other nodes answered.
+ * - Nobody waits for two long runs: a long one begins only when all who came during the last one are answered, not only served: their changes
+ *   are committed, and their questions to other nodes answered. For a moment it waits for those who came during shorter runs, too, and work of
+ *   some milliseconds stands back before it and behind it.
  *
  * So that this can be kept, all time that goes into requests is charged when it was spent: texts that are parsed and bodies that are read,
  * too (`ran`, `spend`).
  */
 import { Contention } from './contention.js';
+import { LongRuns } from './long-runs.js';
 import { RunCosts, SLOW_MS } from './run-costs.js';
 import { type Entry, mayBeLong, type Work } from './work.js';
 
@@ -49,15 +51,11 @@ const QUIET_MAX_MS = 60;
 /** The time grows by this factor with each time that a program ran up to its time limit. */
 const QUIET_FACTOR = 4;
 
-/** A run of so many milliseconds makes others wait so long that they must not meet another long one. */
-const LONG_MS = 100;
-
-/**
- * Longest wait of the next such run for the answers of those who came meanwhile, in milliseconds: another node that they
- * need may be in the midst of a long run, too. It is looked for these answers so often.
- */
-const HELD_MAX_MS = 1100;
+/** Milliseconds between two looks for the answers that long runs wait for. */
 const HELD_LOOK_MS = 10;
+
+/** Work of so many milliseconds stands back before and behind a long run. */
+const NOTICED_MS = 8;
 
 /** Longest wait of work that may be long for a turn in which others have nothing to do, in milliseconds: then it gets one nevertheless. */
 const PASSED_OVER_MAX_MS = 500;
@@ -106,8 +104,7 @@ export class Scheduler {
   private longTurn = -POLLS;
   /** The last turn that took so long that others came meanwhile. */
   private busyTurn = -POLLS;
-  /** When the last run ended that others noticed. */
-  private longEndAt = Number.NEGATIVE_INFINITY;
+  private readonly longRuns = new LongRuns(() => this.options.owesAnswers());
   /** True if work waits at the door for nothing but that, and the next look is planned. */
   private isHolding = false;
   private isLookPlanned = false;
@@ -158,13 +155,14 @@ export class Scheduler {
   }
 
   /**
-   * Lets work wait that can't be stopped once it runs, where others have to be served before: futures, tasks, and bodies to be read.
+   * Lets work wait that can't be stopped once it runs, where others have to be served before: futures, tasks, and bodies to be read. They have to
+   * if it may be long and this turn was: there are some who came meanwhile, and answers that have not left.
    *
    * @param knownMs milliseconds that it takes; undefined where nothing is known for certain
    * @param goOn called when it has its turn, which always comes
    */
   defersUnstoppable(userId: number, knownMs: number | undefined, goOn: () => void): boolean {
-    if (!this.isClosedNow) return false;
+    if (!this.isClosedNow && (knownMs !== undefined || !this.isCatchingUp)) return false;
     this.enter({
       userId,
       program: null,
@@ -185,11 +183,10 @@ export class Scheduler {
   enter(work: Work, ranMs = 0): void {
     const { waitMaxMs, now: clock } = this.options;
     const now = clock();
-    const { userId, program } = work;
-    const needsMs = work.knownMs ?? 2 * ranMs;
+    const { userId, program, knownMs } = work;
+    const needsMs = knownMs ?? 2 * ranMs;
     const until = work.expire === null ? Number.POSITIVE_INFINITY : now + waitMaxMs;
     const entry: Entry = { work, until, needsMs, since: now, rank: 0, dueAt: 0 };
-    const { knownMs } = work;
     const isSlow =
       ranMs > 0 || (knownMs === undefined ? this.costs.isSlow(program, userId, now) : knownMs >= SLOW_MS);
     if (isSlow) {
@@ -258,7 +255,7 @@ export class Scheduler {
     this.longEnd = now;
     this.longMs = ms;
     this.longTurn = this.turn;
-    if (ms >= LONG_MS) this.longEndAt = now;
+    this.longRuns.noteEnd(ms, now);
     this.isShut ||= this.door.length > 0;
     this.endTurn();
   }
@@ -306,11 +303,6 @@ export class Scheduler {
     });
   }
 
-  /** True if long runs have to wait until others know what became of their requests. */
-  private holdsBack(now: number): boolean {
-    return now < this.longEndAt + HELD_MAX_MS && this.options.owesAnswers();
-  }
-
   /** Runs those who wait at the door, as long as there is time in this turn. */
   private serve(): void {
     const waiting = this.ranked(this.door);
@@ -326,14 +318,18 @@ export class Scheduler {
     for (; at < waiting.length && left > enough; at++) {
       const entry = waiting[at];
       if (entry === undefined) break;
-      if (mayBeLong(entry.work)) {
-        if (this.hasPolled && left === SERVED_MS) isHolding ??= this.holdsBack(now());
-        // It may stand before others, who need not wait for it.
-        const waits = left < SERVED_MS || isHolding !== false;
-        if (waits) held.push(entry);
-        if (waits) continue;
-        this.wholeTurn = this.turn;
+      const isLong = mayBeLong(entry.work);
+      if (isLong && this.hasPolled && left === SERVED_MS) {
+        const mayHaveCome = this.isCatchingUp && !this.isPassedOver(entry, now());
+        isHolding ??= this.longRuns.holdsLong(mayHaveCome, now());
       }
+      const isNoticed = this.isNoticed(entry);
+      if (isLong ? left < SERVED_MS || isHolding !== false : isNoticed && this.longRuns.holdsShort(now())) {
+        // It may stand before others, who need not wait for it.
+        held.push(entry);
+        continue;
+      }
+      if (isLong) this.wholeTurn = this.turn;
       const sliceMs = this.sliceFor(entry, left / (waiting.length - at));
       // A long slice gets a turn of its own, so that those who were served before it are answered first.
       if (sliceMs > left && left < SERVED_MS) break;
@@ -342,7 +338,7 @@ export class Scheduler {
       if (ms >= SLOW_MS) left = 0;
     }
     // Work that came meanwhile stands behind.
-    this.isHolding = isHolding === true && held.length === waiting.length;
+    this.isHolding = held.length === waiting.length;
     this.door = [...held, ...waiting.slice(at), ...this.door];
     if (this.door.length === 0 || (isShared && now() >= this.restUntil)) this.isShut = false;
   }
@@ -360,8 +356,8 @@ export class Scheduler {
     const now = this.options.now();
     const isDoor = entries === this.door;
     for (const entry of entries) {
-      const { userId, program, knownMs } = entry.work;
-      const expected = knownMs ?? this.costs.expectedOf(program) ?? entry.needsMs;
+      const { userId } = entry.work;
+      const expected = this.costs.expectedOfEntry(entry);
       entry.dueAt = entry.since + DUE_FACTOR * expected;
       entry.rank = isDoor
         ? Math.max(this.costs.recentlyUsedBy(userId, now), SHARED_MS)
@@ -372,10 +368,15 @@ export class Scheduler {
     return [...entries].sort((a, b) => a.rank - b.rank || a.dueAt - b.dueAt);
   }
 
+  /** True if others notice that it runs, as far as that is known before. */
+  private isNoticed(entry: Entry): boolean {
+    return mayBeLong(entry.work) || this.costs.expectedOfEntry(entry) >= NOTICED_MS;
+  }
+
   /** True if work has waited for long enough although others have something to do in each turn: they had time since the last one, and a long one. */
   private isPassedOver({ since }: Entry, now: number): boolean {
     if (this.turn <= this.wholeTurn + POLLS) return false;
-    return now >= Math.max(since, this.longEndAt) + PASSED_OVER_MAX_MS;
+    return now >= Math.max(since, this.longRuns.endAt) + PASSED_OVER_MAX_MS;
   }
 
   /** Runs an entry; returns the milliseconds that it took. */
@@ -383,6 +384,7 @@ export class Scheduler {
     const { now } = this.options;
     if (work.gone()) return 0;
     if (sliceMs >= TURN_LOOK_MS || mayBeLong(work)) this.options.sendReady();
+    if (sliceMs > SERVED_MS || mayBeLong(work)) this.longRuns.noteStart();
     const begun = now();
     if (begun > until) work.expire?.();
     else work.run(sliceMs);
@@ -410,19 +412,18 @@ export class Scheduler {
 
   private considerLane(): void {
     const now = this.options.now();
-    const isLate = ({ until }: Entry): boolean => now > until;
     const left = this.lane.filter(({ work }) => !work.gone());
-    this.lane = left.filter((entry) => !isLate(entry));
-    for (const { work } of left.filter(isLate)) work.expire?.();
-    if (this.door.length > 0) this.serve();
+    this.lane = left.filter(({ until }) => now <= until);
+    for (const { work, until } of left) if (now > until) work.expire?.();
     if (!this.hasPolled || (this.door.length > 0 && now < this.restUntil)) return;
     const used = ({ work }: Entry): number => this.costs.usedBy(work.userId, now);
     // Where users only take turns, those in the lane do, too.
     const least = this.isShut ? 0 : Math.min(...this.door.map(used));
+    const mayHaveCome = this.isCatchingUp || !this.door.every((entry) => this.isNoticed(entry));
     for (const entry of this.ranked(this.lane)) {
       const sliceMs = this.laneSliceOf(entry, now);
       if (sliceMs === 0 || (used(entry) >= least && !this.isPassedOver(entry, now))) continue;
-      if (sliceMs > SERVED_MS && this.holdsBack(now)) return;
+      if (sliceMs > SERVED_MS && this.longRuns.holdsLong(mayHaveCome, now)) return;
       this.lane.splice(this.lane.indexOf(entry), 1);
       this.start(entry, sliceMs);
       return;
