@@ -60,7 +60,7 @@ export class Checks {
     const { root } = this.options.engine;
     const collection = root.collectionsByName.get(scope.name);
     // A user without a privilege there must not learn whether there is such a collection: not by words, nor
-    // by what happens next.
+    // by what happens next. A procedure whose name it guesses tells all the same: clients of ThingsDB get this answer.
     if (!mayKnow(root, user, collection)) {
       if (body.type === 'run') {
         this.requireListed(user, body.name);
