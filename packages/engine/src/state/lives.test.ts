@@ -1,7 +1,7 @@
 /**
  * Whole lives of a collection of large and small values: queries of which some fail half-way, commits, a leader that is deposed and takes
  * back what is not committed, checkpoints in steps with all that between them, of which some fail, searches for garbage, evictions,
- * restarts. At any time it holds what another node holds that only applied the effects, and its disk what a start needs, no more.
+ * restarts, another node that leads and gives the same ids. At any time it holds what another node holds that only applied the effects, and its disk what a start needs, no more.
  */
 import { test } from '@jest/globals';
 import fc from 'fast-check';
@@ -16,6 +16,7 @@ const seed = isSearch ? Number(process.env.ALTHING_TEST_SEED) : 101;
 const step: fc.Arbitrary<Step> = fc.record({
   kind: fc.oneof(
     { weight: 16, arbitrary: fc.constant('query' as const) },
+    { weight: 3, arbitrary: fc.constant('elsewhere' as const) },
     {
       weight: 8,
       arbitrary: fc.constantFrom('begin' as const, 'encode' as const, 'encode' as const, 'finish' as const),

@@ -167,6 +167,18 @@ describe.each(GIVEN)('the id of %s is not given again', (_, undone, again) => {
   });
 });
 
+test('no id is passed over by a query that gives none', () => {
+  const life = newLife();
+  const { nextId } = life.group.store;
+  life.query(".x = {}; raise('stop');");
+  life.query(
+    '.set.add(.q); .l.push(.q, .q); .set.add(.q); .l.extend([[.q], set(.q)]); .y = [.q]; .r = .q;',
+    true,
+  );
+  expect(life.group.store.nextId).toBe(nextId);
+  life.look();
+});
+
 const FEW: readonly (readonly [string, string, string, string])[] = [
   [
     'a type',

@@ -282,4 +282,29 @@ export const STATEMENTS: readonly ((pick: Pick) => string)[] = [
   (p) =>
     `i = load_info('l${p(2)}'); advance_load('l${p(2)}', 's', is_nil(i) ? 0 : i.rows, ${2 + p(3)}, [${of(p, ['', '0', '0, 1'])}])`,
   (p) => `del_load('l${p(2)}')`,
+  // Types and enums that come and go under many names, whose ids changes that are taken back use, too.
+  (p) => newType(p, p(6)),
+  (p) => {
+    const n = p(6);
+    return `${newType(p, n)}; ${of(p, ['.x = ', '.y = ', '.list.push', '.ts[0].x = '])}(${of(p, ['N{}', '[N{}]', 'set(N{})', "{}.wrap('N')", '{n: [N{}]}']).replace('N', `N${n}`)})`;
+  },
+  (p) =>
+    `set_enum('F', {${of(p, ['A: 1, B: 2', "A: 'a', B: 'b'", 'A: {r: room()}, B: {k: [1]}'])}}); .y = [F{B}]`.replaceAll(
+      'F',
+      `F${2 + p(4)}`,
+    ),
+  (p) =>
+    `mod_type('${of(p, ['T', 'N0', 'N1', 'N2'])}', 'add', 'n${p(3)}', '${of(p, ['N0?', '{N1}', '[N2]', 'thing<N0>', 'F2', '[F3]'])}')`,
+  (p) => `x = {}; x.restrict('${of(p, ['N0', 'N1', 'F2', 'F3'])}'); .${of(p, ['x', 'y'])} = x`,
+  (p) => `${of(p, ['del_type', 'del_enum'])}('${of(p, ['N0', 'N1', 'N2', 'N3', 'F2', 'F3'])}')`,
 ];
+
+/** Makes a type of one of six names, with up to three properties. */
+const newType = (p: Pick, n: number): string =>
+  `try(set_type('N${n}', {${['a', 'b', 'c']
+    .slice(0, 1 + p(3))
+    .map(
+      (name) =>
+        `${name}: '${of(p, ['int', 'str', 'any', '[int]', 'room', 'room?', 'thing', '{T}', 'T?', 'E', 'N1?', '[N2]'])}'`,
+    )
+    .join(', ')}}))`;

@@ -4,6 +4,7 @@ import { type Pick, SETUP, STATEMENTS } from './life-statements.js';
 export interface Step {
   readonly kind:
     | 'query'
+    | 'elsewhere'
     | 'commit'
     | 'depose'
     | 'begin'
@@ -34,7 +35,7 @@ export function live(steps: readonly Step[]): Life {
       let next = 0;
       const pick: Pick = (limit) => (choices[next++ % choices.length] as number) % limit;
       done.push(kind);
-      if (kind === 'query') {
+      if (kind === 'query' || kind === 'elsewhere') {
         const count = 1 + pick(4);
         const codes = Array.from({ length: count }, () =>
           (STATEMENTS[pick(STATEMENTS.length)] as (typeof STATEMENTS)[0])(pick),
@@ -42,8 +43,9 @@ export function live(steps: readonly Step[]): Life {
         const ending = pick(4);
         const parts = codes.map((code) => (pick(2) === 0 ? `try({${code}})` : code));
         if (ending === 0) parts.push("raise('stop')");
-        done[done.length - 1] = parts.join('; ');
-        life.query(parts.join('; '));
+        done[done.length - 1] = `${kind}: ${parts.join('; ')}`;
+        if (kind === 'query') life.query(parts.join('; '));
+        else life.queryElsewhere(parts.join('; '));
       } else if (kind === 'commit') life.commit();
       else if (kind === 'depose') life.depose(1 + pick(3));
       else if (kind === 'begin') life.begin();

@@ -156,6 +156,8 @@ export class Storing extends Journal {
    */
   protected storeThings(things: readonly Thing[], rooms: Room[] = []): void {
     if (this.hasDroppedMembers) this.assertMembersThere(things);
+    // Ids are passed over only where an effect tells other nodes.
+    if (rooms.length === 0 && !things.some(({ id }) => id === 0)) return;
     const store = this.needStore();
     if (store.indexes.uniques > 0)
       this.checkUnique((check) => {
