@@ -171,7 +171,10 @@ function formatOf(start: Buffer | null): number {
     start.length < START_BYTES ||
     !start.subarray(0, BACKUP_MAGIC.length).equals(BACKUP_MAGIC)
   )
-    throw new BackupError('damaged', 'this is no backup of Althing');
+    throw new BackupError(
+      'damaged',
+      'this is no backup of Althing, and no export; a dump of export({dump: true}) goes to import() in a query',
+    );
   const format = start.readUInt32BE(BACKUP_MAGIC.length);
   if (format !== FORMAT && format !== FORMAT_OF_EXPORTS) {
     throw new BackupError(
