@@ -33,7 +33,7 @@ import { Runtime } from './run/runtime.js';
 import { CollectionScope, NodeScope, RootScope } from './run/scopes.js';
 import { FunctionTable } from './run/table.js';
 import { CollectionGroup } from './state/collection-group.js';
-import { Evictor } from './state/evictor.js';
+import { areOver, bytesOfAll, Evictor, evictAll } from './state/evictor.js';
 import { Expiry } from './state/expiry.js';
 import { buildSlice, unfinishedIndex } from './state/index-build.js';
 import { Marking } from './state/marking.js';
@@ -183,27 +183,27 @@ export class Engine {
 
   /** Estimated bytes that things take in memory. */
   get thingBytes(): number {
-    let bytes = 0;
-    for (const { evictor } of this.collections.values()) bytes += evictor.bytes;
-    return bytes;
+    return bytesOfAll(this.evictors);
+  }
+
+  /** True if things take more than they may, or may do so, since much has changed since they were counted. */
+  isOver(bytesMax: number): boolean {
+    return areOver(this.evictors, bytesMax);
   }
 
   /**
-   * Takes things out of memory that were not used for a while, until there are few enough or the time is up.
+   * Counts things, and takes those out of memory that were not used for a while, until there are few enough or the time is up.
    *
    * @param bytesMax what things may take in memory
    * @param until end of the time, by the environment's monotonic clock
    * @returns whether there is more to do
    */
   evict(bytesMax: number, until: number): boolean {
-    const { monotonic } = this.options.environment;
-    for (const { evictor, group } of this.collections.values()) {
-      // A step is a page of things, so the clock may be looked at after each.
-      while (this.thingBytes > bytesMax && !group.dirty.freezing && evictor.step(true)) {
-        if (monotonic() >= until) return true;
-      }
-    }
-    return false;
+    return evictAll(this.evictors, bytesMax, () => this.options.environment.monotonic() >= until);
+  }
+
+  private get evictors(): readonly Evictor[] {
+    return Array.from(this.collections.values(), ({ evictor }) => evictor);
   }
 
   /** Number of things in a collection that may be part of circles of garbage. */

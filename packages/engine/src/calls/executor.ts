@@ -171,7 +171,7 @@ export class Executor {
     listen(group, false);
     const effects = transaction.finish();
     if (effects === null || group === null) return null;
-    group.noteChange();
+    group.noteChange(effects.length);
     transaction.onUndo(() => {
       group.changeCount -= 1;
     }, NS_PER_UNDO);

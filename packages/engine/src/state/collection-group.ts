@@ -71,8 +71,9 @@ export class CollectionGroup extends Group {
     this.settle(this.changeCount);
   }
 
-  override noteChange(): void {
-    super.noteChange();
+  override noteChange(bytes: number): void {
+    super.noteChange(bytes);
+    this.store.uncounted += bytes;
     this.store.schema.numberRescues(this.changeCount);
   }
 

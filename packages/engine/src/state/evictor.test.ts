@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { Harness } from '../testing/harness.js';
 import { PersistedCollection } from '../testing/persisted.js';
 import { List } from '../value/containers.js';
 import { Thing, ThingBit } from '../value/thing.js';
@@ -86,6 +87,34 @@ describe('eviction', () => {
     expect(thingAt(5).get('number')).toBe('changed');
   });
 
+  test('takes pages of a list out of memory to which something is added all the time', () => {
+    const { store } = collection.group;
+    for (let i = 0; i < 6; i++) {
+      collection.change((transaction) => transaction.append(list(), i));
+      round();
+    }
+    expect(store.root.bits & (ThingBit.DIRTY_EVEN | ThingBit.DIRTY_ODD)).not.toBe(0);
+    expect(store.table.size).toBeLessThan(300);
+    expect(list().length).toBe(COUNT + 6);
+    expect([list().at(COUNT), list().at(COUNT + 5)]).toEqual([0, 5]);
+    expect(thingAt(7).get('number')).toBe(7);
+  });
+
+  test('counts the items of large lists as far as they are in memory', () => {
+    const text = 'x'.repeat(1000);
+    collection.change((transaction) =>
+      transaction.spliceList(list(), COUNT, 0, new Array<string>(COUNT).fill(text)),
+    );
+    while (evictor.step(false));
+    expect(evictor.bytes).toBeGreaterThan(COUNT * 1000);
+    collection.checkpoint();
+    for (let i = 0; i < 4; i++) round();
+    expect(evictor.bytes).toBeLessThan(COUNT * 20);
+    list().at(COUNT + 1000);
+    round();
+    expect(evictor.bytes).toBeGreaterThan(200_000);
+  });
+
   test('keeps a stub as long as something in memory refers to it', () => {
     for (let i = 0; i < 4; i++) round();
     const some = thingAt(9);
@@ -103,4 +132,23 @@ describe('eviction', () => {
     for (let i = 0; i < COUNT; i++) thingAt(i);
     expect(evictor.bytes).toBeGreaterThan(COUNT * 100);
   });
+});
+
+test('things that grow are counted when much of them has changed, whether they are too much or not', () => {
+  const db = new Harness({ evicts: false });
+  const { engine } = db;
+  db.run('.l = []; nil;');
+  const add = (): unknown =>
+    db.run('.l.extend(range(100).map(|| t)); nil;', { vars: { t: 'x'.repeat(1000) } });
+  const [bytesMax, larger] = [100_000, 10_000_000];
+  add();
+  expect([engine.isOver(larger), engine.isOver(bytesMax)]).toEqual([false, true]);
+  expect(engine.thingBytes).toBeLessThan(50_000);
+  expect(engine.evict(bytesMax, Number.POSITIVE_INFINITY)).toBe(false);
+  expect(engine.thingBytes).toBeGreaterThan(100_000);
+  for (let i = 0; i < 10; i++) add();
+  expect(engine.isOver(larger)).toBe(true);
+  engine.evict(larger, Number.POSITIVE_INFINITY);
+  expect(engine.isOver(larger)).toBe(false);
+  expect(engine.thingBytes).toBeGreaterThan(1_000_000);
 });

@@ -17,7 +17,7 @@ export class Evictor {
   private pages: number[] = [];
   private counted = 0;
 
-  constructor(private readonly store: ThingMemory) {}
+  constructor(readonly store: ThingMemory) {}
 
   /** Estimated bytes of what is in memory. */
   get bytes(): number {
@@ -43,7 +43,7 @@ export class Evictor {
     for (const thing of store.table.inPage(page)) {
       if (thing === undefined) continue;
       const isKept = store.isPinned(thing);
-      if (evict && (thing.bits & DIRTY) === 0 && !thing.locked && !isKept) this.pass(thing);
+      if (evict && !thing.locked && !isKept) this.pass(thing);
       if ((thing.bits & ThingBit.LOADED) === 0) {
         if (thing.holders === 0 && !isKept) store.forgetStub(thing);
         else this.counted += STUB_BYTES;
@@ -53,11 +53,17 @@ export class Evictor {
     }
     if (this.pages.length > 0) return true;
     store.bytes = this.counted;
+    store.uncounted = 0;
     return false;
   }
 
   private pass(thing: Thing): void {
     if ((thing.bits & ThingBit.LOADED) === 0) return;
+    if ((thing.bits & DIRTY) !== 0) {
+      // A list to which something is added all the time never is as it is on disk, but most of its pages are.
+      if ((thing.bits & ThingBit.PAGED) !== 0) this.store.rest(thing);
+      return;
+    }
     if ((thing.bits & ThingBit.USED) === 0 && thing !== this.store.root) {
       this.store.unload(thing);
       return;
@@ -65,6 +71,34 @@ export class Evictor {
     thing.bits &= ~ThingBit.USED;
     this.store.rest(thing);
   }
+}
+
+/** Changes of so large a part of the memory for things make it be counted: they take several times as much in memory. */
+const UNCOUNTED_PART = 1 / 16;
+
+/** Estimated bytes of what is in memory of some collections. */
+export function bytesOfAll(evictors: readonly Evictor[]): number {
+  return evictors.reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
+/** True if that is more than it may be, or has changed so much since it was counted that it may be. */
+export function areOver(evictors: readonly Evictor[], bytesMax: number): boolean {
+  const uncounted = evictors.reduce((sum, { store }) => sum + store.uncounted, 0);
+  return uncounted > bytesMax * UNCOUNTED_PART || bytesOfAll(evictors) > bytesMax;
+}
+
+/** Counts what is over, and takes things out of memory; see `Engine.evict`. */
+export function evictAll(evictors: readonly Evictor[], bytesMax: number, isTimeUp: () => boolean): boolean {
+  for (const evictor of evictors) {
+    const { store } = evictor;
+    // A step is a page of things, so the clock may be looked at after each.
+    while (!store.dirty.freezing && areOver(evictors, bytesMax)) {
+      const isTooMuch = bytesOfAll(evictors) > bytesMax;
+      if ((!isTooMuch && store.uncounted === 0) || !evictor.step(isTooMuch)) break;
+      if (isTimeUp()) return true;
+    }
+  }
+  return false;
 }
 
 /** Bytes that a loaded thing takes in memory, roughly. */

@@ -92,11 +92,11 @@ export abstract class Group {
   apply(effects: Uint8Array): void {
     const input = new ByteReader(effects);
     while (input.remaining > 0) this.effect(input.u8()).repeat(input);
-    this.noteChange();
+    this.noteChange(effects.length);
   }
 
-  /** Says that the change which was made or applied is complete. */
-  noteChange(): void {
+  /** Says that the change which was made or applied is complete, whose effects have so many bytes. */
+  noteChange(_bytes: number): void {
     this.changeCount += 1;
   }
 

@@ -48,6 +48,8 @@ export class ThingMemory implements Loader {
   thingCount = 0;
   /** Estimated bytes of what is in memory; see `evictor.ts`. */
   bytes = 0;
+  /** Bytes of the changes since all of that was counted, most of which made it larger. */
+  uncounted = 0;
   /** The number of times a thing was in memory when it was needed, had to be read, and was taken out. */
   hits = 0;
   misses = 0;

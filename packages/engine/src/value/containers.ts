@@ -33,6 +33,8 @@ export interface Backing {
   readonly unitsToFill: number;
   /** The same for what must be read before the list goes: items that refer to something. */
   readonly unitsToDrop: number;
+  /** Estimated bytes of the items in memory, without their places in the list. */
+  readonly bytes: number;
   /** Brings every item into memory; called whenever the items are asked for. */
   fill(): void;
   /** Brings the items from `start` up to but not including `end` into memory, and as few others as possible. */

@@ -399,11 +399,14 @@ export function isScalar(value: Value): boolean {
   );
 }
 
+/** Bytes of a string in memory without its characters, roughly. */
+export const STRING_BYTES = 24;
+
 /** Estimated bytes of a value in memory, without those of the things in it. */
 export function bytesOfValue(value: Value): number {
   switch (typeof value) {
     case 'string':
-      return 24 + value.length;
+      return STRING_BYTES + value.length;
     case 'bigint':
       return 32;
     case 'object':
@@ -418,7 +421,7 @@ export function bytesOfValue(value: Value): number {
 
 function bytesOfList(list: List): number {
   let bytes = CONTAINER_BYTES + 8 * list.length;
-  if (list.backing !== null) return bytes;
+  if (list.backing !== null) return bytes + list.backing.bytes;
   for (const item of list.held) bytes += bytesOfValue(item);
   return bytes;
 }

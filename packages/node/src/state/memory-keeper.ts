@@ -4,6 +4,9 @@ import type { Engine } from '@althing/engine';
 const SLICE_MS = 2;
 const SLICE_MAX_MS = 32;
 
+/** The first round gives a second chance to what was used, as all that is new was, and the next one takes it out. */
+const ROUNDS = 2;
+
 /** The limit of memory for things. */
 interface MemorySettings {
   readonly cacheBytes: number;
@@ -12,13 +15,14 @@ interface MemorySettings {
 /** Keeps what things take in memory under its budget, in slices, while nothing else is to be done. */
 export class MemoryKeeper {
   private working = false;
+  private roundsLeft = 0;
 
   /**
    * @param settings read at each use
    * @param later calls back after other work had its turn
    */
   constructor(
-    private readonly engine: Engine,
+    private readonly engine: Pick<Engine, 'thingBytes' | 'isOver' | 'evict'>,
     private readonly settings: MemorySettings,
     private readonly monotonic: () => number,
     private readonly later: (work: () => void) => void,
@@ -31,16 +35,19 @@ export class MemoryKeeper {
 
   /** Starts to make room when that is needed. To be called now and then. */
   consider(): void {
-    if (this.working || this.engine.thingBytes <= this.settings.cacheBytes) return;
+    if (this.working || !this.engine.isOver(this.settings.cacheBytes)) return;
     this.working = true;
+    this.roundsLeft = ROUNDS;
     this.later(() => this.work());
   }
 
   private work(): void {
     const excess = Math.min(2 * (this.engine.thingBytes / this.settings.cacheBytes - 1), 1);
     const sliceMs = SLICE_MS + Math.max(excess, 0) * (SLICE_MAX_MS - SLICE_MS);
-    if (this.engine.evict(this.settings.cacheBytes, this.monotonic() + sliceMs))
-      this.later(() => this.work());
+    const isTooMuch =
+      this.engine.evict(this.settings.cacheBytes, this.monotonic() + sliceMs) ||
+      (this.engine.isOver(this.settings.cacheBytes) && --this.roundsLeft > 0);
+    if (isTooMuch) this.later(() => this.work());
     else this.working = false;
   }
 }

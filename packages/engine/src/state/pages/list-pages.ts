@@ -12,7 +12,7 @@
  */
 import { ByteReader, type ByteWriter, FormatError } from '../../bytes.js';
 import { type Backing, List, UNITS_PER_READ_ITEM } from '../../value/containers.js';
-import { bytesOfValue, eachThing, isScalar, type VisitOther } from '../../value/kinds.js';
+import { bytesOfValue, eachThing, isScalar, STRING_BYTES, type VisitOther } from '../../value/kinds.js';
 import type { Thing } from '../../value/thing.js';
 import type { Value } from '../../value/value.js';
 import { type Run, removeRuns, replaceItems } from '../list-edits.js';
@@ -52,7 +52,7 @@ export class ListPages extends PageTable<ListPage> implements Backing {
   private frozenItems: readonly Value[] | null = null;
   /** True if the list is no property any more, which may be taken back. */
   private isDropped = false;
-  /** True if the items were asked for since the last call of `rest`. */
+  /** True if items were read since the last call of `leave`. Pages that change stay until they are written. */
   private isUsed = true;
   /** A page, and the position of its first item. */
   private cursor = 0;
@@ -103,6 +103,12 @@ export class ListPages extends PageTable<ListPage> implements Backing {
     return this.unitsToRead(mustBeRead);
   }
 
+  get bytes(): number {
+    let bytes = 0;
+    for (const page of this.pages) if (page.state !== PageState.ABSENT) bytes += page.bytes;
+    return bytes;
+  }
+
   fill(): void {
     this.isUsed = true;
     if (this.hasAbsent) for (let i = 0; i < this.pages.length; i++) this.load(i);
@@ -126,7 +132,6 @@ export class ListPages extends PageTable<ListPage> implements Backing {
 
   /** Replaces `count` items from `start` on, for which only the pages that they lie in come into memory; returns them. */
   splice(start: number, count: number, added: readonly Value[]): Value[] {
-    this.isUsed = true;
     const first = this.seek(start);
     const firstStart = this.cursorStart;
     let last = first;
@@ -186,7 +191,6 @@ export class ListPages extends PageTable<ListPage> implements Backing {
 
   /** Puts a value at the end of the list. Only the last page must come into memory, if it has room. */
   append(value: Value): void {
-    this.isUsed = true;
     let last = this.pages.length - 1;
     let page = this.page(last);
     if (page.entries >= PAGE_ITEMS || page.bytes > PAGE_BYTES_MAX) {
@@ -259,7 +263,7 @@ export class ListPages extends PageTable<ListPage> implements Backing {
   }
 
   /**
-   * Takes pages out of memory that are as they are on disk, unless the items were asked for since the last time.
+   * Takes pages out of memory that are as they are on disk, unless items were read since the last time.
    *
    * @param forget is called for each item that leaves
    */
@@ -295,6 +299,7 @@ export class ListPages extends PageTable<ListPage> implements Backing {
     for (let i = start; i < start + page.entries; i++) {
       const value = readValue(input, store);
       held[i] = value;
+      if (typeof value === 'string') page.bytes += STRING_BYTES;
       if (isScalar(value)) continue;
       page.refers = true;
       store.hold(value);
