@@ -161,6 +161,7 @@ test('slices are small at first, and follow the work that each thing took, at mo
   const bench = await new TestBench().start();
   const waiting: (() => void)[] = [];
   const sizes: number[] = [];
+  const pauses: number[] = [];
   let [time, busy, thingMs, waitMs] = [0, 0, 0, 0];
   const work = new LeaderWork({
     task: {
@@ -176,7 +177,8 @@ test('slices are small at first, and follow the work that each thing took, at mo
       },
     },
     clock: {
-      after: (_ms, next) => {
+      after: (ms, next) => {
+        pauses.push(ms);
         waiting.push(next);
         return () => {};
       },
@@ -196,6 +198,8 @@ test('slices are small at first, and follow the work that each thing took, at mo
   expect(all()).toEqual([16, 32, 64, 128, 160, 160, 160]);
   waitMs = 30;
   expect(all()).toEqual([16, 32, 64, 128, 160, 160, 160]);
+  // Nor does the next one come later for it.
+  expect(pauses.at(-1)).toBe(15);
   // What takes long with few things is not told to take fewer.
   thingMs = 11;
   expect(all()).toEqual([16, 20, 25, 31, 38, 47, 58]);

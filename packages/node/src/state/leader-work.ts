@@ -20,7 +20,7 @@ export interface LeaderWorkOptions {
   readonly workClock: () => number;
   /**
    * The processor time of this process: where others take the processor, a slice lasts longer than it works, and the next one need not be
-   * smaller for that.
+   * smaller or later for that.
    */
   readonly busyClock: () => number;
   /** Replicates what was done; `done` is called when that is decided. */
@@ -46,7 +46,7 @@ const FIRST_THINGS = 16;
 /** What takes long with as few things as this would not be shorter with fewer, such as a long list from which they are taken. */
 const LEAST_THINGS = 128;
 
-/** The time of other work behind a slice, as a multiple of the slice's, and its least and most milliseconds. */
+/** The time of other work behind a slice, as a multiple of that of its work, and its least and most milliseconds. */
 const PAUSE_TIMES = 3;
 const PAUSE_MIN_MS = 1;
 const PAUSE_MAX_MS = 24;
@@ -88,8 +88,9 @@ export class LeaderWork {
       const isOver = (): boolean => ++looked >= things || workClock() >= began + SLICE_MS;
       const change = task.slice(session.id, isOver);
       const end = workClock();
-      this.working.set(session, nextThings(things, looked, Math.min(end - began, busyClock() - busy)));
-      const resumeAt = end + Math.min(PAUSE_TIMES * (end - began), PAUSE_MAX_MS);
+      const ms = Math.min(end - began, busyClock() - busy);
+      this.working.set(session, nextThings(things, looked, ms));
+      const resumeAt = end + Math.min(PAUSE_TIMES * ms, PAUSE_MAX_MS);
       // The next slice waits until this one is decided: so the work is never faster than the cluster. That time is part of the pause.
       const next = (): unknown =>
         clock.after(Math.max(PAUSE_MIN_MS, resumeAt - workClock()), () => this.work(session));
