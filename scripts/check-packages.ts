@@ -308,8 +308,7 @@ function joined(folder: readonly string[], link: string): string {
 
 /**
  * Gaps of a lockfile: packages that it knows by name only, so that `npm ci` would ask the registry what they are, and
- * packages without a hash. The tools of development have binaries for machines of other kinds, which not every registry has, and
- * those may lack one: nothing that is served, packed or put into an image is among them, and none fits Linux with glibc.
+ * packages without a hash, binaries for machines of other kinds included.
  */
 export function lockfileProblems(lock: unknown): string[] {
   const packages = isRecord(lock) && isRecord(lock.packages) ? lock.packages : {};
@@ -321,17 +320,9 @@ export function lockfileProblems(lock: unknown): string[] {
     const problems = missing.map((name) => `package-lock.json: ${path} may need ${name}, which has no entry`);
     const isOurs = !path.includes('node_modules/') || entry.link === true;
     const isHashed = typeof entry.integrity === 'string' && entry.integrity.startsWith('sha512-');
-    if (!isOurs && !isHashed && !isForeignTool(entry))
-      problems.push(`package-lock.json: ${path} has no integrity`);
+    if (!isOurs && !isHashed) problems.push(`package-lock.json: ${path} has no integrity`);
     return problems;
   });
-}
-
-/** True if an entry is a binary that development alone may use, on machines other than those that the project is tested on. */
-function isForeignTool({ dev, optional, os, cpu, libc }: Readonly<Record<string, unknown>>): boolean {
-  if (dev !== true || optional !== true || !Array.isArray(os) || !Array.isArray(cpu)) return false;
-  const isLinux = os.includes('linux') && !(Array.isArray(libc) && libc.includes('musl'));
-  return !(isLinux && (cpu.includes('x64') || cpu.includes('arm64')));
 }
 
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
