@@ -100,6 +100,7 @@ test.each([
 
 test.each([
   ['a sort of numbers', '.l.sort();', 6],
+  ['the removal of properties', '.w.remove(|| true);', 8],
   ['short texts as JSON, of which each takes less than a step', 'json_dump(.t);', 5],
 ])('the clock is looked at during %s', (_what, code, least) => {
   let looks = 0;
@@ -109,6 +110,7 @@ test.each([
     evicts: false,
   });
   db.run(".l = range(100000).map(|i| i * 7919 % 100003); .t = .l.map(|i| 'text ' + str(i)); nil;");
+  db.run(".w = {}; for (i in range(20000)) .w.set('k' + str(i), i);");
   looks = 0;
   db.run(`${code} nil;`);
   expect(looks).toBeGreaterThan(least);

@@ -26,6 +26,7 @@ export class ValueIndex {
 
   /** Adds a value; returns false when an equal one was there. */
   add(value: Value): boolean {
+    if (value instanceof Bytes) this.meter.charge(UNITS_PER_BYTES + value.data.length);
     const key = exactKey(value);
     if (key === undefined) return this.addToGroup(value, this.text(value));
     if (typeof key === 'object' && key !== null) {
@@ -117,6 +118,9 @@ export class ValueIndex {
     return text;
   }
 }
+
+/** Units charged for making the text that stands for bytes, beyond those for their length. */
+const UNITS_PER_BYTES = 256;
 
 /** Units charged for a comparison, beyond those for its length. */
 const UNITS_PER_COMPARISON = 64;

@@ -25,7 +25,6 @@ import { SchemaEffect } from '../parts/schema.js';
 import { placesOf, reshape } from '../places.js';
 import { Relations } from '../relations.js';
 import type { Store } from '../store.js';
-import { UNITS_PER_PROPERTY } from './journal.js';
 import { SetChanges } from './sets.js';
 import { UNITS_PER_MEMBER } from './storing.js';
 import { NS_PER_PROPERTY, NS_PER_PUT_BACK, NS_PER_THING } from './undo-costs.js';
@@ -250,8 +249,10 @@ export class ThingChanges extends SetChanges {
   /** Deletes properties that exist; returns their values, which are loose then. */
   deleteProperties(thing: Thing, keys: readonly string[]): Value[] {
     for (const key of keys) this.assertReplaceable(thing.get(key));
-    this.count(UNITS_PER_PROPERTY * keys.length);
-    return keys.map((key) => this.drop(thing, key));
+    return keys.map((key) => {
+      this.count(UNITS_PER_DROPPED);
+      return this.drop(thing, key);
+    });
   }
 
   private drop(thing: Thing, key: string): Value {
@@ -355,6 +356,9 @@ export class ThingChanges extends SetChanges {
     return this.keptRelations;
   }
 }
+
+/** Units charged for a property that is deleted, before that is done. */
+const UNITS_PER_DROPPED = 320;
 
 /** The form of a value that is assigned to a property. */
 export function toProperty(value: Value): Value {
