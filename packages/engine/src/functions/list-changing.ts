@@ -6,7 +6,7 @@ import type { Runtime } from '../run/runtime.js';
 import { List, listOfItems } from '../value/containers.js';
 import { equals, isTruthy } from '../value/kinds.js';
 import type { Value } from '../value/value.js';
-import { ValueIndex } from '../value/value-index.js';
+import { UNITS_PER_INDEXED, ValueIndex } from '../value/value-index.js';
 import { LIST, noItem } from './list-receivers.js';
 
 /** Methods that modify a list. */
@@ -151,7 +151,7 @@ function missingFrom(rt: Runtime, list: List, other: List): Value[] {
     }
     return added;
   }
-  rt.charge(list.length + list.inner + other.items.length + other.inner);
+  rt.charge(UNITS_PER_INDEXED * (list.length + list.inner + other.items.length + other.inner));
   const index = new ValueIndex(rt);
   for (const item of list.items) index.add(item);
   for (const item of other.items) if (index.add(item)) added.push(item);

@@ -9,7 +9,7 @@ import { Room } from '../value/room.js';
 import { Task } from '../value/task.js';
 import { Thing } from '../value/thing.js';
 import { typeName, type Value } from '../value/value.js';
-import { ValueIndex } from '../value/value-index.js';
+import { UNITS_PER_INDEXED, ValueIndex } from '../value/value-index.js';
 import { Wrap } from '../value/wrap.js';
 import { LIST_CALLING } from './list-calling.js';
 import { LIST_CHANGING } from './list-changing.js';
@@ -65,7 +65,7 @@ const READING: readonly Entry[] = [
     doc: 'Whether no two items are equal.',
     run: (rt, list) => {
       const { items } = list;
-      rt.charge(PER_INDEXED * (items.length + list.inner));
+      rt.charge(UNITS_PER_INDEXED * (items.length + list.inner));
       const index = new ValueIndex(rt);
       for (const item of items) if (!index.add(item)) return false;
       return true;
@@ -128,7 +128,7 @@ const READING: readonly Entry[] = [
   method(ARRAY, 'unique', {
     doc: 'A new list with the first of each group of equal items.',
     run: (rt, list) => {
-      rt.charge(PER_INDEXED * (list.length + list.inner));
+      rt.charge(UNITS_PER_INDEXED * (list.length + list.inner));
       const index = new ValueIndex(rt);
       return listOfItems(
         list.items.filter((item) => index.add(item)),
@@ -145,8 +145,7 @@ export const LISTS: readonly Entry[] = [...READING, ...LIST_CALLING, ...LIST_CHA
 const PER_COMPARED = 8;
 const PER_TEXT = 32;
 
-/** Units charged for each item that is put into an index, and for each that is taken out of a tuple. */
-const PER_INDEXED = 64;
+/** Units charged for each item that is taken out of a tuple. */
 const PER_FLAT = 16;
 
 function indexOf(rt: Runtime, list: List, value: Value): number {

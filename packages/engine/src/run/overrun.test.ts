@@ -90,6 +90,10 @@ test.each([
   ['a text that is turned round', 's[::-1];'],
   ['a text that is compiled: more units than fit into 32 bits', "closure('||' + s);"],
   ['a list of tuples that is stored', 't = range(300).map(|i| i); .l = range(10000).map(|i| t);'],
+  [
+    'a list to which the new items of another are added',
+    'a = []; for (k in range(4)) { a.extend(range(100000)) }; b = a.copy(); a.extend_unique(b);',
+  ],
   ['a set that is stored', '.s = set(range(99999).map(|i| {})); .t = .s; .u = .s; .v = .s;'],
 ])('%s is refused ahead where it does not fit into the time', (_what, code) => {
   const db = new Harness({ limits: { durationMs: 100 }, monotonic: () => 1000, evicts: false });

@@ -119,6 +119,9 @@ export class ValueIndex {
   }
 }
 
+/** Units that who uses an index charges for each value, and for each item in it, before it is put in. */
+export const UNITS_PER_INDEXED = 64;
+
 /** Units charged for making the text that stands for bytes, beyond those for their length. */
 const UNITS_PER_BYTES = 256;
 
