@@ -35,7 +35,7 @@ export class ByteWriter {
   /** Where the bytes begin: before them lie those that were given out. */
   private start = 0;
   private position = 0;
-  /** Told now and then while many values are written, with the length at which they began; what it throws ends that. */
+  /** Called now and then while many values are written, with the length at which they began; what it throws ends that. */
   watcher: { noteWritten(from: number): void } | null = null;
 
   constructor(capacity = 256) {

@@ -200,10 +200,10 @@ test('slices are small at first, and follow the work that each thing took, at mo
   expect(all()).toEqual([16, 32, 64, 128, 160, 160, 160]);
   // Nor does the next one come later for it.
   expect(pauses.at(-1)).toBe(15);
-  // What takes long with few things is not told to take fewer.
+  // Work that takes long with few things is not told to take fewer.
   thingMs = 11;
   expect(all()).toEqual([16, 20, 25, 31, 38, 47, 58]);
-  // What takes longer meanwhile, such as pages that a checkpoint has still to write, makes the next ones smaller.
+  // Work that takes longer meanwhile, such as pages that a checkpoint has still to write, makes the next ones smaller.
   thingMs = 0.01;
   work.consider(bench.session(STUFF));
   for (let slice = 0; slice < 5; slice++) waiting.pop()?.();

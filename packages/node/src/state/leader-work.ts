@@ -43,7 +43,7 @@ const SLICE_THINGS = 600;
  */
 const FIRST_THINGS = 16;
 
-/** What takes long with as few things as this would not be shorter with fewer, such as a long list from which they are taken. */
+/** Work that takes long with as few things as this would not be shorter with fewer, such as a long list from which they are taken. */
 const LEAST_THINGS = 128;
 
 /** The time of other work behind a slice, as a multiple of that of its work, and its least and most milliseconds. */

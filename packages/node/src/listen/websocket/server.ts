@@ -69,7 +69,7 @@ export function webSocketServer(
       dismiss(socket, answer);
       return;
     }
-    // Those of an HTTP server stay open when the client ends, and nobody else would end them from here on.
+    // Sockets of an HTTP server stay open when the client ends, and nobody else would end them from here on.
     socket.allowHalfOpen = false;
     socket.setTimeout(0);
     socket.write(answer);
