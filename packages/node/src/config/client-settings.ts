@@ -175,7 +175,7 @@ export const http = {
   request_memory_limit_mb: setting(
     size('MB', 1, 65_536),
     256,
-    'Most memory for request bodies that are still coming in and for answers that clients do not take, all together; beyond it requests get status 503, and connections with unread answers are closed.',
+    'Most memory for request bodies that are still coming in and for answers that clients do not take, all together; beyond it requests get status 503, and connections with unread answers are closed. Up to 64 KiB of each may take a sixteenth more, so that a few large ones do not keep small ones out.',
   ),
   body_timeout_ms: setting(
     duration(100, 600_000),

@@ -37,4 +37,16 @@ describe('a body that comes in pieces', () => {
     second.free();
     expect(budget.used).toBe(0);
   });
+
+  test('goes on where large ones took all, as long as it is small', () => {
+    const budget = new ByteBudget(1 << 20);
+    const large = new BodyBuffer(budget, 1 << 21);
+    expect(large.add(Buffer.alloc(1 << 20))).toBe(true);
+    expect(large.add(Buffer.alloc(1))).toBe(false);
+    const small = Array.from({ length: 32 }, () => new BodyBuffer(budget, 4096));
+    const taken = small.filter((each) => each.add(Buffer.alloc(4096)));
+    expect(taken).toHaveLength(16);
+    for (const each of [large, ...small]) each.free();
+    expect(budget.used).toBe(0);
+  });
 });

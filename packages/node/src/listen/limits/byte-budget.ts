@@ -5,7 +5,13 @@ export interface Bytes {
   give(bytes: number): void;
 }
 
-/** Memory that many connections share: a sum of bytes that does not exceed a limit. */
+/** Of so many bytes at most is what most requests need. */
+const SMALL_BYTES = 64 * 1024;
+
+/** Such may take this part of the limit beyond it, so that a few large ones do not keep all others out. */
+const SMALL_PART = 1 / 16;
+
+/** Memory that many connections share: a sum of bytes that does not exceed a limit, but for what is small. */
 export class ByteBudget implements Bytes {
   private taken = 0;
 
@@ -15,13 +21,10 @@ export class ByteBudget implements Bytes {
     return this.taken;
   }
 
-  get full(): boolean {
-    return this.taken >= this.limit;
-  }
-
   /** Takes bytes if there are as many left. */
   tryTake(bytes: number): boolean {
-    if (this.taken + bytes > this.limit) return false;
+    const limit = bytes > SMALL_BYTES ? this.limit : this.limit * (1 + SMALL_PART);
+    if (this.taken + bytes > limit) return false;
     this.taken += bytes;
     return true;
   }
