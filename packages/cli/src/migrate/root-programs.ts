@@ -4,6 +4,7 @@ import { parseClosure, prettySource } from '@althing/language';
 import { type Connection, runQuery } from '../connection.js';
 import type { ThingsdbProcedure, ThingsdbRoot, ThingsdbTask } from '../node.js';
 import type { Report } from './report.js';
+import { maskOf } from './running-source.js';
 import { THINGSDB_SCOPE } from './source.js';
 
 const ROOT = '@thingsdb';
@@ -74,13 +75,10 @@ function reasonAgainst({ startAt, args, source }: ThingsdbTask, now: number): st
 function reasonAgainstOwner({ users, access }: ThingsdbRoot, id: number): string | null {
   const owner = users.get(id);
   const mask = access.get(THINGSDB_SCOPE)?.get(id) ?? 0;
-  return owner === undefined || (mask & CHANGE) !== 0
+  return owner === undefined || (mask & maskOf('CHANGE')) !== 0
     ? null
     : `its owner ${owner.name} may change nothing in @thingsdb`;
 }
-
-/** The bit of CHANGE in the rights of a user of ThingsDB. */
-const CHANGE = 2;
 
 function isUsable({ name, source }: ThingsdbProcedure): boolean {
   return /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && isClosure(source);

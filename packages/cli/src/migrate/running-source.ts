@@ -173,7 +173,8 @@ const MASKS: ReadonlyMap<string, number> = new Map([
   ['FULL', 31],
 ]);
 
-function maskOf(privileges: string): number {
+/** The bits of rights whose names stand one behind the other, with `|` in between; names that are not known have none. */
+export function maskOf(privileges: string): number {
   return privileges.split('|').reduce((mask, name) => mask | (MASKS.get(name.trim()) ?? 0), 0);
 }
 
