@@ -5,13 +5,13 @@ export interface Bytes {
   give(bytes: number): void;
 }
 
-/** Of so many bytes at most is what most requests need. */
+/** A piece of so many bytes at most is small: most requests need no more. */
 const SMALL_BYTES = 64 * 1024;
 
-/** Such may take this part of the limit beyond it, so that a few large ones do not keep all others out. */
+/** Small pieces may take this part of the limit beyond it, so that a few large ones do not keep them out. */
 const SMALL_PART = 1 / 16;
 
-/** Memory that many connections share: a sum of bytes that does not exceed a limit, but for what is small. */
+/** Memory that many connections share: a sum of bytes that does not exceed a limit, but for small pieces. */
 export class ByteBudget implements Bytes {
   private taken = 0;
 
@@ -21,7 +21,7 @@ export class ByteBudget implements Bytes {
     return this.taken;
   }
 
-  /** Takes bytes if there are as many left. */
+  /** Takes bytes if there are as many left, for a small piece also a little beyond the limit. */
   tryTake(bytes: number): boolean {
     const limit = bytes > SMALL_BYTES ? this.limit : this.limit * (1 + SMALL_PART);
     if (this.taken + bytes > limit) return false;
