@@ -73,11 +73,6 @@ export interface RaftConfig extends Partial<RaftOptions> {
    * may.
    */
   readonly hasRoom?: (to: NodeId) => boolean;
-  /**
-   * Asked before a message that only tells what is committed: whether it can wait, since more is likely to come
-   * that carries it. Then `tellCommit` is due a moment later. Default: it can't.
-   */
-  readonly holdsNotice?: () => boolean;
   /** Called with every transition. */
   readonly trace?: (event: TraceEvent) => void;
 }

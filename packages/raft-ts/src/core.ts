@@ -81,8 +81,6 @@ export class Core {
   readonly trace: ((event: TraceEvent) => void) | undefined;
   /** True if the host would send entries to a member now. */
   readonly hasRoom: (to: NodeId) => boolean;
-  /** True if the host will ask for notices a moment later. */
-  readonly holdsNotice: () => boolean;
 
   role: Role = 'follower';
   leader: NodeId = NO_NODE;
@@ -166,7 +164,6 @@ export class Core {
     this.id = id;
     this.trace = settings.trace;
     this.hasRoom = config.hasRoom ?? ALWAYS;
-    this.holdsNotice = config.holdsNotice ?? NEVER;
     this.view = config.log;
     this.log = new RaftLog(config.log, hardState, applied, promised !== undefined);
     // If the hard state was lost, so was the vote of its term. A vote for itself, which it does not use,
@@ -287,7 +284,6 @@ export class Core {
 }
 
 const ALWAYS = (): boolean => true;
-const NEVER = (): boolean => false;
 
 const FIRST_ID_RANGE = 2 ** 20;
 const FIRST_ID_STEP = 2 ** 32;

@@ -14,7 +14,7 @@ import { type ProposeResult, propose, takesProposals } from './proposals.js';
 import { canQuiesce, leaderSilent, memberBack, memberGone, quiesce, wake } from './quiescence.js';
 import { type ReadIndexResult, readIndex } from './readindex.js';
 import { Announcer, completeWrite, hasReady, noteApplied, type Ready, takeReady } from './readying.js';
-import { noteRecovery, roomFor, tellCommit } from './replication.js';
+import { noteRecovery, roomFor } from './replication.js';
 import { settle } from './settle.js';
 import { reportSnapshot, snapshotInstalled } from './snapshots.js';
 import { type Status, statusOf } from './status.js';
@@ -200,12 +200,6 @@ export class RaftNode {
   roomFor(node: NodeId): void {
     roomFor(this.core, node);
     settle(this.core);
-  }
-
-  /** Tells members what is committed, where `holdsNotice` held that back. */
-  tellCommit(): void {
-    if (this.core.role !== 'leader') return;
-    for (const peer of this.core.tracker.peers) tellCommit(this.core, peer);
   }
 
   /**

@@ -44,7 +44,6 @@ export function sendAppend(core: Core, peer: Progress, force: boolean): boolean 
   const tells = Math.min(log.commit, prevIndex + entries.length);
   const notice = entries.length === 0 && !force;
   if (notice && (tells <= peer.sentCommit || log.commit < log.last)) return false;
-  if (notice && peer.state === 'replicate' && core.holdsNotice()) return false;
   put(core, peer, entries, notice && peer.state === 'replicate' && !peer.recovering);
   if (peer.state === 'probe') {
     peer.paused = true;

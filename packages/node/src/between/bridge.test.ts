@@ -78,51 +78,21 @@ describe('proposals', () => {
     expect(turn()).toEqual([[1, 2]]);
   });
 
-  test('wait for those of clients that were just answered', () => {
-    bridge.onEvent = () => propose(1, 2);
-    bridge.receive(parcelOf(committed(4)));
-    expect(turn()).toEqual([]);
-    propose(3);
-    expect(turn()).toEqual([]);
-    propose(4);
-    expect(turn()).toEqual([[1, 2, 3, 4]]);
-  });
-
-  test('do not wait longer than 4 ms', () => {
-    bridge.receive(parcelOf(committed(4)));
-    propose(1);
-    clock.pass(3);
-    expect(turn()).toEqual([]);
-    clock.pass(1);
-    expect(turn()).toEqual([[1]]);
-  });
-
-  test('leave before events are handled that nothing waits behind', () => {
-    bridge.receive(parcelOf(committed(4)));
-    propose(1);
-    expect(turn()).toEqual([]);
-    let before: (number | string)[][] = [];
-    bridge.onEvent = () => {
-      before = left.splice(0);
-    };
-    bridge.receive(parcelOf({ kind: 'read', group: 1, id: 1, index: 1 }));
-    expect(before).toEqual([[1]]);
-  });
-
   test('do not wait when there is something else to say', () => {
-    bridge.receive(parcelOf(committed(4)));
+    signals.writing();
     propose(1);
     bridge.send({ kind: 'read', group: 1, id: 7 });
     expect(turn()).toEqual([[1, 'read']]);
   });
 
   test('wait while calls and answers go, and go behind them', () => {
-    bridge.onEvent = () => bridge.send({ kind: 'return', to: 2, id: 8, payload: Uint8Array.of(8) });
-    bridge.receive(parcelOf(committed(4)));
+    signals.writing();
     propose(1);
+    bridge.send({ kind: 'return', to: 2, id: 8, payload: Uint8Array.of(8) });
     expect(turn()).toEqual([['return']]);
     propose(2, 3, 4);
     bridge.send({ kind: 'call', to: 2, id: 9, payload: Uint8Array.of(9) });
+    signals.written(false);
     expect(turn()).toEqual([['call', 1, 2, 3, 4]]);
   });
 
@@ -152,35 +122,37 @@ describe('proposals', () => {
   });
 
   test('do not wait when they are large', () => {
-    bridge.receive(parcelOf(committed(4)));
+    signals.writing();
     bridge.send({ kind: 'propose', group: 1, epoch: 1, payloads: [new Uint8Array(1_000_000)] });
     expect(turn()).toHaveLength(1);
   });
+
+  test('that clients send whom a message answers leave at the end of that turn', () => {
+    bridge.onEvent = () => propose(1, 2);
+    bridge.receive(parcelOf(committed(64)));
+    expect(turn()).toEqual([[1, 2]]);
+  });
 });
 
-describe('how far states are', () => {
-  test('goes before the next other command, the newest of each group', () => {
-    for (const each of [applied(1, 10), applied(2, 5), applied(1, 12)]) bridge.send(each);
-    expect(turn()).toEqual([]);
+describe('the progress of states', () => {
+  test('goes at the end of the turn, in the order of commands', () => {
+    bridge.send(applied(1, 10));
+    bridge.send(applied(2, 5));
     bridge.send({ kind: 'read', group: 1, id: 7 });
     bridge.send(applied(1, 13));
-    expect(turn()).toEqual([['applied 1: 12', 'applied 2: 5', 'read', 'applied 1: 13']]);
+    expect(turn()).toEqual([['applied 1: 10', 'applied 2: 5', 'read', 'applied 1: 13']]);
+    bridge.send(applied(1, 14));
+    expect(turn()).toEqual([['applied 1: 14']]);
   });
 
-  test('goes by itself after 100 ms, and at once when it changes often', () => {
+  test('waits with proposals that wait for the write under way', () => {
+    signals.writing();
+    propose(1);
     bridge.send(applied(1, 10));
-    clock.pass(99);
     expect(turn()).toEqual([]);
-    clock.pass(1);
-    expect(turn()).toEqual([['applied 1: 10']]);
-    for (let index = 11; index < 11 + 16; index++) bridge.send(applied(1, index));
-    expect(turn()).toEqual([['applied 1: 26']]);
-  });
-
-  test('does not leave with what events bring about alone', () => {
-    bridge.send(applied(1, 10));
-    bridge.receive(parcelOf(committed(1)));
-    expect(turn()).toEqual([]);
+    signals.written(false);
+    bridge.receive(parcelOf());
+    expect(left.splice(0)).toEqual([[1, 'applied 1: 10']]);
   });
 });
 

@@ -1,14 +1,13 @@
 /**
  * The engine thread's end of the line to the consensus thread. Commands of one turn of the event loop travel in one message.
- * Proposals that could not be written yet wait for the write under way, and behind it for clients that were answered by
- * it and ask again: a message and a write cost as much as many changes. Calls of other nodes and answers to them do not
- * wait, and do not take along what does. How far states are goes with the next other command: only limits depend on it.
+ * Proposals that could not be written yet wait for the write under way: a message and a write cost as much as many
+ * changes. Calls of other nodes and answers to them do not wait, and do not take along what does. The progress of states
+ * does not take it along either: only limits depend on it.
  */
 import { assert } from '../base/assert.js';
 import type { Clock } from '../base/clock.js';
-import { Pacer } from './pacer.js';
 import { Packing, type Parcel, packCommand, unpackEvents } from './parcel.js';
-import type { Command, Consensus, Event, GroupId } from './protocol.js';
+import type { Command, Consensus, Event } from './protocol.js';
 import { Signals } from './signals.js';
 
 /** The engine thread's end of a channel. Messages that come by it go to `Bridge.receive`. */
@@ -23,17 +22,10 @@ export interface BridgeOptions {
   readonly port: BridgePort;
   /** Of `Signals`. */
   readonly signals: SharedArrayBuffer;
-  readonly clock: Pick<Clock, 'now' | 'after'>;
+  readonly clock: Pick<Clock, 'now'>;
   /** Calls back at the end of this turn of the event loop. */
   readonly soon: (work: () => void) => void;
 }
-
-/** Time that proposals wait at most for clients that ask again, in milliseconds: enough for some hundred of them. */
-const EXPECT_MS = 4;
-
-/** Time for which the progress of states may not be told, in milliseconds, and the number of changes meanwhile. */
-const APPLIED_MS = 100;
-const APPLIED_MAX = 16;
 
 /** Bytes of proposals that may be held back. */
 const HELD_BYTES_MAX = 256 * 1024;
@@ -46,46 +38,31 @@ export class Bridge implements Consensus {
   /** Payloads that are proposed in `packing`, and whether it holds something besides that must not wait. */
   private proposals = 0;
   private isUrgent = false;
-  /** Progress of states that is not in `packing`, and the number of its changes. */
-  private applied = new Map<GroupId, number>();
-  private appliedCount = 0;
   /** True if a look at what is to be sent comes at the end of this turn of the event loop. */
   private planned = false;
-  private readonly pacer: Pacer;
-  private readonly appliedPacer: Pacer;
 
   constructor(private readonly options: BridgeOptions) {
     this.signals = new Signals(options.signals);
-    this.pacer = new Pacer(options.clock, EXPECT_MS, () => this.planLook());
-    this.appliedPacer = new Pacer(options.clock, APPLIED_MS, () => this.planLook());
   }
 
   send(command: Command): void {
     const { kind } = command;
-    if (kind === 'applied') {
-      this.noteApplied(command.group, command.index);
-      return;
-    }
-    this.packApplied();
     const isCall = kind === 'call' || kind === 'return';
     packCommand(isCall ? this.calls : this.packing, command);
     if (kind === 'propose') this.proposals += command.payloads.length;
-    else if (!isCall) this.isUrgent = true;
+    else if (!isCall && kind !== 'applied') this.isUrgent = true;
     this.planLook();
   }
 
   sendReady(): void {
-    this.packApplied();
     if (this.waits()) this.flushCalls();
     else this.flush();
   }
 
   /** A message of the consensus thread. */
   receive(parcel: Parcel<Event>): void {
-    const answered = answeredBy(parcel);
-    const waits = answered > 0 && this.pacer.expect(answered, this.proposals);
-    // Proposals that need not wait go first, so that they are written while the events are handled.
-    if (!waits) this.flush();
+    // What waits goes first, so that it is written while the events are handled.
+    this.flush();
     unpackEvents(parcel, (event) => this.onEvent(event));
   }
 
@@ -111,26 +88,7 @@ export class Bridge implements Consensus {
   }
 
   close(): void {
-    this.pacer.close();
-    this.appliedPacer.close();
     this.options.port.close();
-  }
-
-  private noteApplied(group: GroupId, index: number): void {
-    assert(index >= (this.applied.get(group) ?? 0), 'a state does not go back');
-    if (this.applied.size === 0) this.appliedPacer.pause();
-    this.applied.set(group, index);
-    this.appliedCount += 1;
-    if (this.appliedCount >= APPLIED_MAX || !this.appliedPacer.holds()) this.planLook();
-  }
-
-  /** Puts how far states are behind the commands so far, and before those that come. */
-  private packApplied(): void {
-    if (this.appliedCount === 0) return;
-    const { applied } = this;
-    this.applied = new Map();
-    this.appliedCount = 0;
-    for (const [group, index] of applied) packCommand(this.packing, { kind: 'applied', group, index });
   }
 
   private planLook(): void {
@@ -145,7 +103,7 @@ export class Bridge implements Consensus {
   /** True if what is to be sent waits for more, or for the write under way. */
   private waits(): boolean {
     if (this.isUrgent || this.proposals === 0 || this.packing.bytes >= HELD_BYTES_MAX) return false;
-    return this.pacer.holds(this.proposals) || this.signals.hold();
+    return this.signals.hold();
   }
 
   private flush(): void {
@@ -154,7 +112,6 @@ export class Bridge implements Consensus {
       this.flushCalls();
       return;
     }
-    this.pacer.end();
     if (this.proposals > 0) signals.proposed();
     signals.release();
     this.proposals = 0;
@@ -174,11 +131,4 @@ export class Bridge implements Consensus {
     const { parcel, given } = this.calls.take();
     this.options.port.post(parcel, given);
   }
-}
-
-/** Changes that events of a message tell as committed, of this node's own. */
-function answeredBy({ objects }: Parcel<Event>): number {
-  let count = 0;
-  for (const event of objects) if (event.kind === 'committed') count += event.count;
-  return count;
 }

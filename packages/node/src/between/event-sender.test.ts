@@ -1,49 +1,42 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { ManualClock } from '../testing/manual-clock.js';
 import { EventSender } from './event-sender.js';
 import { Packing, packCommand, unpackEvents } from './parcel.js';
 import type { Command, Event } from './protocol.js';
 import { Signals } from './signals.js';
 
-let clock: ManualClock;
 let sender: EventSender;
-/** When messages left, and what was in them. */
-let left: { readonly at: number; readonly kinds: readonly string[] }[];
+/** The engine thread's end of the signals. */
+let signals: Signals;
+/** The kinds of events in each message that left. */
+let left: (readonly string[])[];
 
 beforeEach(() => {
-  clock = new ManualClock();
   left = [];
+  const memory = new SharedArrayBuffer(Signals.BYTES);
+  signals = new Signals(memory);
   sender = new EventSender({
-    clock,
-    signals: new SharedArrayBuffer(Signals.BYTES),
+    signals: memory,
     post: (parcel) => {
       const kinds: string[] = [];
       unpackEvents(parcel, ({ kind }) => kinds.push(kind));
-      left.push({ at: clock.now(), kinds });
+      left.push(kinds);
     },
   });
-  clock.pass(1000);
 });
 
-function entriesOf(bytes: number): Event {
-  const entry = { index: 1, term: 3, hash: 0, payload: new Uint8Array(bytes) };
-  return { kind: 'entries', group: 1, entries: [entry], last: { index: 1, term: 3, hash: 0 } };
-}
+const ENTRIES: Event = {
+  kind: 'entries',
+  group: 1,
+  entries: [{ index: 1, term: 3, hash: 0, payload: new Uint8Array(100) }],
+  last: { index: 1, term: 3, hash: 0 },
+};
 
-const FEW = entriesOf(100);
+const STOPPED: Event = { kind: 'stopped' };
 
-/** Emits an event, and lets time pass. */
-async function emit(event: Event, ms: number): Promise<void> {
-  sender.emit(event);
-  await pass(ms);
-}
-
-async function pass(ms: number): Promise<void> {
+/** Ends the turn; gives what has left since the last call. */
+async function turn(): Promise<(readonly string[])[]> {
   await Promise.resolve();
-  for (let i = 0; i < ms; i++) {
-    clock.pass(1);
-    await Promise.resolve();
-  }
+  return left.splice(0);
 }
 
 function command(given: Command): void {
@@ -52,53 +45,51 @@ function command(given: Command): void {
   sender.receive(packing.take().parcel, () => undefined);
 }
 
-const times = (): number[] => left.map(({ at }) => at);
+const propose = (): void => command({ kind: 'propose', group: 1, epoch: 1, payloads: [Uint8Array.of(1)] });
 
 test('events wait until the engine thread is there, and travel together', async () => {
-  await emit(FEW, 0);
-  await emit({ kind: 'stopped' }, 0);
-  expect(left).toEqual([]);
+  sender.emit(ENTRIES);
+  sender.emit(STOPPED);
+  expect(await turn()).toEqual([]);
   sender.open();
-  expect(left).toEqual([{ at: 1000, kinds: ['entries', 'stopped'] }]);
+  expect(await turn()).toEqual([['entries', 'stopped']]);
 });
 
-describe('entries that stream in', () => {
+test('events of one turn travel in one message, and each turn has its own, entries that stream in too', async () => {
+  sender.open();
+  sender.emit(ENTRIES);
+  sender.emit(ENTRIES);
+  sender.emit(STOPPED);
+  expect(await turn()).toEqual([['entries', 'entries', 'stopped']]);
+  for (let i = 0; i < 3; i++) {
+    sender.emit(ENTRIES);
+    expect(await turn()).toEqual([['entries']]);
+  }
+});
+
+describe('an engine thread that holds proposals back is sent an empty message', () => {
   beforeEach(() => sender.open());
 
-  test('go at once after a pause, and then together', async () => {
-    for (let i = 0; i < 10; i++) await emit(FEW, 1);
-    await pass(102);
-    await emit(FEW, 100);
-    expect(times()).toEqual([1000, 1004, 1008, 1012, 1112]);
-    expect(left[1]?.kinds).toHaveLength(3);
+  test('when the write under way is done', async () => {
+    sender.writing();
+    expect(signals.hold()).toBe(true);
+    propose();
+    expect(await turn()).toEqual([]);
+    sender.written(false);
+    expect(await turn()).toEqual([[]]);
   });
 
-  test('go with any other event, in order', async () => {
-    await emit(FEW, 1);
-    await emit(FEW, 1);
-    await emit({ kind: 'read', group: 1, id: 1, index: 1 }, 1);
-    expect(left.at(-1)).toEqual({ at: 1002, kinds: ['entries', 'read'] });
-    await emit(FEW, 20);
-    expect(times()).toEqual([1000, 1002, 1006]);
+  test('when what is on its way comes, and is not written', async () => {
+    signals.proposed();
+    expect(signals.hold()).toBe(true);
+    propose();
+    expect(await turn()).toEqual([[]]);
   });
 
-  test('go at once while the engine thread may wait for them', async () => {
-    await emit(FEW, 0);
-    command({ kind: 'read', group: 1, id: 1 });
-    await pass(1);
-    await emit(FEW, 98);
-    await emit(FEW, 1);
-    await emit(FEW, 0);
-    command({ kind: 'applied', group: 1, index: 1 });
-    command({ kind: 'propose', group: 1, epoch: 1, payloads: [] });
-    await pass(10);
-    expect(times()).toEqual([1000, 1001, 1099, 1103]);
-  });
-
-  test('go at once when there is much', async () => {
-    await emit(FEW, 1);
-    await emit(entriesOf(40_000), 0);
-    await emit(entriesOf(40_000), 0);
-    expect(times()).toEqual([1000, 1001]);
+  test('but not where it holds nothing', async () => {
+    sender.writing();
+    sender.written(false);
+    propose();
+    expect(await turn()).toEqual([]);
   });
 });

@@ -235,7 +235,7 @@ export class ConsensusSide<Net extends Network = Network> {
   }
 
   private makeHost(): GroupHost {
-    const { line, disk, clock, random, onlooker = {} } = this.ports;
+    const { line, disk, random, onlooker = {} } = this.ports;
     const { nodeId, raft, logTail, lowDiskBytes, slowDiskTicks } = this.settings;
     const { transmitting, held } = onlooker;
     return new GroupHost({
@@ -255,7 +255,6 @@ export class ConsensusSide<Net extends Network = Network> {
         return hasRoom;
       },
       isUp: (node) => this.network.isUp(node),
-      clock,
       logTail,
       lowDiskBytes,
       ...onlooker,

@@ -1,6 +1,5 @@
 import type { LogView } from '@althing/storage';
 import type { InstallSnapshot, Message, RaftConfig, RaftNode, RaftOptions } from 'raft-ts';
-import type { Clock } from '../base/clock.js';
 import type { Event, GroupId, NodeId, PreparedAnswer } from '../between/protocol.js';
 import type { GroupWatch } from './group-figures.js';
 import type { LogWriter } from './log-writer.js';
@@ -32,8 +31,6 @@ export interface GroupContext {
   readonly transmit: (group: GroupId, messages: readonly Message[]) => void;
   /** True if entries may be sent to a node now. */
   readonly hasRoom: (group: GroupId, to: NodeId) => boolean;
-  /** See `GroupHostOptions`. */
-  readonly clock: Pick<Clock, 'now' | 'after'> | undefined;
   /** Sends a snapshot of the state to another node; `snapshotSent` is due afterwards. */
   readonly sendSnapshot: (group: GroupId, message: InstallSnapshot) => void;
   /** The log of a group was cut: its core must know, whichever that is by then. */

@@ -1,6 +1,5 @@
 import type { LogStore } from '@althing/storage';
 import { decodeMessage, encodeMessage, type InstallSnapshot, type Message, type RaftOptions } from 'raft-ts';
-import type { Clock } from '../base/clock.js';
 import { type Applied, type Command, type GroupId, type NodeId, ROOT_GROUP } from '../between/protocol.js';
 import { Activity } from './activity.js';
 import { EarlyMessages } from './early-messages.js';
@@ -38,8 +37,6 @@ export interface GroupHostOptions
   /** Called when a write of the log begins, and when one is done; with whether more are under way. */
   readonly writing?: () => void;
   readonly written?: (more: boolean) => void;
-  /** Clock of the pauses in which followers are not told what is committed. Default: they are told at once. */
-  readonly clock?: Pick<Clock, 'now' | 'after'>;
   /** Counts the events of a group. */
   readonly watch?: (group: GroupId) => GroupWatch | undefined;
   /** The observer of a group's core; for the simulator. */
@@ -102,7 +99,6 @@ export class GroupHost {
       answer: options.answer,
       transmit: options.transmit,
       hasRoom: options.hasRoom ?? (() => true),
-      clock: options.clock,
       sendSnapshot: (group, message) =>
         emit({ kind: 'send_snapshot', group, to: message.to, message: encodeMessage(message) }),
       cut: (group) => this.guarded(() => this.groups.get(group)?.noteCut()),

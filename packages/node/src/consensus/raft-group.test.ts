@@ -11,7 +11,6 @@ import {
 import { decodeMembership, encodeMembership, genesis, nothing } from '../between/membership.js';
 import type { Applied, Event, NodeId } from '../between/protocol.js';
 import { ExitCode } from '../config/exit-codes.js';
-import { ManualClock } from '../testing/manual-clock.js';
 import { LostTailError } from './log-fit.js';
 import { LogWriter } from './log-writer.js';
 import { RaftGroup } from './raft-group.js';
@@ -22,8 +21,6 @@ const IDENTITY = new Uint8Array(16);
 /** Nodes with one group each, which hear each other. */
 class Cluster {
   readonly nodes = new Map<NodeId, Node>();
-  /** Clock of the pauses in which followers are not told what is committed; undefined for no pauses. */
-  clock: ManualClock | undefined = undefined;
 
   /** Nodes that begin a group together; the first of them leads. */
   static of(...ids: readonly [NodeId, ...NodeId[]]): Promise<Cluster> {
@@ -118,7 +115,6 @@ class Node {
         emit: (event) => this.events.push(event),
         answer: () => undefined,
         transmit: (_group, messages) => this.transmit(messages),
-        clock: this.cluster.clock,
         hasRoom: () => true,
         sendSnapshot: (_group, message) => this.snapshots.push(message),
         cut: () => this.group.noteCut(),
@@ -463,40 +459,13 @@ function without(voters: readonly NodeId[], ...removed: readonly NodeId[]): Memb
   return { ...membershipOf(voters), removed };
 }
 
-describe('followers', () => {
-  /** A leader with a follower, on a clock that stands still. */
-  async function pair(): Promise<{ cluster: Cluster; clock: ManualClock; leader: Node; follower: Node }> {
-    const cluster = new Cluster();
-    const clock = new ManualClock();
-    cluster.clock = clock;
-    await cluster.begin([1, 2]);
-    clock.pass(100);
-    return { cluster, clock, leader: cluster.node(1), follower: cluster.node(2) };
-  }
-
-  test('are told of a commit at once where changes come singly', async () => {
-    const { cluster, clock, leader, follower } = await pair();
-    for (const text of ['a', 'b']) {
-      leader.propose(text);
-      await cluster.settle();
-      clock.pass(100);
-    }
-    expect(follower.entries).toEqual(['a', 'b']);
-    expect(clock.pending).toBe(0);
-  });
-
-  test('are told of it with the next entries, or 3 ms later, where one change follows the other', async () => {
-    const { cluster, clock, leader, follower } = await pair();
-    for (const text of ['a', 'b', 'c']) {
-      leader.propose(text);
-      await cluster.settle();
-      clock.pass(1);
-    }
-    expect(leader.committed).toBe(3);
-    expect(follower.entries).toEqual(['a', 'b']);
-    clock.pass(3);
+test('followers are told of a commit without a tick and without another change, also where one change follows the other', async () => {
+  const cluster = await Cluster.of(1, 2, 3);
+  const told: string[] = [];
+  for (const text of ['a', 'b', 'c']) {
+    cluster.node(1).propose(text);
     await cluster.settle();
-    expect(follower.entries).toEqual(['a', 'b', 'c']);
-    expect(clock.pending).toBe(0);
-  });
+    told.push(text);
+    for (const id of [2, 3]) expect(cluster.node(id).entries).toEqual(told);
+  }
 });

@@ -9,7 +9,6 @@ import {
   type Write,
 } from 'raft-ts';
 import { decodeMembership } from '../between/membership.js';
-import { Pacer } from '../between/pacer.js';
 import type { Applied, GroupId, MembershipStep, NodeId, PreparedAnswer } from '../between/protocol.js';
 import { EngineView } from './engine-view.js';
 import type { GroupContext } from './group-context.js';
@@ -36,10 +35,6 @@ export class RaftGroup {
   private quietTicks = 0;
   private readonly lag = new LagWatch();
   private readonly outrun = new OutrunWatch();
-  /** Null: followers are told at once what is committed. */
-  private readonly notices: Pacer | null;
-  /** True if the last proposal came within a pause behind a commit. */
-  private streams = false;
 
   /** @param applied where the state of this node stands, which is durable there */
   constructor(
@@ -56,9 +51,6 @@ export class RaftGroup {
     });
     this.told = new EngineView(id, this.log, context, this.watch, { ...applied, membership });
     this.appliedIndex = applied.index;
-    const { clock } = context;
-    const tellCommit = (): void => context.guarded(() => this.tellCommit());
-    this.notices = clock === undefined ? null : new Pacer(clock, NOTICE_MS, tellCommit);
     const { nodeClass: Core = RaftNode, ...observed } = context.observe(id);
     this.raft = new Core({
       ...context.options,
@@ -70,7 +62,6 @@ export class RaftGroup {
       membership,
       random: context.random,
       hasRoom: (to) => context.hasRoom(id, to),
-      holdsNotice: () => this.holdsNotice(),
     });
   }
 
@@ -155,7 +146,6 @@ export class RaftGroup {
   ): void {
     // Proposals of an epoch that is over were taken back by the engine side already, or will be soon.
     if (epoch !== this.told.epoch) return;
-    this.streams = this.notices?.isPaused ?? false;
     if (!this.accepts(payloads, answers)) {
       // As many as fit are taken: all of them would come again, and be refused again, for ever.
       const refused = payloads.findIndex(
@@ -366,21 +356,6 @@ export class RaftGroup {
     }
   }
 
-  /**
-   * True if the followers are told a moment later that something is committed. A client that was answered and asks again
-   * at once is the rule where one follows the other; then a message of its own for each commit would cost both sides about
-   * as much as the entries, which come a moment later and tell it, too.
-   */
-  private holdsNotice(): boolean {
-    if (this.notices === null) return false;
-    this.notices.pause();
-    return this.streams && this.notices.holds();
-  }
-
-  private tellCommit(): void {
-    if (!this.dropped) this.tell((raft) => raft.tellCommit());
-  }
-
   /** Lets a group in which nothing happens be silent. */
   private fallSilent(): void {
     const away = this.raft.role === 'leader' ? this.away : null;
@@ -437,9 +412,6 @@ export class RaftGroup {
     this.leadAgain();
   }
 }
-
-/** Time for which followers may not be told that something is committed, in milliseconds. */
-const NOTICE_MS = 3;
 
 /** Ticks in which nothing happened before a group falls silent. */
 const QUIET_TICKS = 10;

@@ -12,7 +12,6 @@ export interface ThreadLineOptions {
   readonly eventMs: () => number;
   readonly onCommand: (command: Command) => void;
   readonly onEvent: (event: Event) => void;
-  readonly onReached: (place: string) => void;
 }
 
 export interface ThreadLine {
@@ -23,7 +22,7 @@ export interface ThreadLine {
 }
 
 export function threadLine(options: ThreadLineOptions): ThreadLine {
-  const { scheduler, engineThread, consensusThread, commandMs, eventMs, onReached } = options;
+  const { scheduler, engineThread, consensusThread, commandMs, eventMs } = options;
   const toConsensus = new Line<Parcel<Command>>(scheduler, consensusThread, commandMs, (parcel) =>
     events.receive(parcel, options.onCommand),
   );
@@ -33,9 +32,7 @@ export function threadLine(options: ThreadLineOptions): ThreadLine {
   const signals = new SharedArrayBuffer(Signals.BYTES);
   const bridge = new Bridge({
     signals,
-    clock: clockOf(engineThread, (ms) =>
-      onReached(ms > EXPECT_MS ? 'how far states are waits for commands' : 'proposals wait for more'),
-    ),
+    clock: { now: () => engineThread.now },
     soon: (work) => engineThread.soon(0, work),
     port: {
       // Buffers that change hands are gone afterwards, as with real threads.
@@ -47,23 +44,8 @@ export function threadLine(options: ThreadLineOptions): ThreadLine {
   bridge.onEvent = options.onEvent;
   const events = new EventSender({
     signals,
-    clock: clockOf(consensusThread, () => onReached('entries wait for more')),
     post: (parcel, given) => toEngine.send(structuredClone(parcel, { transfer: [...given] })),
   });
   events.open();
   return { bridge, events };
-}
-
-/** The longest time that proposals wait for clients, in milliseconds: other commands wait longer. */
-const EXPECT_MS = 4;
-
-/** @param waits called when something waits, with for how long */
-function clockOf(thread: Thread, waits: (ms: number) => void): { now: () => number; after: Thread['after'] } {
-  return {
-    now: () => thread.now,
-    after: (ms, work) => {
-      waits(ms);
-      return thread.after(ms, work);
-    },
-  };
 }

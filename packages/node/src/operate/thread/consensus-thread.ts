@@ -163,7 +163,6 @@ export class ConsensusThread {
     this.toEngine = new EventSender({
       post: (parcel, given) => port.postMessage(parcel, given),
       signals,
-      clock: systemClock,
     });
     this.shared = new SharedStatus(status);
     this.metrics = new Metrics(metrics);
