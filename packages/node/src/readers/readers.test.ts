@@ -116,6 +116,14 @@ describe('snapshot reads of a node', () => {
     expect(answer.text).toContain('"outcome":"none"');
   });
 
+  test.each(['nobody();', 'nobody(1);', 'nobody;', 'nobody.knows();', "x = {y: 'nobody'}; x.z;"])(
+    'say of %s that there is none',
+    async (code) => {
+      const answer = await read(code);
+      expect([answer.status, answer.text]).toEqual([404, expect.stringContaining('lookup_err')]);
+    },
+  );
+
   test('are of collections alone, and of procedures that change nothing', async () => {
     for (const scope of ['/t', '/n']) {
       const answer = await node.query(scope, '1;', undefined, SNAPSHOT);
