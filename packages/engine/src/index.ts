@@ -151,6 +151,7 @@ export { SharedIndex } from './state/shared-index.js';
 export { DamagedStateError } from './state/thing-records.js';
 export { sharedThing } from './state/thing-walk.js';
 export { takeBack, type Undo } from './state/transaction.js';
+export { warmUp } from './state/warm-up.js';
 export { dropTasks, giveTasks } from './thingsdb/builder.js';
 export { looksLikeThingsdbDump, NoThingsdbDumpError, readThingsdbDump } from './thingsdb/dump.js';
 export { type ThingsdbDump, writeThingsdbDump } from './thingsdb/dump-writer.js';

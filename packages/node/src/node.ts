@@ -44,6 +44,7 @@ import { Counters } from './requests/counters.js';
 import { PasswordHasher } from './requests/password.js';
 import { RequestFigures } from './requests/request-figures.js';
 import { CollectionSizes } from './state/collection-sizes.js';
+import { startWarmUp } from './state/warm-up.js';
 import { AuditLog } from './telemetry/audit-log.js';
 import { EngineMetrics } from './telemetry/engine-metrics.js';
 import { History } from './telemetry/history.js';
@@ -293,7 +294,9 @@ export class Node implements RunningNode {
     ending.stops(() => this.doors?.close());
     this.readLocally();
     this.status.phase = Phase.READY;
-    void this.parts.state.use((store) => store.prepareScans());
+    void this.parts.state
+      .use((store) => store.prepareScans())
+      .then(() => startWarmUp(side.engine, engineClock));
     side.members.statusChanged();
     opening.catchUp();
     await opening.greet(isFirstStart);
