@@ -123,13 +123,15 @@ describe('a checkpoint', () => {
   });
 
   /**
-   * Makes a checkpoint of 4,000 things beside work that never ends: 20 ms in each turn of the thread. Ten things are encoded in 1 ms.
+   * Makes a checkpoint of 4,000 things beside work that never ends: 20 ms in each turn of the thread, or as many as others have. Ten things are
+   * encoded in 1 ms.
    *
    * @returns how long it took, and its longest turn, in milliseconds
    */
   async function besideOthers(limits: {
     readonly checkpointIntervalMs: number;
     readonly cacheBytes: number;
+    readonly othersMs?: number;
   }): Promise<{ readonly ms: number; readonly turnMs: number }> {
     const bench = await new TestBench().start();
     await bench.checkpoint(STUFF);
@@ -149,7 +151,7 @@ describe('a checkpoint', () => {
       thingsPerLook: 10,
       yield: async () => {
         turnMs = Math.max(turnMs, now - turnBegan);
-        now += 20;
+        now += limits.othersMs ?? 20;
         turnBegan = now;
       },
       evicting: () => false,
@@ -169,6 +171,16 @@ describe('a checkpoint', () => {
     expect(ms).toBeGreaterThan(1000);
     expect(ms).toBeLessThan(3000);
     expect(turnMs).toBeLessThan(40);
+  });
+
+  test('makes others wait no longer where these have short turns, and comes to its end between them', async () => {
+    const { ms, turnMs } = await besideOthers({
+      checkpointIntervalMs: 1000,
+      cacheBytes: Number.MAX_VALUE,
+      othersMs: 1,
+    });
+    expect(turnMs).toBeLessThanOrEqual(5);
+    expect(ms).toBeLessThan(1000);
   });
 
   test('slows others down, and leaves them some time, where the memory for things is full of what it writes', async () => {

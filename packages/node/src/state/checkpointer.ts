@@ -6,6 +6,7 @@ import { encodeContext } from '../groups/applied.js';
 import type { GroupSession } from '../groups/group-session.js';
 import type { TableCapture } from '../groups/session-table.js';
 import type { State } from '../groups/state.js';
+import { sliceLength } from './slice-length.js';
 
 export interface CheckpointerOptions {
   readonly state: State;
@@ -48,8 +49,8 @@ export interface CheckpointReport {
 }
 
 /**
- * Milliseconds of encoding between two yields: at first; of a checkpoint that has taken as long as the time between two, or that frees half of
- * the memory for things; and at most. In between, others run for up to 40 ms: so the last number leaves them a fifth of the time.
+ * Milliseconds of encoding between two yields at most: at first; of a checkpoint that has taken as long as the time between two, or that frees
+ * half of the memory for things; and in any case. In between, others run for up to 40 ms: so the last number leaves them a fifth of the time.
  */
 const SLICE_MS = 1;
 const SLICE_LATE_MS = 16;
@@ -341,17 +342,20 @@ export class Checkpointer {
 
   /**
    * The turns that the work of a checkpoint which begins now takes with all other. The longer it takes, and the more memory waits for it, the
-   * longer its slices get: so it slows those down who change more than can be written, and comes to its end.
+   * larger the part of the time that its slices take: so it slows those down who change more than can be written, and comes to its end.
    */
   private pace(session: GroupSession, sink: CheckpointSink): Pace {
     const { settings, clock } = this.options;
     const intervalMs = Math.max(1, settings.checkpointIntervalMs);
     const begun = clock.now();
-    const sliceMs = (): number => {
+    const sliceMs = (othersMs: number): number => {
       const waiting = session.changedBytes + (this.frozenBytes.get(session) ?? 0);
       const lateness = Math.max((clock.now() - begun) / intervalMs, this.share(waiting));
-      if (lateness <= 1) return SLICE_MS + lateness * (SLICE_LATE_MS - SLICE_MS);
-      return Math.min(SLICE_LATE_MS * 2 ** (lateness - 1), SLICE_MAX_MS);
+      const mayMs =
+        lateness <= 1
+          ? SLICE_MS + lateness * (SLICE_LATE_MS - SLICE_MS)
+          : Math.min(SLICE_LATE_MS * 2 ** (lateness - 1), SLICE_MAX_MS);
+      return sliceLength(mayMs, othersMs, lateness);
     };
     return { sink, sliceMs };
   }
@@ -368,7 +372,7 @@ export class Checkpointer {
     work: (element: T) => void,
   ): Promise<void> {
     const { clock, workClock = clock.now, thingsPerLook = THINGS_PER_LOOK } = this.options;
-    let end = workClock() + sliceMs();
+    let end = workClock() + sliceMs(0);
     let count = 0;
     for (const element of elements) {
       work(element);
@@ -376,8 +380,9 @@ export class Checkpointer {
       if (count % thingsPerLook !== 0) continue;
       await sink.roomForMore();
       if (workClock() < end) continue;
+      const yielded = clock.now();
       await this.options.yield();
-      end = workClock() + sliceMs();
+      end = workClock() + sliceMs(clock.now() - yielded);
     }
     await sink.roomForMore();
   }
@@ -385,8 +390,8 @@ export class Checkpointer {
 
 interface Pace {
   readonly sink: CheckpointSink;
-  /** Milliseconds of the next slice. */
-  readonly sliceMs: () => number;
+  /** Milliseconds of the next slice, before which others had the thread for so many. */
+  readonly sliceMs: (othersMs: number) => number;
 }
 
 /** Hands records to a checkpoint, and knows when it asks to wait. */

@@ -29,3 +29,38 @@ test('what a first round spared leaves in the next one, and what that spares sta
   expect(roundsOf(250)).toEqual({ count: 1, bytes: 50, isWorking: false });
   expect(roundsOf(0, 0, 250)).toEqual({ count: 2, bytes: 300, isWorking: false });
 });
+
+/** The longest slice of a keeper, with so much more in memory than there may be, beside others who have turns of so many milliseconds. */
+function longestSlice(excess: number, othersMs: number): number {
+  let now = 0;
+  let longest = 0;
+  let rounds = 0;
+  const engine = {
+    thingBytes: 100 * (1 + excess),
+    isOver: () => true,
+    evict: (_bytesMax: number, until: number) => {
+      longest = Math.max(longest, until - now);
+      now = until;
+      return ++rounds < 50;
+    },
+  };
+  const works: (() => void)[] = [];
+  const keeper = new MemoryKeeper(
+    engine,
+    { cacheBytes: 100 },
+    () => now,
+    (work) => works.push(work),
+  );
+  keeper.consider();
+  for (let work = works.shift(); work !== undefined && rounds < 50; work = works.shift()) {
+    now += othersMs;
+    work();
+  }
+  return longest;
+}
+
+test('slices are as short as what others do in between, and as long as memory needs beside those who fill it in long turns', () => {
+  expect(longestSlice(0.1, 1)).toBeLessThanOrEqual(1);
+  expect(longestSlice(0.5, 1)).toBeLessThanOrEqual(4);
+  expect(longestSlice(0.5, 40)).toBe(32);
+});

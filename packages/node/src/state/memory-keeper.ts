@@ -1,8 +1,12 @@
 import type { Engine } from '@althing/engine';
+import { sliceLength } from './slice-length.js';
 
-/** Milliseconds of one slice of work: at first, and when things take half as much memory again as they may. */
+/** Milliseconds of one slice of work at most: at first, and when things take half as much memory again as they may. */
 const SLICE_MS = 2;
 const SLICE_MAX_MS = 32;
+
+/** Urgency of the work when they do: see `sliceLength`. */
+const URGENCY_MAX = 2;
 
 /** The first round gives a second chance to what was used, as all that is new was, and the next one takes it out. */
 const ROUNDS = 2;
@@ -16,6 +20,8 @@ interface MemorySettings {
 export class MemoryKeeper {
   private working = false;
   private roundsLeft = 0;
+  /** When the last slice ended, or the first one was asked for. */
+  private endedAt = 0;
 
   /**
    * @param settings read at each use
@@ -38,16 +44,23 @@ export class MemoryKeeper {
     if (this.working || !this.engine.isOver(this.settings.cacheBytes)) return;
     this.working = true;
     this.roundsLeft = ROUNDS;
+    this.next();
+  }
+
+  private next(): void {
+    this.endedAt = this.monotonic();
     this.later(() => this.work());
   }
 
   private work(): void {
-    const excess = Math.min(2 * (this.engine.thingBytes / this.settings.cacheBytes - 1), 1);
-    const sliceMs = SLICE_MS + Math.max(excess, 0) * (SLICE_MAX_MS - SLICE_MS);
+    const began = this.monotonic();
+    const excess = Math.min(Math.max(2 * (this.engine.thingBytes / this.settings.cacheBytes - 1), 0), 1);
+    const mayMs = SLICE_MS + excess * (SLICE_MAX_MS - SLICE_MS);
+    const sliceMs = sliceLength(mayMs, began - this.endedAt, excess * URGENCY_MAX);
     const isTooMuch =
-      this.engine.evict(this.settings.cacheBytes, this.monotonic() + sliceMs) ||
+      this.engine.evict(this.settings.cacheBytes, began + sliceMs) ||
       (this.engine.isOver(this.settings.cacheBytes) && --this.roundsLeft > 0);
-    if (isTooMuch) this.later(() => this.work());
+    if (isTooMuch) this.next();
     else this.working = false;
   }
 }
