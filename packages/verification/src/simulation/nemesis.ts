@@ -9,68 +9,110 @@ import type { Process } from './process.js';
 import { Draw } from './random.js';
 import type { World } from './world.js';
 
-export type FaultKind =
-  | 'crash'
-  | 'kill'
-  | 'crash_all'
-  | 'crash_leader'
-  | 'pause'
-  | 'pause_leader'
-  | 'pause_engine'
-  | 'isolate'
-  | 'isolate_leader'
-  | 'halves'
-  | 'one_way'
-  | 'ring'
-  | 'heal'
-  | 'slow_disk'
-  | 'clock'
-  | 'transfer'
-  /** A machine is lost with its disks, and another one comes in its place. */
-  | 'wipe'
-  | 'grow'
-  | 'remove'
-  | 'disk_full'
-  /** The state alone, or the log alone, has no room, mostly that of a leader. */
-  | 'state_full'
-  | 'log_full'
-  /** The log loses its end, or a bit of it or of the state changes, while the node is down. */
-  | 'damage'
-  /** The log lacks its end after a kill, though the disk had reported it as durable. */
-  | 'lie'
-  /** A node is stopped in order: its clients are told to go elsewhere, and are answered before. */
-  | 'drain'
-  /** New leaders die young. */
-  | 'young_leaders'
-  /** Leaders die with changes that few others have. */
-  | 'burdened_leaders'
-  /** The power fails while a checkpoint is being written. */
-  | 'cut_short'
-  // The bugs that the plans are made for stand beside them.
-  | 'churn'
-  | 'shrink'
-  | 'oust'
-  | 'last_of_two'
-  | 'figure_8'
-  | 'late_answers'
-  | 'oversleep'
-  | 'lull'
-  | 'come_back'
-  | 'late_commands'
-  | 'full_leader';
-
 /** Machines that there may be at once. */
 const MACHINES_MAX = 6;
+
+/** Until when leaders are hunted, and checkpoints cut short, in milliseconds. */
+interface Hunts {
+  youngUntil: number;
+  burdenedUntil: number;
+  cutShortUntil: number;
+}
+
+/** What a fault may be about. */
+interface Injection {
+  readonly world: World;
+  readonly draw: Draw;
+  readonly faults: Faults;
+  readonly plans: Plans;
+  readonly hunts: Hunts;
+  readonly machine: Machine;
+  readonly leader: () => Machine;
+  /** The leader of the group that is asked. */
+  readonly asked: () => Machine;
+}
+
+/** The kinds of faults, and what each does. */
+const FAULTS = {
+  crash: ({ faults, machine }) => faults.crash(machine, true),
+  kill: ({ faults, machine }) => faults.crash(machine, false),
+  crash_all: ({ faults, world }) => {
+    for (const each of world.present) faults.crash(each, true);
+  },
+  crash_leader: ({ faults, draw, leader }) => faults.crash(leader(), draw.chance(0.5)),
+  pause: ({ faults, machine }) => faults.pause(machine),
+  pause_leader: ({ faults, leader }) => faults.pause(leader()),
+  pause_engine: ({ faults, machine }) => faults.pauseEngine(machine),
+  isolate: ({ faults, machine }) => faults.isolate(machine),
+  isolate_leader: ({ faults, leader }) => faults.isolate(leader()),
+  halves: ({ faults, world }) => faults.halve(world.present),
+  one_way: ({ world, draw, machine }) => world.network.cut(machine.nodeId, draw.pick(world.present).nodeId),
+  ring: ({ faults, world }) => faults.ring(world.present),
+  heal: ({ world, draw }) => {
+    if (draw.chance(0.5)) world.network.heal();
+    else world.network.healSome(0.5);
+  },
+  slow_disk: ({ faults, machine }) => faults.slowDisk(machine),
+  clock: ({ faults, machine }) => faults.moveClock(machine),
+  transfer: ({ faults, machine }) => faults.transfer(machine),
+  /** A machine is lost with its disks, and another one comes in its place. */
+  wipe: ({ faults, machine }) => faults.wipe(machine),
+  grow: ({ world }) => {
+    if (world.present.length >= MACHINES_MAX) return;
+    const newcomer = world.grow();
+    world.newcomers.callIn(newcomer);
+    world.start(newcomer);
+  },
+  remove: ({ faults, machine }) => faults.remove(machine),
+  disk_full: ({ faults, machine }) => faults.fillDisk(machine),
+  /** The state alone, or the log alone, has no room, mostly that of a leader. */
+  state_full: ({ faults, draw, machine, leader }) =>
+    faults.fillPart(draw.chance(0.7) ? leader() : machine, 'state'),
+  log_full: ({ faults, draw, machine, leader }) =>
+    faults.fillPart(draw.chance(0.7) ? leader() : machine, 'log'),
+  /** The log loses its end, or a bit of it or of the state changes, while the node is down. */
+  damage: ({ faults, machine }) => faults.damage(machine),
+  /** The log lacks its end after a kill, though the disk had reported it as durable. */
+  lie: ({ plans, machine }) => plans.lie(machine),
+  /** A node is stopped in order: its clients are told to go elsewhere, and are answered before. */
+  drain: ({ faults, machine }) => faults.drain(machine),
+  /** New leaders die young. */
+  young_leaders: ({ faults, draw, hunts, world, leader }) => {
+    hunts.youngUntil = world.scheduler.now + draw.exponential(2500);
+    faults.crash(leader(), draw.chance(0.5), draw.exponential(400));
+  },
+  /** Leaders die with changes that few others have. */
+  burdened_leaders: ({ hunts, world, draw }) => {
+    hunts.burdenedUntil = world.scheduler.now + draw.exponential(2500);
+  },
+  /** The power fails while a checkpoint is being written. */
+  cut_short: ({ hunts, world, draw }) => {
+    hunts.cutShortUntil = world.scheduler.now + draw.exponential(2500);
+  },
+  // The bugs that the plans are made for stand beside them.
+  churn: ({ plans }) => plans.churn(),
+  shrink: ({ plans }) => plans.shrink(),
+  oust: ({ plans }) => plans.oust(),
+  last_of_two: ({ plans }) => plans.lastOfTwo(),
+  figure_8: ({ plans, asked }) => plans.figure8(asked()),
+  late_answers: ({ plans, asked }) => plans.lateAnswers(asked()),
+  oversleep: ({ plans, asked }) => plans.oversleep(asked()),
+  full_leader: ({ plans, asked }) => plans.fullLeader(asked()),
+  lull: ({ plans }) => plans.lull(),
+  come_back: ({ plans, asked }) => plans.comeBack(asked()),
+  late_commands: ({ plans, asked }) => plans.lateCommands(asked()),
+} satisfies Readonly<Record<string, (about: Injection) => void>>;
+
+export type FaultKind = keyof typeof FAULTS;
+
+export const FAULT_KINDS: readonly string[] = Object.keys(FAULTS);
 
 export class Nemesis {
   /** When faults come, whatever they do. */
   private readonly times: Draw;
   private readonly faults: Faults;
   private readonly plans: Plans;
-  /** Until when leaders are hunted, in milliseconds. */
-  private youngUntil = 0;
-  private burdenedUntil = 0;
-  private cutShortUntil = 0;
+  private readonly hunts: Hunts = { youngUntil: 0, burdenedUntil: 0, cutShortUntil: 0 };
 
   constructor(
     private readonly world: World,
@@ -102,7 +144,7 @@ export class Nemesis {
     if (!faults.raging) return;
     const soonMs = 4 * (world.swarm.network.delayMs + world.swarm.disk.meanMs);
     if (event.type === 'role' && event.role === 'leader') {
-      if (now < this.youngUntil && draw.chance(0.8)) {
+      if (now < this.hunts.youngUntil && draw.chance(0.8)) {
         world.scheduler.after(draw.exponential(soonMs), () => this.attackLeader(process, event.term, group));
       }
       plans.onLeader(process, group);
@@ -121,7 +163,7 @@ export class Nemesis {
       });
     }
     if (event.type === 'progress') plans.onProgress(process, group, event.match);
-    if (event.type === 'append' && now < this.burdenedUntil) {
+    if (event.type === 'append' && now < this.hunts.burdenedUntil) {
       const status = process.host?.status(group);
       if (status?.role !== 'leader' || event.last - status.commitIndex < 3 || !draw.chance(0.3)) return;
       world.scheduler.after(draw.exponential(soonMs / 2), () =>
@@ -134,7 +176,8 @@ export class Nemesis {
   onEvent({ machine }: Process, event: Event): void {
     const { draw, world, faults } = this;
     const { now } = world.scheduler;
-    if (!faults.raging || now >= this.cutShortUntil || event.kind !== 'marked' || !draw.chance(0.5)) return;
+    if (!faults.raging || now >= this.hunts.cutShortUntil || event.kind !== 'marked' || !draw.chance(0.5))
+      return;
     const soonMs = 2 * (world.swarm.threadMs + world.swarm.disk.meanMs);
     world.scheduler.after(draw.exponential(soonMs), () => {
       if (faults.raging) faults.crash(machine, true, draw.exponential(400));
@@ -170,71 +213,12 @@ export class Nemesis {
   }
 
   private inject(kind: FaultKind, number: number): void {
-    const { world, draw, faults, plans } = this;
-    const machines = world.present;
-    const machine = draw.pick(machines);
-    const leader = (): Machine => faults.leader() ?? machine;
-    const asked = (): Machine => plans.asked() ?? machine;
+    const { world, draw, faults, plans, hunts } = this;
+    const machine = draw.pick(world.present);
     world.note(() => `f${number} fault ${kind}`, machine);
     world.reached.add(`fault ${kind}`);
-    const actions: Readonly<Record<FaultKind, () => void>> = {
-      crash: () => faults.crash(machine, true),
-      kill: () => faults.crash(machine, false),
-      crash_all: () => {
-        for (const each of machines) faults.crash(each, true);
-      },
-      crash_leader: () => faults.crash(leader(), draw.chance(0.5)),
-      pause: () => faults.pause(machine),
-      pause_leader: () => faults.pause(leader()),
-      pause_engine: () => faults.pauseEngine(machine),
-      isolate: () => faults.isolate(machine),
-      isolate_leader: () => faults.isolate(leader()),
-      halves: () => faults.halve(machines),
-      one_way: () => world.network.cut(machine.nodeId, draw.pick(machines).nodeId),
-      ring: () => faults.ring(machines),
-      heal: () => {
-        if (draw.chance(0.5)) world.network.heal();
-        else world.network.healSome(0.5);
-      },
-      slow_disk: () => faults.slowDisk(machine),
-      clock: () => faults.moveClock(machine),
-      transfer: () => faults.transfer(machine),
-      wipe: () => faults.wipe(machine),
-      grow: () => {
-        if (machines.length >= MACHINES_MAX) return;
-        const newcomer = world.grow();
-        world.newcomers.callIn(newcomer);
-        world.start(newcomer);
-      },
-      remove: () => faults.remove(machine),
-      disk_full: () => faults.fillDisk(machine),
-      state_full: () => faults.fillPart(draw.chance(0.7) ? leader() : machine, 'state'),
-      log_full: () => faults.fillPart(draw.chance(0.7) ? leader() : machine, 'log'),
-      damage: () => faults.damage(machine),
-      lie: () => plans.lie(machine),
-      drain: () => faults.drain(machine),
-      young_leaders: () => {
-        this.youngUntil = world.scheduler.now + draw.exponential(2500);
-        faults.crash(leader(), draw.chance(0.5), draw.exponential(400));
-      },
-      burdened_leaders: () => {
-        this.burdenedUntil = world.scheduler.now + draw.exponential(2500);
-      },
-      cut_short: () => {
-        this.cutShortUntil = world.scheduler.now + draw.exponential(2500);
-      },
-      churn: () => plans.churn(),
-      shrink: () => plans.shrink(),
-      oust: () => plans.oust(),
-      last_of_two: () => plans.lastOfTwo(),
-      figure_8: () => plans.figure8(asked()),
-      late_answers: () => plans.lateAnswers(asked()),
-      oversleep: () => plans.oversleep(asked()),
-      full_leader: () => plans.fullLeader(asked()),
-      lull: () => plans.lull(),
-      come_back: () => plans.comeBack(asked()),
-      late_commands: () => plans.lateCommands(asked()),
-    };
-    actions[kind]();
+    const leader = (): Machine => faults.leader() ?? machine;
+    const asked = (): Machine => plans.asked() ?? machine;
+    FAULTS[kind]({ world, draw, faults, plans, hunts, machine, leader, asked });
   }
 }
