@@ -4,15 +4,10 @@
  */
 import { Agent, request } from 'node:http';
 import { connect, type Database, encodeMessagePack, wireMap } from '@althing/client';
-import { median, medianInterval, table } from '../harness/table.js';
+import { median, medianInterval } from '../harness/table.js';
 import { Child } from './child.js';
 import { inTurns } from './contest.js';
-
-export interface ClientFigures {
-  /** µs of processor time for a call, of each round. */
-  readonly bareUs: readonly number[];
-  readonly clientUs: readonly number[];
-}
+import { type Figure, figure } from './figures.js';
 
 /** Above bare `node:http`, in µs. */
 const GOAL_US = 40;
@@ -21,7 +16,8 @@ const AT_ONCE = 16;
 const WARM_ROUNDS = 2;
 const TOKEN = 'a-token-of-some-length';
 
-export async function benchClient(rounds: number): Promise<ClientFigures> {
+/** Processor time of a call, by the median of the rounds. */
+export async function benchClient(rounds: number): Promise<Figure[]> {
   const echo = new Child(import.meta.url, 'yardsticks/echo.js');
   const port = await echo.ask(undefined, (message: { readonly port: number }) => message.port);
   const db = connect<{ stuff: unknown }>(`http://127.0.0.1:${port}`, { token: TOKEN });
@@ -36,25 +32,13 @@ export async function benchClient(rounds: number): Promise<ClientFigures> {
     agent.destroy();
     echo.close();
   }
-  return { bareUs: bare.us, clientUs: client.us };
-}
-
-export function clientText({ bareUs, clientUs }: ClientFigures): string {
-  const more = clientUs.map((us, i) => us - (bareUs[i] ?? Number.NaN));
+  const more = client.us.map((us, i) => us - (bare.us[i] ?? Number.NaN));
   const { low, high } = medianInterval(more);
   return [
-    table([
-      ['small call', 'processor time'],
-      ['bare node:http', `${median(bareUs).toFixed(1)} µs`],
-      ['client', `${median(clientUs).toFixed(1)} µs`],
-      ['more', `${median(more).toFixed(1)} µs (${low.toFixed(1)} to ${high.toFixed(1)})`],
-    ]),
-    `goal: at most ${GOAL_US} µs more: ${isGoodEnough({ bareUs, clientUs }) ? 'met' : 'not met'}`,
-  ].join('\n');
-}
-
-export function isGoodEnough({ bareUs, clientUs }: ClientFigures): boolean {
-  return median(clientUs.map((us, i) => us - (bareUs[i] ?? Number.NaN))) <= GOAL_US;
+    figure('bare node:http', 'µs', median(bare.us)),
+    figure('client', 'µs', median(client.us)),
+    figure(`more (${low.toFixed(1)} to ${high.toFixed(1)})`, 'µs', median(more), GOAL_US),
+  ];
 }
 
 async function cpuOf(work: () => Promise<unknown>): Promise<number> {

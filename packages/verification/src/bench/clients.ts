@@ -3,7 +3,8 @@
  * its request was due, so that one that had to wait for another tells it.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { type ConnectOptions, connect, type Database } from '@althing/client';
+import { connect, type Database } from '@althing/client';
+import { loginOf } from '../harness/client-of.js';
 import type { Credentials } from '../harness/node-client.js';
 
 /** A question, and the place where it is asked. */
@@ -123,16 +124,4 @@ export class Clients {
     this.#underWay.add(asked);
     return asked;
   }
-}
-
-function loginOf(as: Credentials): ConnectOptions {
-  if ('token' in as) return as;
-  const [user, password] = as.basic;
-  return { user, password };
-}
-
-/** The times of some requests for which a share of them is long enough, in milliseconds. */
-export function quantile(times: readonly number[], share: number): number {
-  const sorted = [...times].sort((a, b) => a - b);
-  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
 }

@@ -4,11 +4,15 @@
  */
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { basic } from '@althing/node/testing';
+import type { Database } from '@althing/client';
+import { until } from '@althing/node/testing';
+import { clientOf } from '../harness/client-of.js';
+import { authorization, type Credentials } from '../harness/node-client.js';
 import { NodeProcess } from '../harness/node-process.js';
 import { median, table } from '../harness/table.js';
 import { cpuTimeUs } from './cpu.js';
 import { Load } from './load.js';
+import { queryRequest } from './scenarios.js';
 
 export interface FeedOptions {
   readonly rounds: number;
@@ -34,13 +38,16 @@ const CONNECTIONS = 16;
 const CHANGES_MIN = 500;
 const HEAT_MS = 2000;
 const PATIENCE_MS = 30_000;
-const LOGIN = basic('admin', 'pass');
+const ADMIN: Credentials = { basic: ['admin', 'pass'] };
+const LOGIN = authorization(ADMIN);
+const SCOPE = '//stuff';
 
 export async function benchFeed({ rounds, durationMs, storage }: FeedOptions): Promise<FeedFigures> {
   const node = await NodeProcess.start({ storage });
+  const db = clientOf(node.url, ADMIN, PATIENCE_MS);
   try {
-    await ask(node, '/t', "set_feed('stuff', {keep_mb: 4000});");
-    await ask(node, '//stuff', "set_type('Order', {nr: 'int', status: 'str'}); .order = Order{}; nil;");
+    await db.$root.query("set_feed('stuff', {keep_mb: 4000});");
+    await db.$scope(SCOPE).query("set_type('Order', {nr: 'int', status: 'str'}); .order = Order{}; nil;");
     const answer = await fetch(`${node.url}/@changes/stuff`, {
       headers: { accept: 'application/json', authorization: LOGIN },
     });
@@ -56,8 +63,9 @@ export async function benchFeed({ rounds, durationMs, storage }: FeedOptions): P
       }
     }
     const rows = found.map(({ followers, times }) => ({ followers, cpuUs: known(median(times)) }));
-    return { rows, back: await cameBack(node, start), missing };
+    return { rows, back: await cameBack(node, db, start), missing };
   } finally {
+    await db.$close();
     await node.discard();
   }
 }
@@ -84,17 +92,20 @@ async function measured(
   durationMs: number,
 ): Promise<{ readonly cpuUs: number; readonly missing: number }> {
   const followers = Array.from({ length: count }, () => new Follower(node.port, ''));
-  await until(() => followers.every(({ hasBegun }) => hasBegun));
+  await until(() => followers.every(({ hasBegun }) => hasBegun), 'all follow');
   const begun = cpuTimeUs([node.pid]) ?? Number.NaN;
   const load = new Load({ ports: [node.port], requests: REQUESTS, connections: CONNECTIONS });
   load.reset();
   await pause(durationMs);
   // On a busy machine there may be few by then.
-  await until(() => load.result().answers >= CHANGES_MIN);
+  await until(() => load.result().answers >= CHANGES_MIN, 'there are enough changes');
   const { answers, lastError } = load.result();
   if (lastError !== undefined) throw new Error(lastError);
   load.stop();
-  await until(() => followers.every(({ lines }) => lines >= answers));
+  // What is missing then is told.
+  await until(() => followers.every(({ lines }) => lines >= answers), 'all are told', PATIENCE_MS).catch(
+    () => {},
+  );
   const cpuUs = ((cpuTimeUs([node.pid]) ?? Number.NaN) - begun) / answers;
   const missing = followers.reduce((sum, { lines }) => sum + Math.max(0, answers - lines), 0);
   for (const follower of followers) follower.stop();
@@ -102,11 +113,11 @@ async function measured(
 }
 
 /** The time until one that was away is told all changes behind a position. */
-async function cameBack(node: NodeProcess, since: string): Promise<FeedFigures['back']> {
+async function cameBack(node: NodeProcess, db: Database, since: string): Promise<FeedFigures['back']> {
   const [begun, time] = [cpuTimeUs([node.pid]) ?? Number.NaN, performance.now()];
   const follower = new Follower(node.port, `?since=${since}`);
-  await ask(node, '//stuff', ".order.status = 'the last one';");
-  await until(() => follower.isAtEnd);
+  await db.$scope(SCOPE).query(".order.status = 'the last one';");
+  await until(() => follower.isAtEnd, 'the follower has all');
   const elapsedMs = performance.now() - time;
   const cpuUs = known(((cpuTimeUs([node.pid]) ?? Number.NaN) - begun) / follower.lines);
   follower.stop();
@@ -145,25 +156,10 @@ class Follower {
   }
 }
 
-const REQUESTS = Array.from({ length: 100 }, (_, nr) => {
-  const body = JSON.stringify({ type: 'query', code: `.order.assign({nr: ${nr}, status: 'paid'});` });
-  const head = `POST //stuff HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: ${LOGIN}\r\nContent-Type: application/json\r\n`;
-  return Buffer.from(`${head}Content-Length: ${body.length}\r\n\r\n${body}`);
-});
-
-async function ask(node: NodeProcess, scope: string, code: string): Promise<void> {
-  const answer = await fetch(`${node.url}${scope}`, {
-    method: 'POST',
-    headers: { authorization: LOGIN, 'content-type': 'application/json' },
-    body: JSON.stringify({ type: 'query', code }),
-  });
-  if (answer.status !== 200) throw new Error(`${code}: ${await answer.text()}`);
-}
+const REQUESTS = Array.from({ length: 100 }, (_, nr) =>
+  queryRequest(SCOPE, `.order.assign({nr: ${nr}, status: 'paid'});`, ADMIN),
+);
 
 function known(time: number): number | undefined {
   return Number.isNaN(time) ? undefined : time;
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  for (const end = performance.now() + PATIENCE_MS; !condition() && performance.now() < end; ) await pause(5);
 }

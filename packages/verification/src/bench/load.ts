@@ -3,7 +3,6 @@
  * any server, so it goes around streams on the way in (one buffer per connection) and around everything else on both.
  */
 import { connect, type Socket } from 'node:net';
-import { Histogram } from './histogram.js';
 import { ResponseReader } from './response.js';
 
 export interface LoadOptions {
@@ -21,8 +20,8 @@ export interface LoadResult {
   /** Answers with another status, broken connections. */
   readonly errors: number;
   readonly elapsedMs: number;
-  /** Times of answers with status 200. */
-  readonly latency: Histogram;
+  /** Times of answers with status 200, in milliseconds. */
+  readonly times: readonly number[];
   /** The last error. */
   readonly lastError: string | undefined;
 }
@@ -34,8 +33,7 @@ const errorsMax = 1000;
 export class Load {
   readonly #options: LoadOptions;
   readonly #connections = new Set<Connection>();
-  readonly #latency = new Histogram();
-  #answers = 0;
+  #times: number[] = [];
   #errors = 0;
   #lastError: string | undefined;
   #since = 0;
@@ -50,8 +48,7 @@ export class Load {
 
   /** Forgets what was counted so far. */
   reset(): void {
-    this.#latency.clear();
-    this.#answers = 0;
+    this.#times = [];
     this.#errors = 0;
     this.#since = performance.now();
   }
@@ -59,10 +56,10 @@ export class Load {
   /** Figures since the last `reset`. */
   result(): LoadResult {
     return {
-      answers: this.#answers,
+      answers: this.#times.length,
       errors: this.#errors,
       elapsedMs: performance.now() - this.#since,
-      latency: new Histogram(this.#latency.counts()),
+      times: this.#times,
       lastError: this.#lastError,
     };
   }
@@ -75,10 +72,8 @@ export class Load {
   #open(port: number): void {
     const connection = new Connection(port, () => this.#request(), {
       answered: (status, ms) => {
-        if (status === 200) {
-          this.#answers++;
-          this.#latency.add(ms);
-        } else this.#fail(`status ${status}`);
+        if (status === 200) this.#times.push(ms);
+        else this.#fail(`status ${status}`);
       },
       broken: (why) => {
         this.#connections.delete(connection);

@@ -2,20 +2,20 @@
 import { tmpdir } from 'node:os';
 import { parseArgs } from 'node:util';
 import { runProgram, UsageError } from '../harness/usage.js';
-import { benchClient, clientText, isGoodEnough } from './client.js';
+import { benchClient } from './client.js';
 import { benchCluster, clusterText } from './cluster/cluster.js';
 import { benchIdle, idleText } from './cluster/idle.js';
-import type { ConsoleRow } from './console/console.js';
 import { rowsText } from './contest.js';
 import { benchFeed, feedText } from './feed.js';
+import { areGood, type Figure, figuresText } from './figures.js';
 import { benchPrograms, langText } from './lang.js';
 import { benchFairness, fairnessText, isFair } from './operator/fairness.js';
-import { benchShop, isNamedSoon, shopText } from './operator/shop.js';
+import { benchShop } from './operator/shop.js';
 import { benchRequests } from './requests.js';
 import { benchRooms, roomsText } from './rooms.js';
 import { benchData, dataText } from './scale/data.js';
 import { scenarios, titleOf } from './scenarios.js';
-import { benchShell, isShellFast, shellText } from './shell.js';
+import { benchShell } from './shell.js';
 import { benchSnapshot, errorsOf, type SnapshotFigures } from './snapshot/snapshot.js';
 import { snapshotText } from './snapshot/text.js';
 import { thingsDbProgram } from './yardsticks/thingsdb.js';
@@ -102,8 +102,8 @@ const PARTS: Readonly<Record<string, (values: Values) => Found | Promise<Found>>
     const count = whole(rounds, '--rounds');
     const calls = await benchClient(count);
     const shell = await benchShell(count);
-    const isWrong = !isGoodEnough(calls) || !isShellFast(shell);
-    return { figures: { calls, shell }, text: `${clientText(calls)}\n\n${shellText(shell)}`, isWrong };
+    const text = `${figuresText('small call', calls)}\n\n${figuresText('shell', shell)}`;
+    return { figures: { calls, shell }, text, isWrong: !areGood([...calls, ...shell]) };
   },
   lang: ({ rounds = '12', only }) => {
     const figures = benchPrograms({ rounds: whole(rounds, '--rounds'), only });
@@ -149,18 +149,20 @@ const PARTS: Readonly<Record<string, (values: Values) => Found | Promise<Found>>
   },
   console: async ({ only, rounds = '5' }) => {
     // Alone it needs a browser.
-    const { benchConsole, consoleText, isGoodConsole } = await import('./console/console.js');
-    const progress = (row: ConsoleRow) => console.error(consoleText([row]));
+    const { benchConsole } = await import('./console/console.js');
+    const progress = (figure: Figure) => console.error(figuresText('console', [figure]));
     const figures = await benchConsole({ only, rounds: whole(rounds, '--rounds'), progress });
-    return { figures, text: consoleText(figures), isWrong: !isGoodConsole(figures) };
+    return { figures, text: figuresText('console', figures), isWrong: !areGood(figures) };
   },
   fairness: async (values) => {
     const figures = await benchFairness(secondsOf(values, '5'));
     return { figures, text: fairnessText(figures), isWrong: !isFair(figures) };
   },
   shop: async (values) => {
-    const figures = await benchShop(positive(values['per-s'] ?? '500', '--per-s'));
-    return { figures, text: shopText(figures), isWrong: !isNamedSoon(figures) };
+    const perS = positive(values['per-s'] ?? '500', '--per-s');
+    const figures = await benchShop(perS);
+    const text = figuresText(`the shop of the tutorial, ${perS} a second`, figures);
+    return { figures, text, isWrong: !areGood(figures) };
   },
   snapshot: async (values) => {
     const { against, storage, profile, rounds = '1' } = values;

@@ -1,9 +1,9 @@
 /**
  * One measurement: workers make load on a server, and the server's processor time is taken meanwhile.
  */
+import { quantile } from '../harness/table.js';
 import { Child } from './child.js';
 import { cpuTimeUs } from './cpu.js';
-import { Histogram } from './histogram.js';
 import type { Measured, Message, Order } from './worker.js';
 
 /** A server under load. */
@@ -74,14 +74,13 @@ export class Generator {
 }
 
 function summary(parts: readonly Measured[], serverCpuUs: number | undefined): Measurement {
-  const latency = new Histogram();
-  for (const part of parts) latency.merge(new Histogram(part.latency));
+  const times = parts.flatMap((part) => [...part.times]);
   const sum = (of: (part: Measured) => number): number => parts.reduce((total, part) => total + of(part), 0);
   const answers = sum((part) => part.answers);
   return {
     ratePerS: sum((part) => (part.answers * 1000) / part.elapsedMs),
-    p50Ms: latency.quantile(0.5),
-    p99Ms: latency.quantile(0.99),
+    p50Ms: quantile(times, 0.5),
+    p99Ms: quantile(times, 0.99),
     answers,
     errors: sum((part) => part.errors),
     lastError: parts.find((part) => part.lastError !== undefined)?.lastError,

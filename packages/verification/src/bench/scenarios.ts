@@ -10,7 +10,7 @@ import {
   type Format,
   scopePath,
 } from '../harness/node-client.js';
-import { newText, TEXT_KINDS, TEXT_LENGTHS, TEXTS_SETUP, type TextKind } from './new-texts.js';
+import { newText, TEXT_LENGTHS, TEXTS_SETUP } from './new-texts.js';
 
 export interface Scenario {
   readonly name: string;
@@ -107,10 +107,7 @@ const newTexts = TEXT_LENGTHS.map((length) => ({
   scope: '//bench',
   setup: [TEXTS_SETUP],
   isNew: true,
-  body: (n: number) => {
-    const kind: TextKind = TEXT_KINDS[n % TEXT_KINDS.length] ?? 'names';
-    return wireMap({ type: 'query', code: newText(kind, length, n) });
-  },
+  body: (n: number) => wireMap({ type: 'query', code: newText(length, n) }),
 }));
 
 function person(n: number): WireValue {
@@ -142,6 +139,11 @@ export const scenarios: readonly Scenario[] = [
 /** The name of a scenario with its format and authentication. */
 export function titleOf(scenario: Scenario): string {
   return `${scenario.name}, ${scenario.format}, ${scenario.auth}`;
+}
+
+/** The bytes of a query in JSON. */
+export function queryRequest(scope: string, code: string, as: Credentials): Buffer {
+  return requestOf({ name: '', scope, setup: [], body: query(code), format: 'json', auth: 'token' }, as);
 }
 
 /** The client that names requests, and how far behind its newest one an answer may be missing. */

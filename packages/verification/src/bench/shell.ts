@@ -9,20 +9,8 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { NodeProcess } from '../harness/node-process.js';
-import { median, table } from '../harness/table.js';
-
-export interface ShellFigures {
-  /** Milliseconds from the start of the program to its prompt, of each start. */
-  readonly readyMs: readonly number[];
-  /** From a key to the end of what is drawn for it, in a text of 500 lines. */
-  readonly keyMs: readonly number[];
-  /** Processor time of the shell for each of these keys, in milliseconds. */
-  readonly keyCpuMs: number;
-  /** From the first byte of a paste of 1 MB to its end on the screen. */
-  readonly pasteMs: number;
-  /** From Enter to the first page of a result of 20 MB. */
-  readonly firstPageMs: number;
-}
+import { median } from '../harness/table.js';
+import { type Figure, figure } from './figures.js';
 
 const PROGRAM = fileURLToPath(new URL('../../../cli/bin/althing.js', import.meta.url));
 const LINES = 500;
@@ -35,9 +23,7 @@ const ROW_TEXT = 'x'.repeat(190);
 const CALM_MS = 30;
 const PATIENCE_MS = 60_000;
 
-const GOALS = { readyMs: 400, keyMs: 10, pasteMs: 1000, firstPageMs: 1000 } as const;
-
-export async function benchShell(starts: number): Promise<ShellFigures> {
+export async function benchShell(starts: number): Promise<Figure[]> {
   // On a busy machine the query of 20 MB takes longer than queries may by default.
   const node = await NodeProcess.start({ settings: { query_duration_limit_ms: '30000' } });
   const folder = mkdtempSync(join(tmpdir(), 'althing-bench-'));
@@ -51,39 +37,19 @@ export async function benchShell(starts: number): Promise<ShellFigures> {
       if (i > 0) readyMs.push(ms);
       shell.stop();
     }
-    return { readyMs, ...(await keys(open())), ...(await paste(open())), ...(await firstPage(open())) };
+    return [
+      figure('ready', 'ms', median(readyMs), 400),
+      ...(await keys(open())),
+      figure('paste of 1 MB', 'ms', await paste(open()), 1000),
+      figure('first page of 20 MB', 'ms', await firstPage(open()), 1000),
+    ];
   } finally {
     await node.stop();
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-export function shellText(figures: ShellFigures): string {
-  const { readyMs, keyMs, keyCpuMs, pasteMs, firstPageMs } = figures;
-  const ms = (value: number): string => `${value.toFixed(1)} ms`;
-  return [
-    table([
-      ['shell', 'time', 'goal'],
-      ['ready', ms(median(readyMs)), ms(GOALS.readyMs)],
-      [`key to screen, ${LINES} lines`, ms(median(keyMs)), ms(GOALS.keyMs)],
-      ['its processor time', ms(keyCpuMs), ''],
-      ['paste of 1 MB', ms(pasteMs), ms(GOALS.pasteMs)],
-      ['first page of 20 MB', ms(firstPageMs), ms(GOALS.firstPageMs)],
-    ]),
-    `goals ${isShellFast(figures) ? 'met' : 'not met'}`,
-  ].join('\n');
-}
-
-export function isShellFast({ readyMs, keyMs, pasteMs, firstPageMs }: ShellFigures): boolean {
-  return (
-    median(readyMs) <= GOALS.readyMs &&
-    median(keyMs) <= GOALS.keyMs &&
-    pasteMs <= GOALS.pasteMs &&
-    firstPageMs <= GOALS.firstPageMs
-  );
-}
-
-async function keys(shell: TerminalShell): Promise<Pick<ShellFigures, 'keyMs' | 'keyCpuMs'>> {
+async function keys(shell: TerminalShell): Promise<Figure[]> {
   await shell.until('> ');
   const line = "range(10).filter(|x| x > 3 && 'text'.len() > 1);";
   shell.paste(Array.from({ length: LINES }, () => line).join('\n'));
@@ -96,26 +62,29 @@ async function keys(shell: TerminalShell): Promise<Pick<ShellFigures, 'keyMs' | 
   }
   const keyCpuMs = (shell.cpuMs - before) / KEYS;
   shell.stop();
-  return { keyMs, keyCpuMs };
+  return [
+    figure(`key to screen, ${LINES} lines`, 'ms', median(keyMs), 10),
+    figure('its processor time', 'ms', keyCpuMs),
+  ];
 }
 
-async function paste(shell: TerminalShell): Promise<Pick<ShellFigures, 'pasteMs'>> {
+async function paste(shell: TerminalShell): Promise<number> {
   await shell.until('> ');
   const line = `.add('${'x'.repeat(80)}');\n`;
   shell.paste(`${line.repeat(PASTE_BYTES / line.length)}THE_END`);
   const pasteMs = await shell.until('THE_END');
   shell.stop();
-  return { pasteMs };
+  return pasteMs;
 }
 
-async function firstPage(shell: TerminalShell): Promise<Pick<ShellFigures, 'firstPageMs'>> {
+async function firstPage(shell: TerminalShell): Promise<number> {
   await shell.until('> ');
   shell.type(`range(${ROWS}).map(|i| 'row ' + str(i) + ' ${ROW_TEXT}');`);
   await shell.calm();
   shell.type('\r');
   const firstPageMs = await shell.until('row 9 ');
   shell.stop();
-  return { firstPageMs };
+  return firstPageMs;
 }
 
 /** The shell on a terminal of 80 columns and 24 rows. */

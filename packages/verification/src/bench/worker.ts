@@ -19,8 +19,8 @@ export interface Measured {
   readonly answers: number;
   readonly errors: number;
   readonly elapsedMs: number;
-  /** For `Histogram`. */
-  readonly latency: Uint32Array;
+  /** Times of the answers, in milliseconds. */
+  readonly times: Float64Array;
   readonly lastError: string | undefined;
   /** Processor time of the worker itself, in µs. */
   readonly cpuUs: number;
@@ -37,10 +37,10 @@ process.on('message', (order: Order) => {
     const cpu = process.cpuUsage();
     load.reset();
     setTimeout(() => {
-      const { latency, ...result } = load.result();
+      const { times, ...result } = load.result();
       const { user, system } = process.cpuUsage(cpu);
       load.stop();
-      tell({ kind: 'end', ...result, latency: latency.counts(), cpuUs: user + system });
+      tell({ kind: 'end', ...result, times: Float64Array.from(times), cpuUs: user + system });
     }, order.durationMs);
   }, order.warmupMs);
 });

@@ -6,6 +6,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { AlthingError, type ConnectOptions, connect, type Database } from '@althing/client';
 import { CutProxy } from '../harness/cut-proxy.js';
+import { quantile } from '../harness/table.js';
 import { Draw } from '../simulation/random.js';
 import type { ChaosNode } from './chaos-node.js';
 import { Fleet } from './fleet.js';
@@ -70,7 +71,7 @@ export async function runLibrary(options: LibraryOptions): Promise<string[]> {
       );
       tell(`${transport}, leaders killed: ${killed.summary}`);
       problems.push(...killed.problems.map((each) => `${transport}: ${each}`));
-      const p99 = killed.quantile(0.99);
+      const p99 = quantile(killed.latencies, 0.99);
       if (p99 > P99_MS)
         problems.push(`${transport}: one call of a hundred took ${Math.round(p99)} ms or more`);
       const rolled = await load.during(0, () => rolling(fleet));
@@ -110,13 +111,8 @@ class Outcomes {
     if (!(error instanceof AlthingError)) this.problems.push(`a call failed with ${text}`);
   }
 
-  quantile(part: number): number {
-    const sorted = this.latencies.sort((a, b) => a - b);
-    return sorted[Math.floor(sorted.length * part)] ?? 0;
-  }
-
   get summary(): string {
-    const ms = [0.5, 0.99, 0.999].map((part) => Math.round(this.quantile(part)));
+    const ms = [0.5, 0.99, 0.999].map((part) => Math.round(quantile(this.latencies, part)));
     const errors = [...this.#errors].map(([text, times]) => `\n           ${times} x ${text}`);
     return `${this.made} made, ${this.failed} failed; p50 ${ms[0]} ms, p99 ${ms[1]} ms, p999 ${ms[2]} ms${errors.join('')}`;
   }

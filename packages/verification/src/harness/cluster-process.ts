@@ -3,15 +3,12 @@
  */
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { setTimeout as pause } from 'node:timers/promises';
 import { isWireList, isWireMap, type WireValue } from '@althing/client';
+import { until } from '@althing/node/testing';
 import { clientOf } from './client-of.js';
 import type { Credentials } from './node-client.js';
 import { type NodePlace, NodeProcess, type NodeProcessOptions, newPlace } from './node-process.js';
 
-/** Time that a cluster may take until it is as wanted. */
-const settleTimeoutMs = 60_000;
-const pollMs = 20;
 /** Longest wait for an answer, in milliseconds. */
 const QUERY_MS = 20_000;
 
@@ -110,12 +107,18 @@ export class ClusterProcess {
 
   /** Waits until a node leads a scope's group, and gives it. */
   async whenLed(scope: string): Promise<number> {
-    return wanted(`a leader of ${scope}`, () => this.leaderOf(scope));
+    let leader: number | undefined;
+    const look = async (): Promise<boolean> => {
+      leader = await this.leaderOf(scope).catch(() => undefined);
+      return leader !== undefined;
+    };
+    await until(look, `${scope} has a leader`);
+    return leader ?? -1;
   }
 
   /** Waits until every node is ready and has all that this one has. */
   async whenEqual(): Promise<void> {
-    await wanted('equal nodes', async () => {
+    const areEqual = async (): Promise<boolean> => {
       const infos = await Promise.all(
         this.#nodes.map((_, at) => this.query(at, '@node', 'nodes_info().map(|n| n.load());')),
       );
@@ -124,9 +127,9 @@ export class ClusterProcess {
           isWireMap(each) ? `${each.get('status')} ${each.get('committed_change_id')}` : '',
         ),
       );
-      const isEqual = applied.every((each) => each === applied[0] && each.startsWith('READY'));
-      return isEqual ? true : undefined;
-    });
+      return applied.every((each) => each === applied[0] && each.startsWith('READY'));
+    };
+    await until(() => areEqual().catch(() => false), 'the nodes are equal');
   }
 
   /** Ends a node at once; its data stay. */
@@ -156,21 +159,6 @@ function startOf(
   command: NodeProcessOptions['command'],
 ): NodeProcessOptions {
   return command === undefined ? { settings, place } : { settings, place, command };
-}
-
-async function wanted<Value>(what: string, look: () => Promise<Value | undefined>): Promise<Value> {
-  const deadline = performance.now() + settleTimeoutMs;
-  let problem: unknown;
-  while (performance.now() < deadline) {
-    try {
-      const value = await look();
-      if (value !== undefined) return value;
-    } catch (error) {
-      problem = error;
-    }
-    await pause(pollMs);
-  }
-  throw new Error(`waited ${settleTimeoutMs} ms in vain for ${what}`, { cause: problem });
 }
 
 function listOf(value: WireValue | undefined): readonly WireValue[] {

@@ -1,10 +1,11 @@
 import { expect, test } from '@jest/globals';
-import { goalTable, percentile } from './goals.js';
+import { quantile } from '../harness/table.js';
+import { goalTable } from './goals.js';
 
-test('a percentile is one of the numbers', () => {
+test('a quantile is one of the numbers', () => {
   const numbers = Array.from({ length: 200 }, (_, i) => 200 - i);
-  expect([50, 99, 100].map((percent) => percentile(numbers, percent))).toEqual([100, 198, 200]);
-  expect(percentile([7], 99)).toBe(7);
+  expect([0.5, 0.99, 1].map((share) => quantile(numbers, share))).toEqual([100, 198, 200]);
+  expect(quantile([7], 0.99)).toBe(7);
 });
 
 test('a table of goals says which were missed', () => {

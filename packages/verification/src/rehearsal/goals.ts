@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { until } from '@althing/node/testing';
-import { table } from '../harness/table.js';
+import { quantile, table } from '../harness/table.js';
 import { Draw } from '../simulation/random.js';
 import { Machine } from './machine.js';
 import { foundersOf, leaderOf, replaced } from './scenes.js';
@@ -165,7 +165,7 @@ async function leaderKills(
     );
   }
   const name = `kill -9 of the leader, ${kills} times: longest write gap, p99`;
-  return kills === 0 ? [] : [within(name, percentile(gaps, 99), KILL_MS)];
+  return kills === 0 ? [] : [within(name, quantile(gaps, 0.99), KILL_MS)];
 }
 
 async function lostVolume(stack: Stack, draw: Draw, held: string): Promise<Goal> {
@@ -206,12 +206,6 @@ async function asked(stack: Stack, scope: string, code: string): Promise<void> {
     'Idempotency-Key': randomBytes(8).toString('hex'),
   });
   if (outcome !== 'ok') throw new Error(`${code.slice(0, 40)}: ${error}`);
-}
-
-/** The smallest of some numbers that so many of a hundred do not exceed. */
-export function percentile(values: readonly number[], percent: number): number {
-  const sorted = [...values].sort((left, right) => left - right);
-  return sorted[Math.ceil((percent / 100) * sorted.length) - 1] ?? Number.NaN;
 }
 
 /** Goals as a table. */

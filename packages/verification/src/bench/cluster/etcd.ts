@@ -6,8 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
-import { freePorts, Launched } from '@althing/node/testing';
+import { freePorts, Launched, until } from '@althing/node/testing';
 import type { Target } from '../measure.js';
 
 const startTimeoutMs = 30_000;
@@ -59,7 +58,16 @@ export class EtcdCluster {
     });
     const targets = nodes.map(({ client }, at) => ({ port: client, pid: children[at]?.pid ?? 0 }));
     const cluster = new EtcdCluster(targets, children, folder);
-    await cluster.#whenReady();
+    const answer = async (): Promise<boolean> => {
+      for (const { port } of targets) await post(port, '/v3/kv/put', putBody);
+      return true;
+    };
+    try {
+      await until(() => answer().catch(() => false), 'etcd answers', startTimeoutMs);
+    } catch (error) {
+      await cluster.discard();
+      throw error;
+    }
     return cluster;
   }
 
@@ -74,22 +82,6 @@ export class EtcdCluster {
   async discard(): Promise<void> {
     await Promise.all(this.#children.map((child) => child.kill()));
     rmSync(this.#folder, { recursive: true, force: true });
-  }
-
-  async #whenReady(): Promise<void> {
-    const deadline = performance.now() + startTimeoutMs;
-    for (;;) {
-      try {
-        for (const { port } of this.targets) await post(port, '/v3/kv/put', putBody);
-        return;
-      } catch (error) {
-        if (performance.now() > deadline) {
-          await this.discard();
-          throw new Error('etcd did not start', { cause: error });
-        }
-        await pause(100);
-      }
-    }
   }
 }
 

@@ -1,8 +1,8 @@
 /** Waits of clients when a leader is killed, and when it hands over as planned. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ClusterProcess } from '../../harness/cluster-process.js';
-import { table, timeText } from '../../harness/table.js';
-import { type Asked, Clients, quantile } from '../clients.js';
+import { quantile, table, timeText } from '../../harness/table.js';
+import { type Asked, Clients } from '../clients.js';
 import { SCOPE } from './rates.js';
 
 export interface Failovers {

@@ -1,9 +1,8 @@
 /** Writes and linearizable reads a second: of three nodes, and in turns with them of one node, of another build, of etcd. */
-import { wireMap } from '@althing/client';
 import type { ClusterProcess } from '../../harness/cluster-process.js';
 import { type Contender, type ContestOptions, contest, type Row } from '../contest.js';
 import { Generator, type Target } from '../measure.js';
-import { requestOf } from '../scenarios.js';
+import { queryRequest } from '../scenarios.js';
 import { type EtcdCluster, putRequest, rangeRequest } from './etcd.js';
 
 /** A way to a collection: through the leader, a node that leads nothing of it, or all of them evenly. */
@@ -51,7 +50,10 @@ export async function clusterContender(name: string, cluster: ClusterProcess): P
   await cluster.query(0, '@thingsdb', "new_collection('bench');");
   await cluster.query(0, SCOPE, '.counter = 0;');
   const { credentials, nodes } = cluster;
-  const requests = requestsOf('token' in credentials ? credentials.token : '');
+  const requests = {
+    write: queryRequest(SCOPE, '.counter += 1;', credentials),
+    read: queryRequest(SCOPE, '.counter;', credentials),
+  };
   const leader = (): Promise<number> => cluster.whenLed('@collection:bench');
   const load = loader(nodes, requests, leader);
   return { name, load: async (way) => (nodes.length === 1 && way.through !== 'leader' ? null : load(way)) };
@@ -76,20 +78,4 @@ function loader(
     const targets = through === 'all' || target === undefined ? all : [target];
     return { targets, requests: [requests[kind]] };
   };
-}
-
-function requestsOf(token: string): Record<Way['kind'], Buffer> {
-  const request = (code: string): Buffer =>
-    requestOf(
-      {
-        name: '',
-        scope: SCOPE,
-        setup: [],
-        format: 'json',
-        auth: 'token',
-        body: () => wireMap({ type: 'query', code }),
-      },
-      { token },
-    );
-  return { write: request('.counter += 1;'), read: request('.counter;') };
 }

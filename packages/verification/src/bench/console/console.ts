@@ -2,7 +2,7 @@
 import { RealCluster, RealNode } from '@althing/node/testing';
 import type { Browser } from 'playwright-core';
 import { startBrowser } from '../../console/opened-console.js';
-import { table } from '../../harness/table.js';
+import { type Figure, figure } from '../figures.js';
 import { apiCost } from './api.js';
 import { bytesOfConsole, firstViewMs, SLOW_LINE } from './first-view.js';
 import { fill, listMs } from './lists.js';
@@ -10,35 +10,26 @@ import { pollingShare } from './polling.js';
 import { answerMs, largeAnswer } from './results.js';
 import { bareTyping, typing } from './typing.js';
 
-/** A figure beside its goal; both in `unit`. */
-export interface ConsoleRow {
-  readonly what: string;
-  readonly unit: 'ms' | 'kB' | 'MB' | '%';
-  readonly value: number;
-  /** The largest value that is good; null for a figure without a goal. */
-  readonly goal: number | null;
-}
-
 export interface ConsoleOptions {
   /** A text of the titles that are measured. */
   readonly only: string;
   readonly rounds: number;
-  readonly progress: (row: ConsoleRow) => void;
+  readonly progress: (figure: Figure) => void;
 }
 
-type Measured = ConsoleRow | readonly ConsoleRow[];
+type Measured = Figure | readonly Figure[];
 
-export async function benchConsole({ only, rounds, progress }: ConsoleOptions): Promise<ConsoleRow[]> {
-  const rows: ConsoleRow[] = [];
+export async function benchConsole({ only, rounds, progress }: ConsoleOptions): Promise<Figure[]> {
+  const rows: Figure[] = [];
   const browser = await startBrowser();
   // A time to a frame is that of the work, not that until the screen wants the next one.
   const hasty = await startBrowser(['--disable-frame-rate-limit', '--disable-gpu-vsync']);
   const node = await RealNode.start(ROOMY);
   const measure = async (title: string, work: () => Promise<Measured>): Promise<void> => {
     if (!title.includes(only)) return;
-    for (const row of [await work()].flat()) {
-      rows.push(row);
-      progress(row);
+    for (const one of [await work()].flat()) {
+      rows.push(one);
+      progress(one);
     }
   };
   const { url, authorization } = node;
@@ -46,22 +37,22 @@ export async function benchConsole({ only, rounds, progress }: ConsoleOptions): 
   try {
     await measure('size', () => bytesOfConsole(url));
     await measure('first view', async () => [
-      row('first view: login usable, loopback', 'ms', await firstViewMs(browser, url, rounds, null), 500),
-      row('first view: 1.6 Mbit/s, 150 ms', 'ms', await firstViewMs(browser, url, 1, SLOW_LINE), 3000),
+      figure('first view: login usable, loopback', 'ms', await firstViewMs(browser, url, rounds, null), 500),
+      figure('first view: 1.6 Mbit/s, 150 ms', 'ms', await firstViewMs(browser, url, 1, SLOW_LINE), 3000),
     ]);
     await measure('typing', async () => {
       const [short, long] = [await typing(hasty, node, 500), await typing(hasty, node, 1000)];
       const bare = await bareTyping(hasty);
       return [
-        row('a bare text area: p95 of key to frame', 'ms', bare.p95Ms, null),
-        row('a bare text area: p95 of the processor time of a key', 'ms', bare.cpuP95Ms, null),
-        row('typing in 500 lines, node frozen: p95 of key to frame', 'ms', short.p95Ms, 16),
-        row('typing in 1,000 lines, node frozen: p95 of key to frame', 'ms', long.p95Ms, 16),
-        row('typing in 1,000 lines: p95 of the processor time of a key', 'ms', long.cpuP95Ms, 16),
+        figure('a bare text area: p95 of key to frame', 'ms', bare.p95Ms),
+        figure('a bare text area: p95 of the processor time of a key', 'ms', bare.cpuP95Ms),
+        figure('typing in 500 lines, node frozen: p95 of key to frame', 'ms', short.p95Ms, 16),
+        figure('typing in 1,000 lines, node frozen: p95 of key to frame', 'ms', long.p95Ms, 16),
+        figure('typing in 1,000 lines: p95 of the processor time of a key', 'ms', long.cpuP95Ms, 16),
       ];
     });
     await measure('answer', async () =>
-      row('small answer on the screen', 'ms', await answerMs(at, rounds), null),
+      figure('small answer on the screen', 'ms', await answerMs(at, rounds)),
     );
     await measure('results', async () => {
       const rowsOf = await largeAnswer(
@@ -71,22 +62,32 @@ export async function benchConsole({ only, rounds, progress }: ConsoleOptions): 
       );
       const large = await largeAnswer(at, `range(95000).map(|i| "${'x'.repeat(200)}" + str(i));`, node);
       return [
-        row('10,000 things: first rows behind the answer', 'ms', rowsOf.firstRowsMs, 1000),
-        row('10,000 things: table', 'ms', rowsOf.tableMs, 300),
-        row('20 MB: first rows behind the answer', 'ms', large.firstRowsMs, 1000),
-        row('20 MB: table', 'ms', large.tableMs, 300),
-        row('20 MB: longest task of the page', 'ms', Math.max(large.longestTaskMs, rowsOf.longestTaskMs), 50),
-        row('20 MB: heap of the page', 'MB', large.heapBytes / 1e6, null),
+        figure('10,000 things: first rows behind the answer', 'ms', rowsOf.firstRowsMs, 1000),
+        figure('10,000 things: table', 'ms', rowsOf.tableMs, 300),
+        figure('20 MB: first rows behind the answer', 'ms', large.firstRowsMs, 1000),
+        figure('20 MB: table', 'ms', large.tableMs, 300),
+        figure(
+          '20 MB: longest task of the page',
+          'ms',
+          Math.max(large.longestTaskMs, rowsOf.longestTaskMs),
+          50,
+        ),
+        figure('20 MB: heap of the page', 'MB', large.heapBytes / 1e6),
       ];
     });
     await measure('lists', async () => {
       await fill(node);
       const times = await listMs(at);
-      return times.map(([what, ms]) => row(what, 'ms', ms, 300));
+      return times.map(([what, ms]) => figure(what, 'ms', ms, 300));
     });
     await measure('polling', async () => await polling(browser));
     await measure('api', async () =>
-      row('API with a console that nobody uses: more processor time of a request', '%', await apiCost(), 1),
+      figure(
+        'API with a console that nobody uses: more processor time of a request',
+        '%',
+        await apiCost(),
+        1,
+      ),
     );
   } finally {
     await Promise.all([browser.close(), hasty.close()]);
@@ -106,12 +107,12 @@ const ROOMY = {
 /** Collections of the cluster that the overview watches, besides the one that there is. */
 const GROUPS = 98;
 
-async function polling(browser: Browser): Promise<ConsoleRow> {
+async function polling(browser: Browser): Promise<Figure> {
   const cluster = await RealCluster.start(3);
   try {
     const code = 'range(count).each(|i| new_collection(`c{i}`));';
     await cluster.node(1).value('/t', code, { count: GROUPS });
-    return row(
+    return figure(
       'overview of 3 nodes and 100 groups: of a core, each node',
       '%',
       await pollingShare(browser, cluster),
@@ -120,26 +121,4 @@ async function polling(browser: Browser): Promise<ConsoleRow> {
   } finally {
     await cluster.kill();
   }
-}
-
-function row(what: string, unit: ConsoleRow['unit'], value: number, goal: number | null): ConsoleRow {
-  return { what, unit, value, goal };
-}
-
-export function isGoodConsole(rows: readonly ConsoleRow[]): boolean {
-  return rows.every(({ value, goal }) => goal === null || value <= goal);
-}
-
-export function consoleText(rows: readonly ConsoleRow[]): string {
-  const text = (value: number, unit: string): string =>
-    `${value < 10 ? value.toFixed(1) : Math.round(value)} ${unit}`;
-  return table([
-    ['console', 'measured', 'goal', ''],
-    ...rows.map(({ what, unit, value, goal }) => [
-      what,
-      text(value, unit),
-      goal === null ? '' : `${goal} ${unit}`,
-      goal === null || value <= goal ? '' : 'missed',
-    ]),
-  ]);
 }

@@ -2,7 +2,7 @@
 import type { Browser } from 'playwright-core';
 import { OpenedConsole } from '../../console/opened-console.js';
 import { median } from '../../harness/table.js';
-import type { ConsoleRow } from './console.js';
+import { type Figure, figure } from '../figures.js';
 
 /** A slow line: 1.6 Mbit/s down, 0.75 up, 150 ms there and back. */
 export const SLOW_LINE = { latency: 150, downloadThroughput: 200_000, uploadThroughput: 93_750 };
@@ -43,7 +43,7 @@ export async function firstViewMs(
 }
 
 /** The bytes that are sent up to the login, and in all: scripts that pages import when they are wanted, and the worker. */
-export async function bytesOfConsole(url: string): Promise<ConsoleRow[]> {
+export async function bytesOfConsole(url: string): Promise<Figure[]> {
   const page = await sizeOf(`${url}/@console/`);
   const style = [...page.text.matchAll(/href="([^"]+\.css)"/g)].map(([, name = '']) => name);
   const scripts = [...page.text.matchAll(/[\w-]+\.js/g)].map(([name]) => name);
@@ -65,8 +65,8 @@ export async function bytesOfConsole(url: string): Promise<ConsoleRow[]> {
     page.bytes + (await bytesOf([...style, ...scripts.filter((name) => name.startsWith('start'))]));
   const all = login + (await bytesOf(later));
   return [
-    { what: 'size up to the login, gzip', unit: 'kB', value: login / 1000, goal: 75 },
-    { what: 'size of all, gzip', unit: 'kB', value: all / 1000, goal: 250 },
+    figure('size up to the login, gzip', 'kB', login / 1000, 75),
+    figure('size of all, gzip', 'kB', all / 1000, 250),
   ];
 }
 

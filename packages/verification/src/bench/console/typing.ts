@@ -2,6 +2,7 @@
 import type { RealNode } from '@althing/node/testing';
 import type { Browser, Page } from 'playwright-core';
 import { OpenedConsole } from '../../console/opened-console.js';
+import { quantile } from '../../harness/table.js';
 
 /** Notes of each key the time until what it changed is drawn. */
 const WATCH = `(() => {
@@ -70,9 +71,5 @@ async function timesOf(page: Page): Promise<TypingFigures> {
     before = now;
   }
   const times: number[] = await page.evaluate('window.keyTimes');
-  return { p95Ms: p95Of(times), cpuP95Ms: p95Of(spent) };
-}
-
-function p95Of(times: readonly number[]): number {
-  return [...times].sort((a, b) => a - b)[Math.floor(times.length * 0.95)] ?? Number.NaN;
+  return { p95Ms: quantile(times, 0.95), cpuP95Ms: quantile(spent, 0.95) };
 }

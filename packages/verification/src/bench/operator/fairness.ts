@@ -1,7 +1,8 @@
 /** Two users who each ask in loops: what part of the engine's time each of them gets. */
+import type { Database } from '@althing/client';
+import { clientOf } from '../../harness/client-of.js';
 import { NodeProcess } from '../../harness/node-process.js';
 import { table } from '../../harness/table.js';
-import { Asker } from './asker.js';
 
 /** The load of one of two users: so many loops at once, each of queries of so many milliseconds or so. */
 interface Side {
@@ -45,7 +46,8 @@ const CASES: readonly (readonly [Side, Side])[] = [
 ];
 
 const NAMES = ['ann', 'bob'] as const;
-const SCOPE = '/stuff';
+const SCOPE = '//stuff';
+const TIMEOUT_MS = 60_000;
 /** Distance from a half that the part of the first of two may have; in the slow lane, where a run is some hundredths of all, somewhat further. */
 const DEVIATION = 0.05;
 const SLOW_DEVIATION = 0.1;
@@ -54,59 +56,59 @@ const SLOW_MS = 40;
 /** @param durationMs length of each case */
 export async function benchFairness(durationMs: number): Promise<FairnessRow[]> {
   const node = await NodeProcess.start();
-  const admin = new Asker(node.url, 'admin', 'pass', 2);
+  const admin = clientOf(node.url, { basic: ['admin', 'pass'] }, TIMEOUT_MS, 2);
   try {
     for (const name of NAMES) {
-      await admin.query(
-        't',
+      await admin.$root.query(
         `new_user('${name}'); set_password('${name}', 'secret'); grant('//stuff', '${name}', RUN);`,
       );
-      await admin.query(
-        SCOPE,
-        `new_procedure('${name}', |n: 'int'| { s = 0; for (i in range(n)) for (j in range(1000)) s += j; s; }); nil;`,
-      );
+      await admin
+        .$scope(SCOPE)
+        .query(
+          `new_procedure('${name}', |n: 'int'| { s = 0; for (i in range(n)) for (j in range(1000)) s += j; s; }); nil;`,
+        );
     }
     const perMs = await roundsPerMs(admin);
     const rows: FairnessRow[] = [];
     for (const sides of CASES) rows.push(await contest(node, admin, sides, perMs, durationMs));
     return rows;
   } finally {
-    admin.close();
+    await admin.$close();
     await node.stop();
   }
 }
 
 /** Rounds of the outer loop in a millisecond, when its code is hot. */
-async function roundsPerMs(admin: Asker): Promise<number> {
-  for (let i = 0; i < 20; i++) await admin.run(SCOPE, NAMES[0], { n: 100 });
-  await admin.query('n', 'reset_counters();');
-  for (let i = 0; i < 20; i++) await admin.run(SCOPE, NAMES[0], { n: 100 });
+async function roundsPerMs(admin: Database): Promise<number> {
+  for (let i = 0; i < 20; i++) await admin.$scope(SCOPE).call(NAMES[0], { n: 100n });
+  await admin.$scope('@node').query('reset_counters();');
+  for (let i = 0; i < 20; i++) await admin.$scope(SCOPE).call(NAMES[0], { n: 100n });
   return 2000 / (1000 * (await runTimes(admin))[0]);
 }
 
 async function contest(
   node: NodeProcess,
-  admin: Asker,
+  admin: Database,
   sides: readonly [Side, Side],
   perMs: number,
   durationMs: number,
 ): Promise<FairnessRow> {
-  await admin.query('n', 'reset_counters();');
+  await admin.$scope('@node').query('reset_counters();');
   const until = Date.now() + durationMs;
   const [first, second] = await Promise.all(
     sides.map(async ({ loops, ms }, at) => {
       const name = NAMES[at] ?? '';
-      const asker = new Asker(node.url, name, 'secret', loops);
-      const n = Math.round(ms * perMs);
+      const asker = clientOf(node.url, { basic: [name, 'secret'] }, TIMEOUT_MS, loops);
+      const n = BigInt(Math.round(ms * perMs));
       let count = 0;
       const loop = async (): Promise<void> => {
         while (Date.now() < until) {
-          await asker.run(SCOPE, name, { n });
+          await asker.$scope(SCOPE).call(name, { n });
           count += 1;
         }
       };
       await Promise.all(Array.from({ length: loops }, loop));
-      asker.close();
+      await asker.$close();
       return count;
     }),
   );
@@ -115,10 +117,9 @@ async function contest(
 }
 
 /** Seconds that the procedure of each user ran. */
-async function runTimes(admin: Asker): Promise<[number, number]> {
-  const stats: unknown = JSON.parse(
-    await admin.query('n', 'procedure_stats().map(|p| p.load()).map(|p| [p.procedure, p.run_total]);'),
-  );
+async function runTimes(admin: Database): Promise<[number, number]> {
+  const code = 'procedure_stats().map(|p| p.load()).map(|p| [p.procedure, p.run_total]);';
+  const stats = await admin.$scope('@node').query(code);
   const rows: readonly unknown[] = Array.isArray(stats) ? stats : [];
   const timeOf = (name: string): number => {
     const row = rows.find((each) => Array.isArray(each) && each[0] === name);

@@ -5,24 +5,16 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import type { Database } from '@althing/client';
+import { clientOf } from '../../harness/client-of.js';
+import type { Credentials } from '../../harness/node-client.js';
 import { NodeProcess } from '../../harness/node-process.js';
-import { table } from '../../harness/table.js';
-import { Asker } from './asker.js';
-
-export interface ShopFigures {
-  readonly perS: number;
-  readonly answered: number;
-  readonly failed: number;
-  /** From when the slow procedure was there until it was a row of `althing top`, in seconds; null: it never was. */
-  readonly namedAfterS: number | null;
-  /** Its row and its part of the time by then; 0 for none. */
-  readonly row: number;
-  readonly share: number;
-}
+import { type Figure, figure } from '../figures.js';
 
 const PROGRAM = fileURLToPath(new URL('../../../../cli/bin/althing.js', import.meta.url));
 const TUTORIAL = new URL('../../../../../docs/tutorial.md', import.meta.url);
-const SCOPE = '/stuff';
+const ADMIN: Credentials = { basic: ['admin', 'pass'] };
+const SCOPE = '//stuff';
 const CUSTOMERS = 200;
 /** Load before the slow procedure comes, and time for `althing top` to name it. */
 const CALM_MS = 5000;
@@ -38,30 +30,36 @@ const SLOW_CODE = `new_procedure('${SLOW}', || {
 });`;
 
 /** @param perS requests a second */
-export async function benchShop(perS: number): Promise<ShopFigures> {
+export async function benchShop(perS: number): Promise<Figure[]> {
   const node = await NodeProcess.start();
-  const shop = new Asker(node.url, 'admin', 'pass', 64);
+  const shop = clientOf(node.url, ADMIN, PATIENCE_MS, 64);
   const top = spawn(process.execPath, [
     PROGRAM,
     ...['top', '--format', 'json', '--url', node.url, '--user', 'admin:pass'],
   ]);
   try {
-    for (const block of blocksOf(readFileSync(TUTORIAL, 'utf8'))) await shop.query(SCOPE, block);
-    await shop.query(SCOPE, ".products['tea'].stock = 1000000000; nil;");
+    for (const block of blocksOf(readFileSync(TUTORIAL, 'utf8'))) await shop.$scope(SCOPE).query(block);
+    await shop.$scope(SCOPE).query(".products['tea'].stock = 1000000000; nil;");
     for (let i = 0; i < CUSTOMERS; i++)
-      await shop.run(SCOPE, 'add_customer', { email: emailOf(i), name: 'Ann' });
+      await shop.$scope(SCOPE).call('add_customer', { email: emailOf(i), name: 'Ann' });
     const load = new Load(shop, perS);
     await pause(CALM_MS);
-    await shop.query(SCOPE, SLOW_CODE);
+    await shop.$scope(SCOPE).query(SLOW_CODE);
     const begun = Date.now();
     load.isSlow = true;
     const { at, row, share } = await named(top, begun + PATIENCE_MS);
     await load.stop();
-    const namedAfterS = at === null ? null : (at - begun) / 1000;
-    return { perS, answered: load.answered, failed: load.failed, namedAfterS, row, share };
+    const namedAfterS = at === null ? Number.POSITIVE_INFINITY : (at - begun) / 1000;
+    return [
+      figure('answered', '', load.answered),
+      figure('failed', '', load.failed, 0),
+      figure('named by althing top after', 's', namedAfterS, GOAL_S),
+      figure('in row', '', row),
+      figure('with a part of the time', '%', 100 * share),
+    ];
   } finally {
     top.kill();
-    shop.close();
+    await shop.$close();
     await node.stop();
   }
 }
@@ -86,7 +84,7 @@ class Load {
   private sent = 0;
 
   constructor(
-    private readonly shop: Asker,
+    private readonly shop: Database,
     perS: number,
   ) {
     const begun = Date.now();
@@ -96,7 +94,7 @@ class Load {
         while (this.sent < due) this.send(this.sent++);
       }, 10),
       setInterval(() => {
-        if (this.isSlow) this.note(this.shop.run(SCOPE, SLOW));
+        if (this.isSlow) this.note(this.shop.$scope(SCOPE).call(SLOW));
       }, 500),
     ];
   }
@@ -108,9 +106,9 @@ class Load {
 
   private send(n: number): void {
     const email = emailOf(n * 7);
-    if (n % 3 === 0) this.note(this.shop.run(SCOPE, 'buy', { email, sku: 'tea', count: 1 }));
-    else if (n % 3 === 1) this.note(this.shop.run(SCOPE, 'orders_of', { email }));
-    else this.note(this.shop.query(SCOPE, ".products['tea'].price;"));
+    if (n % 3 === 0) this.note(this.shop.$scope(SCOPE).call('buy', { email, sku: 'tea', count: 1n }));
+    else if (n % 3 === 1) this.note(this.shop.$scope(SCOPE).call('orders_of', { email }));
+    else this.note(this.shop.$scope(SCOPE).query(".products['tea'].price;"));
   }
 
   private note(answer: Promise<unknown>): void {
@@ -160,18 +158,4 @@ function rowsOf(look: unknown): TopRow[] {
     what: String(row.what),
     share: Number(row.share),
   }));
-}
-
-export function isNamedSoon({ namedAfterS, failed }: ShopFigures): boolean {
-  return failed === 0 && namedAfterS !== null && namedAfterS <= GOAL_S;
-}
-
-export function shopText({ perS, answered, failed, namedAfterS, row, share }: ShopFigures): string {
-  const after = namedAfterS === null ? 'never' : `${namedAfterS.toFixed(1)} s`;
-  return table([
-    ['the shop of the tutorial', `${perS} a second`],
-    ['answered, failed', `${answered}, ${failed}`],
-    [`named by althing top (goal: ${GOAL_S} s)`, after],
-    ['in row', `${row}, with ${Math.round(100 * share)} % of the time`],
-  ]);
 }

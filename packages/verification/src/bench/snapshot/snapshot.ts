@@ -6,10 +6,11 @@
 import { mkdtempSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { SERVE } from '@althing/node/testing';
+import { SERVE, until } from '@althing/node/testing';
 import { clientOf } from '../../harness/client-of.js';
 import type { Credentials } from '../../harness/node-client.js';
 import type { NodeProcess } from '../../harness/node-process.js';
+import { probe } from '../../harness/probe.js';
 import { type Asked, Clients } from '../clients.js';
 import { cpuTimeUs } from '../cpu.js';
 import { commandOf } from '../requests.js';
@@ -205,22 +206,15 @@ const RECEIVED = 'althing_raft_snapshot_bytes_total{direction="received"}';
 const CHECKPOINT_AGE = 'althing_checkpoint_age_seconds';
 
 /** Waits until everything that a node was told is in its state. */
-async function stored({ statusUrl }: NodeProcess): Promise<void> {
-  const deadline = performance.now() + STORED_MS;
-  while (numberOf(await pageOf(statusUrl), CHECKPOINT_AGE) !== 0) {
-    if (performance.now() > deadline) throw new Error('the state was not written in time');
-    await pause(LOOK_MS);
-  }
+function stored({ statusUrl }: NodeProcess): Promise<void> {
+  const isStored = async (): Promise<boolean> => numberOf(await pageOf(statusUrl), CHECKPOINT_AGE) === 0;
+  return until(isStored, 'the state is written', STORED_MS);
 }
 
 /** The metrics of a node; nothing while it can't be asked. */
 async function pageOf(statusUrl: string): Promise<string> {
-  try {
-    const response = await fetch(`${statusUrl}/metrics`, { signal: AbortSignal.timeout(5000) });
-    return response.ok ? await response.text() : '';
-  } catch {
-    return '';
-  }
+  const { hostname, port } = new URL(statusUrl);
+  return (await probe(hostname, Number(port), '/metrics')).text;
 }
 
 function numberOf(page: string, name: string): number | undefined {

@@ -3,11 +3,12 @@
  * and small records. The files are random bytes.
  */
 import { randomBytes } from 'node:crypto';
-import { type Database, type WireValue, wireMap } from '@althing/client';
+import type { Database, WireValue } from '@althing/client';
+import { until } from '@althing/node/testing';
 import { clientOf } from '../../harness/client-of.js';
 import type { Credentials } from '../../harness/node-client.js';
 import { Load } from '../load.js';
-import { requestOf } from '../scenarios.js';
+import { queryRequest } from '../scenarios.js';
 
 export const SCOPE = '//state';
 export const READ = '.counter;';
@@ -22,6 +23,7 @@ const TEXT_LENGTH = 440;
 const THINGS_PER_QUERY = 4000;
 /** More than the entries that a leader keeps behind a checkpoint. */
 const SMALL_WRITES = 12_000;
+const CUT_MS = 600_000;
 const CONNECTIONS = 64;
 /** Longest wait for a query, in milliseconds. */
 const TIMEOUT_MS = 60_000;
@@ -73,26 +75,14 @@ export async function fill(url: string, as: Credentials, megabytes: number): Pro
 
 /** Makes so many small changes that the leader has cut off its log all that the state was filled with. */
 export async function cutLog(port: number, as: Credentials): Promise<void> {
-  const scenario = {
-    name: '',
-    scope: SCOPE,
-    setup: [],
-    format: 'json',
-    auth: 'token',
-  } as const;
-  const request = requestOf({ ...scenario, body: () => wireMap({ type: 'query', code: WRITE }) }, as);
-  const load = new Load({ ports: [port], requests: [request], connections: CONNECTIONS });
+  const requests = [queryRequest(SCOPE, WRITE, as)];
+  const load = new Load({ ports: [port], requests, connections: CONNECTIONS });
   load.reset();
   try {
-    await new Promise<void>((resolve, reject) => {
-      const timer = setInterval(() => {
-        const { answers, errors, lastError } = load.result();
-        if (errors === 0 && answers < SMALL_WRITES) return;
-        clearInterval(timer);
-        if (errors === 0) resolve();
-        else reject(new Error(`small writes failed: ${lastError}`));
-      }, 10);
-    });
+    const isOver = (): boolean => load.result().errors > 0 || load.result().answers >= SMALL_WRITES;
+    await until(isOver, 'the log is cut', CUT_MS);
+    const { errors, lastError } = load.result();
+    if (errors > 0) throw new Error(`small writes failed: ${lastError}`);
   } finally {
     load.stop();
   }

@@ -1,7 +1,7 @@
 /** The figures of a state on its way as text. */
 
-import { table, timeText } from '../../harness/table.js';
-import { type Asked, quantile } from '../clients.js';
+import { quantile, table, timeText } from '../../harness/table.js';
+import type { Asked } from '../clients.js';
 import { type SnapshotFigures, seconds, type Transfer } from './snapshot.js';
 import { shapeOf } from './state.js';
 
