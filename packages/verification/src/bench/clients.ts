@@ -34,7 +34,6 @@ const TIMEOUT_MS = 30_000;
 
 export class Clients {
   #asked: Asked[] = [];
-  readonly #as: Credentials;
   readonly #isPatient: boolean;
   readonly #clients: number;
   readonly #stepMs: number;
@@ -49,12 +48,11 @@ export class Clients {
    */
   constructor(
     questions: readonly Question[],
-    as: Credentials,
+    private readonly as: Credentials,
     perS: number,
     isPatient = false,
     clients = CLIENTS,
   ) {
-    this.#as = as;
     this.#clients = clients;
     this.#isPatient = isPatient;
     this.#stepMs = 1000 / perS;
@@ -86,7 +84,7 @@ export class Clients {
   async #pace(question: Question, phase: number): Promise<void> {
     // One attempt each: what a node does not do is to be seen, and not what another one does in its place.
     const db = connect(question.url, {
-      ...loginOf(this.#as),
+      ...loginOf(this.as),
       timeoutMs: TIMEOUT_MS,
       attemptTimeoutMs: TIMEOUT_MS,
       attemptsMax: 1,

@@ -31,7 +31,6 @@ const readBufferSize = 64 * 1024;
 const errorsMax = 1000;
 
 export class Load {
-  readonly #options: LoadOptions;
   readonly #connections = new Set<Connection>();
   #times: number[] = [];
   #errors = 0;
@@ -40,8 +39,7 @@ export class Load {
   #isStopped = false;
   #next = 0;
 
-  constructor(options: LoadOptions) {
-    this.#options = options;
+  constructor(private readonly options: LoadOptions) {
     const { ports, connections } = options;
     for (let i = 0; i < connections; i++) this.#open(ports[i % ports.length]!);
   }
@@ -86,7 +84,7 @@ export class Load {
   }
 
   #request(): Buffer {
-    const { requests } = this.#options;
+    const { requests } = this.options;
     const request = requests[this.#next++ % requests.length];
     if (request === undefined) throw new Error('there is no request to send');
     return request;
@@ -108,14 +106,16 @@ interface Listener {
 class Connection {
   readonly #socket: Socket;
   readonly #request: () => Buffer;
-  readonly #listener: Listener;
   readonly #reader = new ResponseReader();
   #sentAt = 0;
   #isOpen = true;
 
-  constructor(port: number, request: () => Buffer, listener: Listener) {
+  constructor(
+    port: number,
+    request: () => Buffer,
+    private readonly listener: Listener,
+  ) {
     this.#request = request;
-    this.#listener = listener;
     this.#socket = connect({
       host: '127.0.0.1',
       port,
@@ -147,7 +147,7 @@ class Connection {
       this.#break(error instanceof Error ? error.message : String(error));
       return false;
     }
-    this.#listener.answered(this.#reader.status, performance.now() - this.#sentAt);
+    this.listener.answered(this.#reader.status, performance.now() - this.#sentAt);
     if (this.#isOpen) this.#send();
     return true;
   }
@@ -155,6 +155,6 @@ class Connection {
   #break(why: string): void {
     if (!this.#isOpen) return;
     this.close();
-    this.#listener.broken(why);
+    this.listener.broken(why);
   }
 }

@@ -120,19 +120,18 @@ class Outcomes {
 
 /** Changes at a steady rate: each adds a number of its own to a list. */
 class Load {
-  readonly #transport: TransportName;
-  readonly #fleet: Fleet;
-  readonly #perSecond: number;
   readonly #db: Database<{ stuff: unknown }>;
   /** By number: what became of it. */
   readonly #acknowledged = new Set<number>();
   readonly #refused = new Set<number>();
   #last = 0;
 
-  constructor(transport: TransportName, proxies: readonly NodeProxies[], fleet: Fleet, perSecond: number) {
-    this.#transport = transport;
-    this.#fleet = fleet;
-    this.#perSecond = perSecond;
+  constructor(
+    private readonly transport: TransportName,
+    proxies: readonly NodeProxies[],
+    private readonly fleet: Fleet,
+    private readonly perSecond: number,
+  ) {
     const native = new Map(proxies.map((each) => [String(each.api.port), each.native.port]));
     const options: ConnectOptions = {
       token: fleet.requests.authorization.replace(/^Bearer /, ''),
@@ -162,7 +161,7 @@ class Load {
     let begun = 0;
     const begin = performance.now();
     while (!isDone || performance.now() < end) {
-      for (const due = ((performance.now() - begin) / 1000) * this.#perSecond; begun < due; begun++) {
+      for (const due = ((performance.now() - begin) / 1000) * this.perSecond; begun < due; begun++) {
         const call: Promise<void> = this.#add(outcomes).then(() => void open.delete(call));
         open.add(call);
       }
@@ -176,7 +175,7 @@ class Load {
 
   /** Compares the list with all that was ever told; closes the client. */
   async check(): Promise<string[]> {
-    await this.#fleet.settle(false);
+    await this.fleet.settle(false);
     const numbers = await this.#db.stuff.query<number[]>`.get(${this.#list});`;
     await this.#db.$close();
     const times = new Map<number, number>();
@@ -192,7 +191,7 @@ class Load {
   }
 
   get #list(): string {
-    return `numbers_${this.#transport}`;
+    return `numbers_${this.transport}`;
   }
 
   async #add(outcomes: Outcomes): Promise<void> {

@@ -19,25 +19,23 @@ const stepTimeoutMs = 30_000;
 
 /** Runs cases on one node, each in a new collection `stuff`. A node that breaks is replaced. */
 export class SharedLane implements Lane {
-  readonly #options: NodeProcessOptions;
-  readonly #format: Format;
   #node: NodeProcess | undefined;
   #client: NodeClient | undefined;
 
-  constructor(options: NodeProcessOptions, format: Format) {
-    this.#options = options;
-    this.#format = format;
-  }
+  constructor(
+    private readonly options: NodeProcessOptions,
+    private readonly format: Format,
+  ) {}
 
   async run(wanted: Case): Promise<CaseResult> {
     if (this.#node === undefined || this.#client === undefined) {
-      this.#node = await NodeProcess.start(this.#options);
-      this.#client = new NodeClient(this.#node.url, this.#format, stepTimeoutMs);
+      this.#node = await NodeProcess.start(this.options);
+      this.#client = new NodeClient(this.#node.url, this.format, stepTimeoutMs);
     }
     const problem = await prepareShared(this.#client);
     const result =
       problem === undefined
-        ? await runCase(wanted, this.#client, this.#format, this.#node.url)
+        ? await runCase(wanted, this.#client, this.format, this.#node.url)
         : notReady(problem);
     if (result.kind !== 'failed' || !result.isBroken) return result;
     return this.#replace(result);
@@ -65,17 +63,18 @@ export class SharedLane implements Lane {
 
 /** Runs each case on a node of its own, which is thrown away; the next nodes are started meanwhile. */
 export class FreshLane implements Lane {
-  readonly #options: NodeProcessOptions;
-  readonly #format: Format;
   readonly #spareCount: number;
   readonly #spares: Promise<ThrowawayNode>[] = [];
   #host: NodeHost | undefined;
   #remaining: number;
 
   /** @param count how many cases this lane will run at most, so that no node is started in vain */
-  constructor(options: NodeProcessOptions, format: Format, count: number, spareCount = 1) {
-    this.#options = options;
-    this.#format = format;
+  constructor(
+    private readonly options: NodeProcessOptions,
+    private readonly format: Format,
+    count: number,
+    spareCount = 1,
+  ) {
     this.#remaining = count;
     this.#spareCount = spareCount;
   }
@@ -85,11 +84,11 @@ export class FreshLane implements Lane {
     const next = this.#spares.shift();
     if (next === undefined) throw new Error('more cases than were announced');
     const node = await next;
-    const client = new NodeClient(node.url, this.#format, stepTimeoutMs);
+    const client = new NodeClient(node.url, this.format, stepTimeoutMs);
     try {
       const problem = await prepareFresh(client);
       const result =
-        problem === undefined ? await runCase(wanted, client, this.#format, node.url) : notReady(problem);
+        problem === undefined ? await runCase(wanted, client, this.format, node.url) : notReady(problem);
       if (result.kind !== 'failed' || !result.isBroken) return result;
       return { ...result, actual: result.actual + (await lastWords(node)) };
     } finally {
@@ -118,27 +117,26 @@ export class FreshLane implements Lane {
   }
 
   #start(): Promise<ThrowawayNode> {
-    if (this.#options.command !== undefined) return NodeProcess.start(this.#options);
+    if (this.options.command !== undefined) return NodeProcess.start(this.options);
     if (this.#host?.isRunning !== true) this.#host = new NodeHost();
-    return this.#host.start(this.#options);
+    return this.#host.start(this.options);
   }
 }
 
 /** Runs cases on a node that somebody else started. */
 export class GivenNodeLane implements Lane {
-  readonly #url: string;
   readonly #client: NodeClient;
-  readonly #format: Format;
 
-  constructor(url: string, format: Format) {
-    this.#url = url;
+  constructor(
+    private readonly url: string,
+    private readonly format: Format,
+  ) {
     this.#client = new NodeClient(url, format, stepTimeoutMs);
-    this.#format = format;
   }
 
   async run(wanted: Case): Promise<CaseResult> {
     const problem = await prepareShared(this.#client);
-    return problem === undefined ? runCase(wanted, this.#client, this.#format, this.#url) : notReady(problem);
+    return problem === undefined ? runCase(wanted, this.#client, this.format, this.url) : notReady(problem);
   }
 
   async close(): Promise<undefined> {

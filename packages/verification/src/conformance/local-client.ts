@@ -24,14 +24,14 @@ const nestingMax = 500;
 const ALL_FRESH = { isFresh: () => true };
 
 export class LocalClient {
-  readonly #local: LocalEngine;
   readonly #beforeEach: () => Promise<void>;
-  readonly #onChange: OnChange;
 
-  constructor(local: LocalEngine, beforeEach: () => Promise<void>, onChange: OnChange) {
-    this.#local = local;
+  constructor(
+    private readonly local: LocalEngine,
+    beforeEach: () => Promise<void>,
+    private readonly onChange: OnChange,
+  ) {
     this.#beforeEach = beforeEach;
-    this.#onChange = onChange;
   }
 
   async send(scope: string, _as: Credentials, body: WireValue): Promise<Outcome> {
@@ -45,9 +45,9 @@ export class LocalClient {
   }
 
   #answer(scopeText: string, body: WireValue): Outcome {
-    const { engine, admin } = this.#local;
+    const { engine, admin } = this.local;
     const name = parseScope(scopeText);
-    const target = name.kind === 'collection' ? this.#local.idOf(name.name) : name.kind;
+    const target = name.kind === 'collection' ? this.local.idOf(name.name) : name.kind;
     const scope = target === undefined ? undefined : engine.scope(target);
     if (scope === undefined) throw new QueryError(ErrorCode.LOOKUP, `there is no scope ${scopeText}`);
     const hashes = new Map<string, PasswordHash>();
@@ -66,8 +66,8 @@ export class LocalClient {
       if (outcome.kind === 'error') throw outcome.error;
       if (outcome.kind !== 'value' && outcome.kind !== 'more') throw new Error('the call can not go on');
       if (outcome.change !== null) {
-        this.#onChange(typeof target === 'number' ? target : ROOT, outcome.change.effects);
-        this.#local.followCollections();
+        this.onChange(typeof target === 'number' ? target : ROOT, outcome.change.effects);
+        this.local.followCollections();
       }
       if (outcome.kind === 'value') break;
       outcome = engine.resume(outcome.rest, {
@@ -94,7 +94,7 @@ export class LocalClient {
   }
 
   #query(code: string, vars: ReadonlyMap<string, Value> | null): QueryBody {
-    const prepared = this.#local.engine.prepare(code);
+    const prepared = this.local.engine.prepare(code);
     // On nodes the texts of cases come once, and run as such; here they run as those that are known.
     prepared.keep();
     return { kind: 'query', prepared, vars };
@@ -105,6 +105,6 @@ export class LocalClient {
   }
 
   #valueOf(value: WireValue): Value {
-    return new MsgpackReader(encodeMessagePack(value), this.#local.engine.runtime.shapes, nestingMax).value();
+    return new MsgpackReader(encodeMessagePack(value), this.local.engine.runtime.shapes, nestingMax).value();
   }
 }

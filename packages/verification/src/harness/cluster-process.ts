@@ -15,21 +15,15 @@ const QUERY_MS = 20_000;
 const admin: Credentials = { basic: ['admin', 'pass'] };
 
 export class ClusterProcess {
-  readonly #places: readonly NodePlace[];
-  readonly #settings: readonly Readonly<Record<string, string>>[];
-  readonly #command: NodeProcessOptions['command'];
   #nodes: readonly NodeProcess[];
   #credentials: Credentials = admin;
 
   private constructor(
-    places: readonly NodePlace[],
-    settings: readonly Readonly<Record<string, string>>[],
-    command: NodeProcessOptions['command'],
+    private readonly places: readonly NodePlace[],
+    private readonly settings: readonly Readonly<Record<string, string>>[],
+    private readonly command: NodeProcessOptions['command'],
     nodes: readonly NodeProcess[],
   ) {
-    this.#places = places;
-    this.#settings = settings;
-    this.#command = command;
     this.#nodes = nodes;
   }
 
@@ -101,7 +95,7 @@ export class ClusterProcess {
     const number = isWireMap(group) ? group.get('leader') : undefined;
     const node = listOf(nodes).find((each) => isWireMap(each) && each.get('node_id') === number);
     const port = isWireMap(node) ? node.get('port') : undefined;
-    const at = this.#places.findIndex(({ nodePort }) => BigInt(nodePort) === port);
+    const at = this.places.findIndex(({ nodePort }) => BigInt(nodePort) === port);
     return at === -1 || !this.node(at).isRunning ? undefined : at;
   }
 
@@ -139,17 +133,17 @@ export class ClusterProcess {
 
   /** Starts a node again with the data that it had, and waits until it is ready. */
   async restart(at: number): Promise<void> {
-    const place = this.#places[at];
-    const settings = this.#settings[at];
+    const place = this.places[at];
+    const settings = this.settings[at];
     if (place === undefined || settings === undefined) throw new Error(`there is no node ${at}`);
-    const node = await NodeProcess.start(startOf(place, settings, this.#command));
+    const node = await NodeProcess.start(startOf(place, settings, this.command));
     this.#nodes = this.#nodes.with(at, node);
   }
 
   /** Ends all nodes and removes their data. */
   async discard(): Promise<void> {
     await Promise.all(this.#nodes.map((node) => node.discard()));
-    for (const { folder } of this.#places) rmSync(folder, { recursive: true, force: true });
+    for (const { folder } of this.places) rmSync(folder, { recursive: true, force: true });
   }
 }
 

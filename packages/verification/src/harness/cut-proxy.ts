@@ -3,7 +3,6 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 
 export class CutProxy {
   readonly port: number;
-  readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   readonly #resets = new WeakSet<Socket>();
 
@@ -14,8 +13,11 @@ export class CutProxy {
     return new CutProxy(server, port, host);
   }
 
-  private constructor(server: Server, port: number, host: string) {
-    this.#server = server;
+  private constructor(
+    private readonly server: Server,
+    port: number,
+    host: string,
+  ) {
     const address = server.address();
     this.port = isPort(address) ? address.port : 0;
     server.on('connection', (near) => {
@@ -57,7 +59,7 @@ export class CutProxy {
 
   async stop(): Promise<void> {
     this.cut();
-    await new Promise((resolve) => this.#server.close(resolve));
+    await new Promise((resolve) => this.server.close(resolve));
   }
 }
 

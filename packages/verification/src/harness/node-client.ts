@@ -32,14 +32,14 @@ export const contentTypes = { msgpack: 'application/msgpack', json: 'application
 
 export class NodeClient {
   readonly #url: URL;
-  readonly #format: Format;
-  readonly #timeoutMs: number;
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 2 });
 
-  constructor(url: string, format: Format, timeoutMs: number) {
+  constructor(
+    url: string,
+    private readonly format: Format,
+    private readonly timeoutMs: number,
+  ) {
     this.#url = new URL(url);
-    this.#format = format;
-    this.#timeoutMs = timeoutMs;
   }
 
   close(): void {
@@ -49,7 +49,7 @@ export class NodeClient {
   /** Sends one request and waits for its outcome. It never throws. */
   async send(scope: string, as: Credentials, body: WireValue): Promise<Outcome> {
     try {
-      const encoded = this.#format === 'json' ? Buffer.from(stringifyJson(body)) : encodeMessagePack(body);
+      const encoded = this.format === 'json' ? Buffer.from(stringifyJson(body)) : encodeMessagePack(body);
       const { status, content } = await this.#post(scopePath(scope), authorization(as), encoded);
       if (status === 200) return this.#value(content);
       return this.#error(status, content);
@@ -60,7 +60,7 @@ export class NodeClient {
 
   #value(content: Buffer): Outcome {
     const value = this.#decoded(content);
-    if (this.#format === 'msgpack' && !encodeMessagePack(value).equals(content)) {
+    if (this.format === 'msgpack' && !encodeMessagePack(value).equals(content)) {
       return { kind: 'broken', why: `not in the shortest form: ${content.toString('hex').slice(0, 200)}` };
     }
     return { kind: 'value', value };
@@ -79,7 +79,7 @@ export class NodeClient {
   }
 
   #decoded(content: Buffer): WireValue {
-    return this.#format === 'json' ? parseJson(content.toString('utf8')) : decodeMessagePack(content);
+    return this.format === 'json' ? parseJson(content.toString('utf8')) : decodeMessagePack(content);
   }
 
   #post(path: string, authorization: string, body: Buffer): Promise<{ status: number; content: Buffer }> {
@@ -91,11 +91,11 @@ export class NodeClient {
         path,
         agent: this.#agent,
         headers: {
-          'Content-Type': contentTypes[this.#format],
+          'Content-Type': contentTypes[this.format],
           'Content-Length': body.length,
           Authorization: authorization,
         },
-        signal: AbortSignal.timeout(this.#timeoutMs),
+        signal: AbortSignal.timeout(this.timeoutMs),
       });
       sent.on('error', reject);
       sent.on('response', (response) => {

@@ -137,25 +137,21 @@ export class NodeHost {
 }
 
 class HostedNode implements ThrowawayNode {
-  readonly #host: NodeHost;
-
   constructor(
-    host: NodeHost,
+    private readonly host: NodeHost,
     readonly url: string,
     readonly discard: () => Promise<void>,
-  ) {
-    this.#host = host;
-  }
+  ) {}
 
   get output(): string {
-    return this.#host.output;
+    return this.host.output;
   }
 
   get isRunning(): boolean {
-    return this.#host.isRunning;
+    return this.host.isRunning;
   }
 
   get ended(): Promise<void> {
-    return this.#host.ended;
+    return this.host.ended;
   }
 }

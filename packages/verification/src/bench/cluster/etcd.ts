@@ -20,17 +20,11 @@ export function etcdVersion(): string | undefined {
 }
 
 export class EtcdCluster {
-  readonly #children: readonly Launched[];
-  readonly #folder: string;
-
   private constructor(
     readonly targets: readonly Target[],
-    children: readonly Launched[],
-    folder: string,
-  ) {
-    this.#children = children;
-    this.#folder = folder;
-  }
+    private readonly children: readonly Launched[],
+    private readonly folder: string,
+  ) {}
 
   /** Starts the nodes and waits until they answer. */
   static async start(storage = tmpdir()): Promise<EtcdCluster> {
@@ -80,8 +74,8 @@ export class EtcdCluster {
   }
 
   async discard(): Promise<void> {
-    await Promise.all(this.#children.map((child) => child.kill()));
-    rmSync(this.#folder, { recursive: true, force: true });
+    await Promise.all(this.children.map((child) => child.kill()));
+    rmSync(this.folder, { recursive: true, force: true });
   }
 }
 

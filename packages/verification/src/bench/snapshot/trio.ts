@@ -13,9 +13,6 @@ import {
 const REPLACE_AFTER_MS = 1000;
 
 export class Trio {
-  readonly #folder: string;
-  readonly #command: NonNullable<NodeProcessOptions['command']>;
-  readonly #settings: NonNullable<NodeProcessOptions['settings']>;
   readonly #secret = randomBytes(16).toString('hex');
   readonly #places = new Map<number, Promise<NodePlace>>();
   readonly #nodes = new Map<number, NodeProcess>();
@@ -27,14 +24,10 @@ export class Trio {
    * @param settings of all nodes, by key, on top of those that a trio needs
    */
   constructor(
-    folder: string,
-    command: NonNullable<NodeProcessOptions['command']>,
-    settings: NonNullable<NodeProcessOptions['settings']> = {},
-  ) {
-    this.#folder = folder;
-    this.#command = command;
-    this.#settings = settings;
-  }
+    private readonly folder: string,
+    private readonly command: NonNullable<NodeProcessOptions['command']>,
+    private readonly settings: NonNullable<NodeProcessOptions['settings']> = {},
+  ) {}
 
   /** The nodes that run, in the order of their places. */
   get running(): readonly NodeProcess[] {
@@ -62,9 +55,9 @@ export class Trio {
       cluster_secret: this.#secret,
       replace_after_ms: String(REPLACE_AFTER_MS),
       drain_delay_ms: '0',
-      ...this.#settings,
+      ...this.settings,
     };
-    const node = await NodeProcess.start({ settings, place, command: this.#command });
+    const node = await NodeProcess.start({ settings, place, command: this.command });
     this.#nodes.set(at, node);
     if (this.#isDiscarded) await this.discard();
     return node;
@@ -94,13 +87,13 @@ export class Trio {
   async discard(): Promise<void> {
     this.#isDiscarded = true;
     await Promise.all(this.running.map((node) => node.kill()));
-    rmSync(this.#folder, { recursive: true, force: true });
+    rmSync(this.folder, { recursive: true, force: true });
   }
 
   #place(at: number): Promise<NodePlace> {
     let place = this.#places.get(at);
     if (place === undefined) {
-      place = newPlace(this.#folder);
+      place = newPlace(this.folder);
       this.#places.set(at, place);
     }
     return place;

@@ -15,14 +15,12 @@ import { SimulatedHttp } from './simulated-http.js';
 export type Told = Pick<Operation, 'outcome' | 'answer' | 'error' | 'isMade'>;
 
 export class LibraryProgram {
-  readonly #world: World;
   readonly #transport: SimulatedHttp;
   readonly #db: Database;
   readonly #timeoutMs: number;
   #open = 0;
 
-  constructor(world: World) {
-    this.#world = world;
+  constructor(private readonly world: World) {
     const { seed, scheduler, machines, planted, reached } = world;
     const draw = new Draw(seed, 'library', scheduler);
     const sizes = new Draw(seed, 'library sizes');
@@ -68,13 +66,13 @@ export class LibraryProgram {
     idempotencyKey: string | undefined,
     done: (told: Told) => void,
   ): void {
-    const { scheduler } = this.#world;
+    const { scheduler } = this.world;
     const scope = collection === null ? this.#db.$root : this.#db.$collection(collection);
     const dryRun = action.kind === 'dry_run' && (action.explains ? 'explain' : true);
     const options = { timeoutMs: this.#timeoutMs, idempotencyKey, dryRun };
     this.#open += 1;
     const settled = scheduler.after(this.#timeoutMs + 1, () =>
-      this.#world.violate(new Violation('I21', `operation ${id} of the library does not settle`)),
+      this.world.violate(new Violation('I21', `operation ${id} of the library does not settle`)),
     );
     const end = (told: Told): void => {
       settled();
@@ -88,7 +86,7 @@ export class LibraryProgram {
         (answer) => end({ outcome: 'ok', answer, error: '' }),
         (error: unknown) => {
           if (error instanceof AlthingError) end(toldBy(error));
-          else this.#world.violate(error);
+          else this.world.violate(error);
         },
       );
   }

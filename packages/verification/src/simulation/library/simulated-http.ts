@@ -41,16 +41,13 @@ export interface SimulatedHttpOptions {
 const LATE_MS = 300;
 
 export class SimulatedHttp implements Transport {
-  readonly #options: SimulatedHttpOptions;
   readonly #open = new Set<Exchange>();
   /** Nodes to which there is a connection that was used before. */
   readonly #used = new WeakSet<Process>();
   readonly #anotherName = new AnotherName();
   #onTheWay = 0;
 
-  constructor(options: SimulatedHttpOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: SimulatedHttpOptions) {}
 
   /** True if a request may yet come to a node. */
   get isBusy(): boolean {
@@ -60,7 +57,7 @@ export class SimulatedHttp implements Transport {
   bodyOf: Transport['bodyOf'] = (_scope, program) => httpBody(program);
 
   send(attempt: Attempt): Sent {
-    const { planted, scheduler, draw, processOf, onReached } = this.#options;
+    const { planted, scheduler, draw, processOf, onReached } = this.options;
     const process = processOf(attempt.node.url.hostname);
     const wasReused = process !== null && this.#used.has(process) && !attempt.isFresh;
     const exchange = new Exchange(process, wasReused, () => this.#open.delete(exchange));
@@ -99,7 +96,7 @@ export class SimulatedHttp implements Transport {
   }
 
   #arrive(attempt: Attempt, exchange: Exchange, losesAnswer: boolean): void {
-    const { scheduler, draw } = this.#options;
+    const { scheduler, draw } = this.options;
     const { process } = exchange;
     if (process === null || !process.alive || !process.isOpen)
       return exchange.settle({ kind: 'unsent', error: new Error('connection refused') });
@@ -127,16 +124,14 @@ class Exchange {
   readonly end: Promise<AttemptEnd>;
   /** As a node sees it. */
   readonly client = { gone: false };
-  readonly #wasReused: boolean;
   readonly #onEnd: () => void;
   #settle: (end: AttemptEnd) => void = () => {};
 
   constructor(
     readonly process: Process | null,
-    wasReused: boolean,
+    private readonly wasReused: boolean,
     onEnd: () => void,
   ) {
-    this.#wasReused = wasReused;
     this.#onEnd = onEnd;
     this.end = new Promise((resolve) => {
       this.#settle = resolve;
@@ -148,7 +143,7 @@ class Exchange {
     this.#settle(end);
   }
 
-  lose(message: string, wasReused = this.#wasReused): void {
+  lose(message: string, wasReused = this.wasReused): void {
     this.client.gone = true;
     this.settle({ kind: 'lost', error: new Error(message), wasReused });
   }
