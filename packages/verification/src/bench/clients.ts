@@ -6,6 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { connect, type Database } from '@althing/client';
 import { loginOf } from '../harness/client-of.js';
 import type { Credentials } from '../harness/node-client.js';
+import { paced } from '../harness/paced.js';
 
 /** A question, and the place where it is asked. */
 export interface Question {
@@ -36,7 +37,7 @@ export class Clients {
   #asked: Asked[] = [];
   readonly #isPatient: boolean;
   readonly #clients: number;
-  readonly #stepMs: number;
+  readonly #perS: number;
   readonly #work: Promise<unknown>;
   readonly #underWay = new Set<Promise<void>>();
   #isStopped = false;
@@ -55,7 +56,7 @@ export class Clients {
   ) {
     this.#clients = clients;
     this.#isPatient = isPatient;
-    this.#stepMs = 1000 / perS;
+    this.#perS = perS;
     this.#work = Promise.all(questions.map((question, at) => this.#pace(question, at / questions.length)));
   }
 
@@ -91,19 +92,13 @@ export class Clients {
       limits: { requests: 2 * this.#clients, waiting: WAITING_MAX },
     });
     let busy = 0;
-    const answered = (): void => {
+    const begin = async (dueAt: number): Promise<void> => {
+      if (this.#isPatient && busy >= this.#clients) return;
+      busy += 1;
+      await this.#ask(db, question, dueAt);
       busy -= 1;
     };
-    let due = performance.now() + phase * this.#stepMs;
-    while (!this.#isStopped) {
-      for (const now = performance.now(); due <= now; due += this.#stepMs) {
-        if (this.#isPatient && busy >= this.#clients) continue;
-        busy += 1;
-        void this.#ask(db, question, due).then(answered);
-      }
-      await pause(TICK_MS);
-    }
-    await Promise.all(this.#underWay);
+    await paced(this.#perS, () => this.#isStopped, begin, phase);
     await db.$close();
   }
 

@@ -6,6 +6,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { AlthingError, type ConnectOptions, connect, type Database } from '@althing/client';
 import { CutProxy } from '../harness/cut-proxy.js';
+import { paced } from '../harness/paced.js';
 import { quantile } from '../harness/table.js';
 import { Draw } from '../simulation/random.js';
 import type { ChaosNode } from './chaos-node.js';
@@ -31,8 +32,6 @@ const COLLECTION = 'stuff';
 const KILL_EVERY_MS = 5000;
 const CUT_EVERY_MS = 700;
 const RESTART_AFTER_MS = 1000;
-/** Every so often calls are begun, so many that the rate is as wanted. */
-const TICK_MS = 10;
 /** Time that a call may take while its leader dies: the ninety-ninth of a hundred. */
 const P99_MS = 2000;
 /** Time that calls may take to settle when the load is over: as long as one may take at all. */
@@ -153,23 +152,21 @@ class Load {
   async during(durationMs: number, work: (isOver: () => boolean) => Promise<unknown>): Promise<Outcomes> {
     const outcomes = new Outcomes();
     const end = performance.now() + durationMs;
-    const open = new Set<Promise<void>>();
     let isDone = false;
     const working = work(() => performance.now() >= end).finally(() => {
       isDone = true;
     });
-    let begun = 0;
-    const begin = performance.now();
-    while (!isDone || performance.now() < end) {
-      for (const due = ((performance.now() - begin) / 1000) * this.perSecond; begun < due; begun++) {
-        const call: Promise<void> = this.#add(outcomes).then(() => void open.delete(call));
-        open.add(call);
-      }
-      await pause(TICK_MS);
-    }
+    let open = 0;
+    const add = async (): Promise<void> => {
+      open += 1;
+      await this.#add(outcomes);
+      open -= 1;
+    };
+    const load = paced(this.perSecond, () => isDone && performance.now() >= end, add);
     await working;
-    await Promise.race([Promise.all(open), pause(SETTLE_MS, undefined, { ref: false })]);
-    if (open.size > 0) outcomes.problems.push(`${open.size} calls never settled`);
+    const lastMs = Math.max(0, end - performance.now()) + SETTLE_MS;
+    await Promise.race([load, pause(lastMs, undefined, { ref: false })]);
+    if (open > 0) outcomes.problems.push(`${open} calls never settled`);
     return outcomes;
   }
 

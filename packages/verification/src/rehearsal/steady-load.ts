@@ -1,6 +1,6 @@
 /** A steady load: so many writes and reads a second through the balancer, also while answers are on their way. */
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Response } from '../chaos/requests.js';
+import { paced } from '../harness/paced.js';
 
 /** The clients' way to the cluster; it never throws. */
 export type Ask = (
@@ -14,8 +14,6 @@ export interface Rates {
   readonly readsPerS: number;
 }
 
-/** Time between two looks at what is due, in milliseconds. */
-const TICK_MS = 5;
 /** Most writes, and most reads, that wait for an answer: as many clients as there may be. What is due beyond is not sent. */
 const WAITING_MAX = 500;
 
@@ -90,22 +88,17 @@ export class SteadyLoad {
   }
 
   private async pace(perS: number, send: () => Promise<void>): Promise<void> {
-    const begin = performance.now();
+    if (perS === 0) return;
     let waiting = 0;
-    const done = (): void => {
-      waiting -= 1;
-    };
-    for (let begun = 0; perS > 0 && !this.isStopped; ) {
-      const due = Math.floor(((performance.now() - begin) / 1000) * perS);
-      for (; begun < due; begun++) {
-        if (waiting < WAITING_MAX) {
-          waiting += 1;
-          void send().then(done);
-        } else this.skipped += 1;
+    const begin = async (): Promise<void> => {
+      if (waiting >= WAITING_MAX) this.skipped += 1;
+      else {
+        waiting += 1;
+        await send();
+        waiting -= 1;
       }
-      await pause(TICK_MS);
-    }
-    while (waiting > 0) await pause(TICK_MS);
+    };
+    await paced(perS, () => this.isStopped, begin);
   }
 
   private async write(): Promise<void> {

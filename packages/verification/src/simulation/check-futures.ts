@@ -1,5 +1,5 @@
 /** Queries with a future that each append values that nobody else appends: what the list holds in the end tells which of both took effect. */
-import { Anomaly, type Operation } from './history.js';
+import { Anomaly, type Operation, placesIn } from './history.js';
 
 /**
  * A query took effect once or never, and its future never without it, nor before it, nor twice: both did where that is the answer,
@@ -9,12 +9,7 @@ import { Anomaly, type Operation } from './history.js';
  * @throws Anomaly
  */
 export function checkFutures(operations: readonly Operation[], final: readonly string[]): void {
-  const places = new Map<string, number>();
-  for (const [at, step] of final.entries()) {
-    if (places.has(step))
-      throw new Anomaly('futures', `${step} is there twice, at ${places.get(step)} and ${at}`);
-    places.set(step, at);
-  }
+  const places = placesIn('futures', final);
   let known = 0;
   for (const operation of operations) {
     if (operation.action.kind !== 'future') continue;

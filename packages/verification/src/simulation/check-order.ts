@@ -3,7 +3,7 @@
  * history is linearizable if that order agrees with real time: if one operation ended before another began, its point
  * must not be later.
  */
-import { Anomaly, type Operation } from './history.js';
+import { Anomaly, type Operation, placesIn } from './history.js';
 
 export interface Point {
   readonly operation: Operation;
@@ -45,12 +45,7 @@ export function checkRealTime(name: string, points: readonly Point[]): void {
  */
 export function checkList(list: string, operations: readonly Operation[], final: readonly string[]): void {
   const name = `list ${list}`;
-  const places = new Map<string, number>();
-  for (const [at, value] of final.entries()) {
-    if (places.has(value))
-      throw new Anomaly(name, `${value} is there twice, at ${places.get(value)} and ${at}`);
-    places.set(value, at);
-  }
+  const places = placesIn(name, final);
   const known = new Set<string>();
   const points: Point[] = [];
   for (const operation of operations) {

@@ -21,7 +21,7 @@ test.each<[Operation[], string[], string | null]>([
   [[made('a', 2, 'ok'), made('b', 1, 'ok')], ['a 1', 'b 1', 'a 2'], null],
   [[made('a', 2, 'unknown')], ['a 1', 'a 2'], null],
   [[made('a', 2, 'unknown'), made('b', 1, 'failed')], [], null],
-  [[made('a', 2, 'ok')], ['a 1', 'a 2', 'a 1'], 'a 1 ran twice'],
+  [[made('a', 2, 'ok')], ['a 1', 'a 2', 'a 1'], 'a 1 is there twice'],
   [[made('a', 2, 'ok')], ['a 1'], '1 of 2 runs'],
   [[made('a', 2, 'unknown')], ['a 1'], '1 of 2 runs'],
   [[made('a', 1, 'ok')], [], '0 of 1 runs'],

@@ -1,5 +1,5 @@
 /** Tasks that each append values that nobody else appends: what the list holds in the end tells which runs there were. */
-import { Anomaly, type Operation } from './history.js';
+import { Anomaly, type Operation, placesIn } from './history.js';
 
 /**
  * Each run that was due happened once, in its order; of a task that may have been made, all did or none.
@@ -8,11 +8,7 @@ import { Anomaly, type Operation } from './history.js';
  * @throws Anomaly
  */
 export function checkTasks(operations: readonly Operation[], final: readonly string[]): void {
-  const places = new Map<string, number>();
-  for (const [at, run] of final.entries()) {
-    if (places.has(run)) throw new Anomaly('tasks', `${run} ran twice, at ${places.get(run)} and ${at}`);
-    places.set(run, at);
-  }
+  const places = placesIn('tasks', final);
   const known = new Set<string>();
   for (const { id, action, outcome } of operations) {
     if (action.kind !== 'task') continue;

@@ -118,7 +118,7 @@ export class Contents {
       const looks = this.looks.filter((look) => look.group === group).sort((a, b) => a.index - b.index);
       const shadow = new Shadow(group, ofGroup(this.entries, group));
       for (const { index, digest, node } of looks) {
-        if (!shadow.advance(index)) break;
+        if (!shadow.entries.advance(index)) break;
         compared += 1;
         if (shadow.digest() === digest) continue;
         throw new Violation(
@@ -138,19 +138,46 @@ export class Contents {
   }
 }
 
-/** The state that the entries of a group make. */
-class Shadow {
-  private readonly group: Group;
-  private readonly table = new SessionTable();
-  private readonly records = new Map<string, StateRecord>();
+/** Takes the entries of a group, one by one, as far as they are known. */
+export class Repetition {
   private index: number;
 
   constructor(
-    private readonly id: GroupId,
     private readonly entries: ReadonlyMap<number, Uint8Array | undefined>,
+    private readonly take: (payload: Uint8Array) => void,
   ) {
     // The first index stands for the members that a group begins with.
     this.index = Math.min(1, ...entries.keys());
+  }
+
+  /** Takes entries up to an index; returns false when one of them is not known. */
+  advance(index: number): boolean {
+    while (this.index < index) {
+      if (!this.entries.has(this.index + 1)) return false;
+      this.index += 1;
+      const payload = this.entries.get(this.index);
+      if (payload !== undefined) this.take(payload);
+    }
+    return true;
+  }
+}
+
+/** The state that the entries of a group make. */
+class Shadow {
+  readonly entries: Repetition;
+  private readonly group: Group;
+  private readonly table = new SessionTable();
+  private readonly records = new Map<string, StateRecord>();
+
+  constructor(
+    private readonly id: GroupId,
+    entries: ReadonlyMap<number, Uint8Array | undefined>,
+  ) {
+    this.entries = new Repetition(entries, (payload) => {
+      const { head, effects } = decodeEntry(payload);
+      this.group.apply(effects);
+      this.table.note(head);
+    });
     if (id === ROOT_GROUP) {
       this.group = new RootGroup();
     } else {
@@ -158,20 +185,6 @@ class Shadow {
       collection.create();
       this.group = collection;
     }
-  }
-
-  /** Applies entries up to an index; returns false when one of them is not known. */
-  advance(index: number): boolean {
-    while (this.index < index) {
-      if (!this.entries.has(this.index + 1)) return false;
-      this.index += 1;
-      const payload = this.entries.get(this.index);
-      if (payload === undefined) continue;
-      const { head, effects } = decodeEntry(payload);
-      this.group.apply(effects);
-      this.table.note(head);
-    }
-    return true;
   }
 
   /** The digest of what a checkpoint that stands for this index must hold. */

@@ -99,6 +99,21 @@ export class Anomaly extends Error {
   }
 }
 
+/**
+ * The places of the values of a list that may be there once each.
+ *
+ * @throws Anomaly
+ */
+export function placesIn(check: string, final: readonly string[]): Map<string, number> {
+  const places = new Map<string, number>();
+  for (const [at, value] of final.entries()) {
+    const before = places.get(value);
+    if (before !== undefined) throw new Anomaly(check, `${value} is there twice, at ${before} and ${at}`);
+    places.set(value, at);
+  }
+  return places;
+}
+
 export function isOk(operation: Operation): boolean {
   return operation.outcome === 'ok';
 }

@@ -8,7 +8,6 @@ import { decodeMessagePack, isWireList, isWireMap } from '@althing/client';
 import { Privilege } from '@althing/engine';
 import { type Listener, Push, ROOT_GROUP } from '@althing/node/parts';
 import type { Process } from './process.js';
-import type { Scheduler } from './scheduler.js';
 import { Violation } from './watcher.js';
 import { ADMIN, GUEST, ROOM } from './workload.js';
 
@@ -16,7 +15,6 @@ import { ADMIN, GUEST, ROOM } from './workload.js';
 const RETRY_MS = 400;
 
 export interface ListenersOptions {
-  readonly scheduler: Scheduler;
   readonly onViolation: (error: unknown) => void;
   readonly onReached: (place: string) => void;
 }

@@ -2,9 +2,10 @@
  * Clients that ask for snapshots, at every node, while all else goes on. What one shows is what the entries up to its
  * `Althing-Index` make, which are repeated for that at the end; and where it has to hold all that was acknowledged, it does (I29).
  */
-import { type CollectionGroup, EMPTY_SOURCE } from '@althing/engine';
+import { EMPTY_SOURCE } from '@althing/engine';
 import { decodeEntry, type GroupId, ORDINARY_TERMS, type Reply } from '@althing/node/parts';
 import { LocalEngine } from '../harness/local-engine.js';
+import { Repetition } from './contents.js';
 import type { Process } from './process.js';
 import type { Draw } from './random.js';
 import { Violation } from './watcher.js';
@@ -102,7 +103,7 @@ export class SnapshotLooks {
       const looks = this.looks.filter((look) => look.group === group).sort((a, b) => a.index - b.index);
       const repeated = new Repeated(group, this.options.entriesOf(group));
       for (const { index, result, node } of looks) {
-        if (!repeated.advance(index)) break;
+        if (!repeated.entries.advance(index)) break;
         const expected = repeated.read();
         if (expected === result) continue;
         const text = `a snapshot of group ${group} at ${index} on ${node} shows ${result}, not ${expected}`;
@@ -115,29 +116,16 @@ export class SnapshotLooks {
 /** A collection as the entries of its group make it. */
 class Repeated {
   private readonly local = new LocalEngine();
-  private readonly group: CollectionGroup;
-  private index: number;
+  readonly entries: Repetition;
 
   constructor(
     private readonly id: GroupId,
-    private readonly entries: ReadonlyMap<number, Uint8Array | undefined>,
+    entries: ReadonlyMap<number, Uint8Array | undefined>,
   ) {
-    // The first index stands for the members that a group begins with.
-    this.index = Math.min(1, ...entries.keys());
     this.local.bootstrap();
-    this.group = this.local.openCollection(id, EMPTY_SOURCE);
-    this.group.create();
-  }
-
-  /** Applies entries up to an index; returns false when one of them is not known. */
-  advance(index: number): boolean {
-    while (this.index < index) {
-      if (!this.entries.has(this.index + 1)) return false;
-      this.index += 1;
-      const payload = this.entries.get(this.index);
-      if (payload !== undefined) this.group.apply(decodeEntry(payload).effects);
-    }
-    return true;
+    const group = this.local.openCollection(id, EMPTY_SOURCE);
+    group.create();
+    this.entries = new Repetition(entries, (payload) => group.apply(decodeEntry(payload).effects));
   }
 
   read(): string {

@@ -99,7 +99,6 @@ export class World {
     this.crashDraw = new Draw(seed, 'crash', scheduler);
     this.clusterId = new Draw(seed, 'cluster').bytes(16);
     this.listeners = new Listeners({
-      scheduler,
       onViolation: (error) => this.violate(error),
       onReached: (place) => this.reached.add(place),
     });

@@ -9,6 +9,7 @@ import type { Database } from '@althing/client';
 import { clientOf } from '../../harness/client-of.js';
 import type { Credentials } from '../../harness/node-client.js';
 import { NodeProcess } from '../../harness/node-process.js';
+import { paced } from '../../harness/paced.js';
 import { type Figure, figure } from '../figures.js';
 
 const PROGRAM = fileURLToPath(new URL('../../../../cli/bin/althing.js', import.meta.url));
@@ -79,49 +80,42 @@ class Load {
   isSlow = false;
   answered = 0;
   failed = 0;
-  private readonly open = new Set<Promise<void>>();
-  private readonly timers: readonly NodeJS.Timeout[];
+  private isStopped = false;
   private sent = 0;
+  private readonly work: Promise<unknown>;
 
   constructor(
     private readonly shop: Database,
     perS: number,
   ) {
-    const begun = Date.now();
-    this.timers = [
-      setInterval(() => {
-        const due = ((Date.now() - begun) / 1000) * perS;
-        while (this.sent < due) this.send(this.sent++);
-      }, 10),
-      setInterval(() => {
-        if (this.isSlow) this.note(this.shop.$scope(SCOPE).call(SLOW));
-      }, 500),
-    ];
+    const isOver = (): boolean => this.isStopped;
+    const slowly = async (): Promise<void> => {
+      if (this.isSlow) await this.note(this.shop.$scope(SCOPE).call(SLOW));
+    };
+    this.work = Promise.all([paced(perS, isOver, () => this.send(this.sent++)), paced(2, isOver, slowly)]);
   }
 
   async stop(): Promise<void> {
-    for (const timer of this.timers) clearInterval(timer);
-    await Promise.all(this.open);
+    this.isStopped = true;
+    await this.work;
   }
 
-  private send(n: number): void {
+  private send(n: number): Promise<void> {
     const email = emailOf(n * 7);
-    if (n % 3 === 0) this.note(this.shop.$scope(SCOPE).call('buy', { email, sku: 'tea', count: 1n }));
-    else if (n % 3 === 1) this.note(this.shop.$scope(SCOPE).call('orders_of', { email }));
-    else this.note(this.shop.$scope(SCOPE).query(".products['tea'].price;"));
+    const stuff = this.shop.$scope(SCOPE);
+    if (n % 3 === 0) return this.note(stuff.call('buy', { email, sku: 'tea', count: 1n }));
+    return this.note(
+      n % 3 === 1 ? stuff.call('orders_of', { email }) : stuff.query(".products['tea'].price;"),
+    );
   }
 
-  private note(answer: Promise<unknown>): void {
-    const noted = answer.then(
-      () => {
-        this.answered += 1;
-      },
-      () => {
-        this.failed += 1;
-      },
-    );
-    this.open.add(noted);
-    noted.then(() => this.open.delete(noted));
+  private async note(answer: Promise<unknown>): Promise<void> {
+    try {
+      await answer;
+      this.answered += 1;
+    } catch {
+      this.failed += 1;
+    }
   }
 }
 
