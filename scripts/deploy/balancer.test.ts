@@ -126,6 +126,7 @@ whenThere('the balancer in front of three nodes', () => {
     expectUnknown(await ask({}), 504);
     expect(performance.now() - begin).toBeGreaterThan(OTHERS_MS - 100);
     expect(total()).toBe(1);
+    await isLogged(' 504 ');
   });
 
   test('gives a backup its time', async () => {
@@ -241,6 +242,11 @@ whenThere('the balancer in front of three nodes', () => {
     for (const end = Date.now() + 10_000; (await ask({}, '/ready', 0, observed)).status !== status; )
       if (Date.now() > end) throw new Error(`/ready does not answer ${status}`);
       else await pause(20);
+  }
+
+  async function isLogged(text: string): Promise<void> {
+    for (const end = Date.now() + 10_000; !output.includes(text); await pause(20))
+      if (Date.now() > end) throw new Error(`not in the log: ${output}`);
   }
 
   /** The command of the compose file. */
