@@ -63,11 +63,13 @@ describe('docker-compose.yml', () => {
 
   test('a node is checked often enough that the balancer can be there within seconds', () => {
     for (const name of nodes) {
-      const { interval, retries } = recordOf(recordOf(services[name]).healthcheck);
+      const { interval, retries, start_period: start } = recordOf(recordOf(services[name]).healthcheck);
       const [, every = 0] = /^(\d+)s$/.exec(String(interval)) ?? [];
       expect(Number(every)).toBeLessThanOrEqual(2);
       // As patient as the image: 3 checks in 15 s.
       expect(Number(every) * Number(retries)).toBeGreaterThanOrEqual(15);
+      // `up` gives up no start for which upgrade.sh would wait.
+      expect(textOf('deploy/docker/upgrade.sh')).toContain(`WAIT_S:-${parseInt(String(start), 10)}}`);
     }
   });
 

@@ -26,6 +26,7 @@ describe('the guard of docker-compose.yml', () => {
       return Object.fromEntries(entries.filter(([key]) => !own.includes(key)));
     });
     expect(guard).toMatchObject(common ?? {});
+    expect(guard.healthcheck).toMatchObject(recordOf(recordOf(services.node0).healthcheck));
   });
 
   test.each(['docker-compose.yml', 'docker-compose.tls.yml'])(
