@@ -256,6 +256,21 @@ describe('the balancer', () => {
     expect(servers.map(([, name, host]) => [name, host])).toEqual(nodes.map((name) => [name, name]));
   });
 
+  test('gives the connection of a check, handshake included, the time of any other', () => {
+    const [, connect] = /^ +timeout connect (\d+)s$/m.exec(text) ?? [];
+    const checks = [...text.matchAll(/^ +default-server check inter (\d+)(m?s) /gm)];
+    expect(checks.length).toBe(2);
+    // HAProxy takes the shorter one.
+    for (const [, inter, unit] of checks)
+      expect(Number(inter) * (unit === 's' ? 1000 : 1)).toBeGreaterThanOrEqual(Number(connect) * 1000);
+  });
+
+  test('is a file that the container sees change, whatever replaces it', () => {
+    const { volumes } = recordOf(services.lb);
+    expect(volumes).toEqual(['./deploy/haproxy:/usr/local/etc/haproxy:ro']);
+    expect(filesIn('deploy/haproxy').map((path) => path.split('/').at(-1))).toEqual(['haproxy.cfg']);
+  });
+
   test('waits longer than a node does, with the settings that it has by itself', () => {
     const { config } = loadConfig({ environment: {} });
     const [, seconds] = /^ +timeout server (\d+)s$/m.exec(text) ?? [];
