@@ -108,57 +108,29 @@ export function address(): Kind<string> {
 
 /** A list of addresses, and of networks such as `10.0.0.0/8`, separated by commas or blanks. */
 export function networks(max: number): Kind<readonly string[]> {
-  return {
-    must: `a list of at most ${max} addresses or networks such as "10.0.0.0/8", separated by commas`,
-    placeholder: 'LIST',
-    parse: (text) => {
-      const items = itemsOf(text);
-      return items.length > max || !items.every(isNetwork) ? bad : good(Object.freeze(items));
-    },
-    format: (value) => value.join(','),
-  };
+  const must = `a list of at most ${max} addresses or networks such as "10.0.0.0/8", separated by commas`;
+  return list(must, max, (items) => (items.every(isNetwork) ? items : null));
 }
 
 /** A list of host names and addresses, without ports, separated by commas or blanks; `*` stands for all. */
 export function hosts(max: number): Kind<readonly string[]> {
-  return {
-    must: `a list of at most ${max} host names or addresses without ports, separated by commas, or "*"`,
-    placeholder: 'LIST',
-    parse: (text) => {
-      const items = itemsOf(text);
-      const isHost = (item: string): boolean => item === '*' || isHostName(item) || isIP(item) !== 0;
-      return items.length > max || !items.every(isHost) ? bad : good(Object.freeze(items));
-    },
-    format: (value) => value.join(','),
-  };
+  const must = `a list of at most ${max} host names or addresses without ports, separated by commas, or "*"`;
+  const isHost = (item: string): boolean => item === '*' || isHostName(item) || isIP(item) !== 0;
+  return list(must, max, (items) => (items.every(isHost) ? items : null));
 }
 
 /** A list of procedures of collections, as `stuff.order`, separated by commas or blanks. */
 export function procedures(max: number): Kind<readonly string[]> {
-  return {
-    must: `a list of at most ${max} procedures such as "stuff.order", separated by commas`,
-    placeholder: 'LIST',
-    parse: (text) => {
-      const items = itemsOf(text);
-      const isName = (item: string): boolean => /^[A-Za-z_]\w{0,254}\.[A-Za-z_]\w{0,254}$/.test(item);
-      return items.length > max || !items.every(isName) ? bad : good(Object.freeze([...new Set(items)]));
-    },
-    format: (value) => value.join(','),
-  };
+  const must = `a list of at most ${max} procedures such as "stuff.order", separated by commas`;
+  const isName = (item: string): boolean => /^[A-Za-z_]\w{0,254}\.[A-Za-z_]\w{0,254}$/.test(item);
+  return list(must, max, (items) => (items.every(isName) ? [...new Set(items)] : null));
 }
 
 /** A list of origins of web pages, as `https://app.example.com:8443`, separated by commas or blanks. */
 export function origins(max: number): Kind<readonly string[]> {
-  return {
-    must: `a list of at most ${max} origins such as "https://app.example.com", separated by commas`,
-    placeholder: 'LIST',
-    parse: (text) => {
-      const items = itemsOf(text).map(originOf);
-      const known = items.filter((item) => item !== null);
-      return items.length > max || known.length < items.length ? bad : good(Object.freeze(known));
-    },
-    format: (value) => value.join(','),
-  };
+  const must = `a list of at most ${max} origins such as "https://app.example.com", separated by commas`;
+  const originOf = (item: string): string => new URL(item).origin;
+  return list(must, max, (items) => (items.every(isOrigin) ? items.map(originOf) : null));
 }
 
 /** A host name or address by which others reach this machine; not a bare number. */
@@ -176,17 +148,10 @@ export function hostName(): Kind<string> {
  * twice.
  */
 export function peers(max: number): Kind<readonly string[]> {
-  return {
-    must: `a list of at most ${max} different nodes, each "host" or "host:port", separated by commas`,
-    placeholder: 'LIST',
-    parse: (text) => {
-      const items = itemsOf(text);
-      const distinct = new Set(items);
-      if (items.length > max || distinct.size !== items.length || !items.every(isPeer)) return bad;
-      return good(Object.freeze(items));
-    },
-    format: (value) => value.join(','),
-  };
+  const must = `a list of at most ${max} different nodes, each "host" or "host:port", separated by commas`;
+  const isGood = (items: readonly string[]): boolean =>
+    new Set(items).size === items.length && items.every(isPeer);
+  return list(must, max, (items) => (isGood(items) ? items : null));
 }
 
 /** The path of a file or folder. */
@@ -256,8 +221,26 @@ function scaled(
   return Number.isSafeInteger(result) ? within(result, min, max) : bad;
 }
 
-function itemsOf(text: string): string[] {
-  return text.split(/[\s,]+/).filter((item) => item !== '');
+/**
+ * A list of items that are separated by commas or blanks.
+ *
+ * @param read gives the items as they are kept; null if they may not stand there
+ */
+function list(
+  must: string,
+  max: number,
+  read: (items: readonly string[]) => readonly string[] | null,
+): Kind<readonly string[]> {
+  return {
+    must,
+    placeholder: 'LIST',
+    parse: (text) => {
+      const items = text.split(/[\s,]+/).filter((item) => item !== '');
+      const kept = items.length > max ? null : read(items);
+      return kept === null ? bad : good(Object.freeze(kept));
+    },
+    format: (value) => value.join(','),
+  };
 }
 
 function isNetwork(item: string): boolean {
@@ -268,10 +251,8 @@ function isNetwork(item: string): boolean {
   return family !== 0 && Number(bits) <= (family === 4 ? 32 : 128);
 }
 
-/** As browsers write it; null for what is no origin of http or https. */
-function originOf(item: string): string | null {
-  if (!/^https?:\/\/[^/?#@\s]+$/i.test(item) || !URL.canParse(item)) return null;
-  return new URL(item).origin;
+function isOrigin(item: string): boolean {
+  return /^https?:\/\/[^/?#@\s]+$/i.test(item) && URL.canParse(item);
 }
 
 function isPeer(item: string): boolean {
