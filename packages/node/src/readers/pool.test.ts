@@ -124,6 +124,18 @@ describe('the pool of snapshot readers', () => {
     expect([outcome.text, readers[0]?.isTerminated]).toEqual([expect.stringContaining('revoked'), true]);
   });
 
+  test('begins nothing for a user who lost the privilege while it waited', () => {
+    const pool = poolOf();
+    ask(pool, 1);
+    let refusal: QueryError | null = null;
+    const [refused, next] = [ask(pool, 2, undefined, () => refusal), ask(pool, 3)];
+    refusal = new QueryError(ErrorCode.FORBIDDEN, 'revoked');
+    readers[0]?.answer('first');
+    expect([refused.text, readers[0]?.sent.length]).toEqual(['revoked', 2]);
+    readers[0]?.answer('third');
+    expect(next.text).toContain('third');
+  });
+
   test('hands values over without what lies beside them', () => {
     ask(poolOf());
     expect(readers[0]?.sent[0]?.body).toEqual({

@@ -173,6 +173,12 @@ export class Pool implements SnapshotReaders {
       const at = this.waiting.findIndex(({ asker }) => !busy.includes(asker.userId));
       const job = this.waiting[at];
       if (job === undefined) return;
+      const refusal = job.asker.refusal();
+      if (refusal !== null) {
+        this.waiting.splice(at, 1);
+        refuse(job, refusal);
+        continue;
+      }
       const place = this.placeFor(job, settings.threads);
       if (place === null) return;
       this.waiting.splice(at, 1);
