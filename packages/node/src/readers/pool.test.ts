@@ -181,9 +181,54 @@ describe('the pool of snapshot readers', () => {
   test('ends a query that its own clock did not end, and counts it', () => {
     const pool = poolOf();
     const endless = ask(pool);
+    readers[0]?.events.said({ kind: 'taken', index: 5 });
     clock.pass(16_000);
     expect(endless.text).toContain('snapshot_duration_limit_ms');
     expect(pool.ends.time).toBe(1);
+  });
+
+  test('counts no time before the snapshot is taken, and ends a thread that takes none for a minute', () => {
+    const pool = poolOf();
+    const late = ask(pool);
+    clock.pass(59_000);
+    readers[0]?.answer('late');
+    expect(late.text).toContain('late');
+    const never = ask(pool);
+    clock.pass(61_000);
+    expect(never.text).toContain('no snapshot could be taken');
+    expect([readers[0]?.isTerminated, pool.ends.time]).toEqual([true, 0]);
+  });
+
+  test('counts no time in which the client takes a batch of lines', async () => {
+    const pool = poolOf();
+    const outcome = { text: '' };
+    let taken = (): void => {};
+    const lines = {
+      begin: () => {},
+      write: () =>
+        new Promise<void>((resolve) => {
+          taken = resolve;
+        }),
+    };
+    pool.ask(
+      { ...QUERY, hasLines: true },
+      { userId: 1, gone: () => false, refusal: () => null, logs: null, lines },
+      ({ reply, takenMs }) => {
+        outcome.text = textOf(reply, takenMs);
+      },
+    );
+    readers[0]?.events.said({ kind: 'taken', index: 5 });
+    clock.pass(9000);
+    readers[0]?.events.said({ kind: 'lines', bytes: new Uint8Array(1) });
+    await Promise.resolve();
+    clock.pass(30_000);
+    expect(outcome.text).toBe('');
+    taken();
+    for (let turn = 0; turn < 5; turn++) await Promise.resolve();
+    clock.pass(5000);
+    expect(outcome.text).toBe('');
+    clock.pass(2000);
+    expect(outcome.text).toContain('snapshot_duration_limit_ms');
   });
 
   test('tells of a thread that took too much memory, and of no other end as of that', () => {

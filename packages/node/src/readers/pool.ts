@@ -62,6 +62,9 @@ const QUIET_MS = 60_000;
 /** Time between two looks at clients that left, and at limits. */
 const LOOK_MS = 250;
 
+/** A thread that has not taken a snapshot for so long, or for the longest time of a query, is ended: on a busy machine it takes seconds to start. */
+const START_MAX_MS = 60_000;
+
 /** A query looks at its time by itself; one that does not is ended so many milliseconds later. */
 const GRACE_MS = 5000;
 
@@ -88,8 +91,12 @@ interface Place {
   job: Job | null;
   /** The collection of its last job; null before it had one. */
   collection: GroupId | null;
-  /** When its job began, or its last one ended. */
+  /** When its job began, or had the snapshot; or its last one ended. */
   since: number;
+  /** Since when a client takes lines; null while none does. */
+  writingSince: number | null;
+  /** True from when the snapshot of its job is taken: the time of the query counts from then on. */
+  hasSnapshot: boolean;
   /** Bytes that were written since its job began. */
   written: number;
   /** The number of parts of answers with lines that were taken, for the thread to see. */
@@ -185,6 +192,7 @@ export class Pool implements SnapshotReaders {
       place.job = job;
       place.collection = job.query.collection;
       place.since = clock.now();
+      place.hasSnapshot = false;
       place.written = 0;
       place.reader.send({ ...job.query, body: portable(job.query.body) });
     }
@@ -211,6 +219,8 @@ export class Pool implements SnapshotReaders {
       job: null,
       collection: null,
       since: clock.now(),
+      writingSince: null,
+      hasSnapshot: false,
       written: 0,
       linesTaken,
       writing: Promise.resolve(),
@@ -229,6 +239,8 @@ export class Pool implements SnapshotReaders {
     else if (job === null || ending !== null) return;
     else if (message.kind === 'taken') {
       job.takenMs = clock.now() - job.askedAt;
+      place.since = clock.now();
+      place.hasSnapshot = true;
       job.asker.lines?.begin(message.index, Math.round(job.query.place.ageMs + job.takenMs));
     } else if (message.kind === 'lines') this.takeLines(place, job, message.bytes);
     else if (job.asker.lines === null) this.answered(place, job, message);
@@ -255,10 +267,12 @@ export class Pool implements SnapshotReaders {
     }
     place.writing = place.writing.then(async () => {
       const begun = clock.now();
+      place.writingSince = begun;
       // An asker who is gone is noticed by the next look.
       await asker.lines?.write(bytes).catch(() => {});
       // The time that a client takes does not count.
       place.since += clock.now() - begun;
+      place.writingSince = null;
       Atomics.add(place.linesTaken, 0, 1);
       Atomics.notify(place.linesTaken, 0);
     });
@@ -315,14 +329,16 @@ export class Pool implements SnapshotReaders {
 
   private consider(place: Place): void {
     const { settings, clock } = this.options;
-    const ms = clock.now() - place.since;
+    const ms = (place.writingSince ?? clock.now()) - place.since;
     if (place.ending !== null) return;
     const refusal = place.job?.asker.refusal() ?? null;
     if (place.job === null) {
       if (ms >= QUIET_MS) void this.end(place, CLOSED);
     } else if (place.job.asker.gone()) void this.end(place, GONE);
     else if (refusal !== null) void this.end(place, refusal);
-    else if (ms >= settings.durationMs + GRACE_MS) {
+    else if (!place.hasSnapshot) {
+      if (ms >= Math.max(START_MAX_MS, settings.durationMs)) void this.end(place, TOO_SLOW);
+    } else if (ms >= settings.durationMs + GRACE_MS) {
       this.ends.time += 1;
       void this.end(place, tooLong(settings.durationMs));
     }
@@ -364,6 +380,7 @@ const REPLACED = nodeError('the state of the collection was replaced while the s
 const DISK_FULL = nodeError('the disk is full, and a snapshot keeps what is overwritten: try again later');
 const TOO_MANY = nodeError(`${WAITING_MAX} snapshot reads wait, the most that may: try again later`);
 const TOO_LATE = nodeError('other snapshot reads took too long to leave room for this one: try again later');
+const TOO_SLOW = nodeError('no snapshot could be taken for a long time: try again later');
 const GONE = nodeError('nobody waits for the answer any more');
 
 function tooLong(ms: number): QueryError {
