@@ -133,10 +133,13 @@ function take(found: Definitions, call: string, args: readonly Node[], source: s
       found.enums.get(name)?.later.set(third.value, text(fourth));
       return found.enums.has(name);
     case 'new_index': {
-      if (second?.kind !== 'str' || third?.kind !== 'list') return false;
-      const flags = fourth === undefined ? '' : `, ${text(fourth)}`;
-      const properties = third.items.map(text).join(', ');
-      const index = `new_index(${quoteStr(name)}, ${quoteStr(second.value)}, [${properties}]${flags});`;
+      if (second?.kind !== 'str') return false;
+      const isList = third?.kind === 'list';
+      if (!isList && fourth !== undefined) return false;
+      const properties = isList ? third.items.map(text).join(', ') : quoteStr(second.value);
+      const flags = indexFlags(isList ? fourth : third);
+      if (flags === null) return false;
+      const index = `new_index(${[quoteStr(name), quoteStr(second.value), `[${properties}]`, ...flags].join(', ')});`;
       found.indexes.set(`${name}.${second.value}`, index);
       return true;
     }
@@ -189,6 +192,16 @@ function flagsOf(node: Node | undefined): ReadonlySet<string> {
   if (node?.kind === 'operation') return new Set(node.operands.flatMap((each) => [...flagsOf(each)]));
   return NO_FLAGS;
 }
+
+/** The flags of an index, as `export()` writes them: one text, or none; null for what no flags are. */
+function indexFlags(node: Node | undefined): readonly string[] | null {
+  const given = flagsOf(node);
+  const known = INDEX_FLAGS.filter((flag) => given.has(flag));
+  if (known.length < given.size || (node !== undefined && known.length === 0)) return null;
+  return known.length === 0 ? [] : [known.join(' | ')];
+}
+
+const INDEX_FLAGS = ['UNIQUE', 'NO_CASE', 'EXPIRES'];
 
 /** The entries of a thing, each with its text; null where one is only a name. */
 function partsOf({ entries }: ThingLiteral, text: (node: Node) => string): Map<string, string> | null {

@@ -30,6 +30,27 @@ describe('a plan', () => {
     expect(plan(other)).toEqual({ statements: [], left: [] });
   });
 
+  test.each([
+    ["new_index('T', 'a');", "new_index('T', 'a', ['a']);"],
+    ["new_index('T', 'a', UNIQUE);", "new_index('T', 'a', ['a'], UNIQUE);"],
+    ["new_index('T', 'a', NO_CASE|UNIQUE);", "new_index('T', 'a', ['a'], UNIQUE | NO_CASE);"],
+    [
+      "new_index('T', 'i', ['a', 'b'], NO_CASE | UNIQUE);",
+      "new_index('T', 'i', ['a', 'b'], UNIQUE | NO_CASE);",
+    ],
+    ["mod_type('T', 'ttl', 'a');", "new_index('T', 'ttl', ['a'], EXPIRES);"],
+  ])('takes %s for %s, which is how export() writes it', (written, exported) => {
+    expect([...definitionsOf(written, 'file').indexes.values()]).toEqual([exported]);
+  });
+
+  test.each([
+    "new_index('T', 'a', UNIQUE, UNIQUE);",
+    "new_index('T', 'a', ['a'], QUICK);",
+    "new_index('T', 'a', {b: 1});",
+  ])('takes %s for no index', (written) => {
+    expect(() => definitionsOf(written, 'file')).toThrow(DefinitionsError);
+  });
+
   test('makes everything that an empty collection lacks', () => {
     const { statements } = planOf(definitionsOf('', 'present'), definitionsOf(PRESENT, 'file'), false);
     expect(statements).toEqual([
