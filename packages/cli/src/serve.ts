@@ -170,11 +170,7 @@ async function run(
   let reloadWaits = false;
   const reload = (): void => {
     reloadWaits = running === undefined;
-    try {
-      running?.reload(loadAgain().config);
-    } catch (error) {
-      void tell(io, described(error));
-    }
+    running?.reload(() => loadAgain().config);
   };
   const unsubscribeReload = io.onReloadSignal(reload);
   try {

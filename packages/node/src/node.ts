@@ -253,17 +253,14 @@ export class Node implements RunningNode {
     this.shutdown.begin(reason);
   }
 
-  reload(config: Config): void {
+  reload(load: () => Config): void {
     const { log } = this.parts;
-    reloadSettings(this.live, log, config);
+    reloadSettings(this.live, log, load);
     try {
       this.audit.reopen();
       this.certificates.renew((renewed) => this.useCertificates(renewed));
       this.doors?.renewWebSocketTls();
-      log.info(
-        { event: 'reloaded' },
-        'the configuration and the certificates were read again, and the audit log was opened anew',
-      );
+      log.info({ event: 'reloaded' }, 'the certificates were read again, and the audit log was opened anew');
     } catch (error) {
       log.error({ event: 'reload_failed', error: describe(error) }, 'not everything could be renewed');
     }

@@ -78,7 +78,7 @@ starts, all of them are listed, and the exit code is 2. Other unknown \`SERVICE_
 
 Some settings can change while a node runs, as their rows say. On SIGHUP the node reads file and environment again, takes over what changed in
 these since it last read them, and logs the others that changed (\`settings_wait\`): they take effect when it is started again. A configuration
-that is wrong changes nothing. Whoever has CHANGE on \`@node\` can set one with \`set_config\`, until the node is started again:
+that is wrong changes nothing, and the log tells why (\`settings_refused\`). Whoever has CHANGE on \`@node\` can set one with \`set_config\`, until the node is started again:
 
 \`\`\`js
 set_config('cache_size_mb', 512);       // at this node

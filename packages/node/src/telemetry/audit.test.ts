@@ -1,6 +1,7 @@
 /** The audit log of real nodes. */
-import { existsSync, readFileSync, renameSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { basic, RealCluster, RealNode, until } from '../testing/index.js';
 
@@ -137,6 +138,23 @@ describe('a node', () => {
     expect(lines(path)).toMatchObject([{ event: 'user_made', name: 'behind' }]);
     expect(lines(`${path}.1`).filter(({ name }) => name === 'behind')).toEqual([]);
     await node.stop();
+  });
+
+  test('opens it anew on SIGHUP also where the configuration is wrong meanwhile, which the log tells', async () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'althing-test-')), 'althing.conf');
+    writeFileSync(file, 'max_users = 10\n');
+    const node = await RealNode.launch({ audit_log_file: 'audit.log' }, undefined, [], ['--config', file]);
+    await node.whenReady();
+    const path = join(node.folder, 'audit.log');
+    renameSync(path, `${path}.1`);
+    writeFileSync(file, 'max_users = many\n');
+    node.signal('SIGHUP');
+    await until(() => existsSync(path), 'there is a new file');
+    expect(linesOf(node.log).filter(({ event }) => event === 'settings_refused')).toMatchObject([
+      { error: expect.stringContaining('max_users') },
+    ]);
+    await node.stop();
+    rmSync(dirname(file), { recursive: true });
   });
 
   test('does not start when it can not write that file', async () => {

@@ -10,10 +10,12 @@ export interface RunningNode {
   /** May be called again, to go from `drain` to `now`. */
   stop(reason: StopReason): void;
   /**
-   * Reads the certificates again, opens the audit log anew, and takes the level of the log from a
-   * configuration; the rest of it is ignored.
+   * Takes over what changed in the configuration, reads the certificates again, and opens the audit log anew: the latter two also
+   * where the configuration is wrong, which the log tells, and of which nothing is taken over.
+   *
+   * @param load reads the configuration; throws what is wrong with it
    */
-  reload(config: Config): void;
+  reload(load: () => Config): void;
 }
 
 /** An error that ends the start, with the exit code of the process. */

@@ -9,6 +9,7 @@ const log = {
   level: 'info',
   info: (fields: unknown) => void told.push(fields),
   warn: (fields: unknown) => void told.push(fields),
+  error: (fields: unknown) => void told.push(fields),
 };
 
 function configOf(environment: Record<string, string> = {}): Config {
@@ -52,10 +53,16 @@ test.each([
 });
 
 test('a configuration that is read again changes the level of the log, and names what waits for a restart', () => {
-  reloadSettings(live, log, configOf({ SERVICE_LOG_LEVEL: 'error', SERVICE_HTTP_API_PORT: '9999' }));
+  reloadSettings(live, log, () => configOf({ SERVICE_LOG_LEVEL: 'error', SERVICE_HTTP_API_PORT: '9999' }));
   expect(log.level).toBe('error');
   expect(told).toEqual([
     { event: 'settings_changed', settings: ['log_level'] },
     { event: 'settings_wait', settings: ['http_api_port'] },
   ]);
+});
+
+test('nothing is taken over from a configuration that is wrong, and the log tells why', () => {
+  reloadSettings(live, log, () => configOf({ SERVICE_LOG_LEVEL: 'error', SERVICE_MAX_USERS: 'many' }));
+  expect(log.level).toBe('info');
+  expect(told).toEqual([{ event: 'settings_refused', error: expect.stringContaining('MAX_USERS') }]);
 });

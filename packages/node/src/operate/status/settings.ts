@@ -1,12 +1,23 @@
 /** Changes of settings while the node runs, as the log tells of them. */
 import { ErrorCode, QueryError } from '@althing/engine';
+import { messageOf } from '../../base/failures.js';
 import { type Config, type LiveSettings, SettingRefusal } from '../../config/index.js';
 import { LOG_LEVELS, type Logger } from '../../telemetry/logger.js';
 
-type SettingsLog = Pick<Logger, 'level' | 'info' | 'warn'>;
+type SettingsLog = Pick<Logger, 'level' | 'info' | 'warn' | 'error'>;
 
-/** Takes over what changed in a configuration that was read again. */
-export function reloadSettings(live: LiveSettings, log: SettingsLog, config: Config): void {
+/** Takes over what changed in a configuration that is read again; nothing of one that is wrong. */
+export function reloadSettings(live: LiveSettings, log: SettingsLog, load: () => Config): void {
+  let config: Config;
+  try {
+    config = load();
+  } catch (error) {
+    log.error(
+      { event: 'settings_refused', error: messageOf(error) },
+      'the configuration is wrong, and nothing of it was taken over',
+    );
+    return;
+  }
   const { changed, fixed } = live.reload(config);
   log.level = LOG_LEVELS[live.config.logLevel];
   if (changed.length > 0) log.info({ event: 'settings_changed', settings: changed }, 'settings changed');
