@@ -47,11 +47,13 @@ describe('the pool of snapshot readers', () => {
   let clock: ManualClock;
   let readers: FakeReader[];
   let defects: string[];
+  let logged: object[];
 
   beforeEach(() => {
     clock = new ManualClock();
     readers = [];
     defects = [];
+    logged = [];
   });
 
   function poolOf(threads = 1): Pool {
@@ -78,7 +80,7 @@ describe('the pool of snapshot readers', () => {
         return reader;
       },
       clock,
-      log: () => {},
+      log: (fields) => logged.push(fields),
       onDefect: ({ message }) => defects.push(message),
     });
   }
@@ -197,6 +199,22 @@ describe('the pool of snapshot readers', () => {
     clock.pass(61_000);
     expect(never.text).toContain('no snapshot could be taken');
     expect([readers[0]?.isTerminated, pool.ends.time]).toEqual([true, 0]);
+  });
+
+  test('tells the log of an error behind lines, which the client can not be told', async () => {
+    const pool = poolOf();
+    const lines = { begin: () => {}, write: async () => {} };
+    const outcomes: Reply[] = [];
+    const asker = { userId: 1, gone: () => false, refusal: () => null, logs: null, lines };
+    for (const hasWritten of [false, true]) {
+      pool.ask({ ...QUERY, hasLines: true }, asker, ({ reply }) => outcomes.push(reply));
+      const events = readers.at(-1)?.events;
+      events?.said({ kind: 'taken', index: 5 });
+      if (hasWritten) events?.said({ kind: 'lines', bytes: new Uint8Array(1) });
+      pool.endGroup(7);
+    }
+    expect(outcomes.map(({ ok }) => ok)).toEqual([false, false]);
+    expect(logged).toEqual([{ event: 'lines_cut', request: 'id', code: ErrorCode.NODE }]);
   });
 
   test('counts no time in which the client takes a batch of lines', async () => {

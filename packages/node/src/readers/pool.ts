@@ -82,6 +82,8 @@ interface Job {
   readonly done: (answer: SnapshotAnswer) => void;
   readonly askedAt: number;
   takenMs: number;
+  /** True if lines of its answer are on their way: an error behind them can't be told to the client. */
+  hasBegun: boolean;
 }
 
 /** A thread, and what it does. */
@@ -128,7 +130,7 @@ export class Pool implements SnapshotReaders {
   }
 
   ask(query: SnapshotQuery, asker: SnapshotAsker, done: (answer: SnapshotAnswer) => void): void {
-    const job = { query, asker, done, askedAt: this.options.clock.now(), takenMs: 0 };
+    const job = { query, asker, done, askedAt: this.options.clock.now(), takenMs: 0, hasBegun: false };
     if (this.options.settings.threads === 0) refuse(job, OFF);
     else if (this.isClosed) refuse(job, CLOSED);
     else if (this.waiting.length >= WAITING_MAX) refuse(job, TOO_MANY);
@@ -252,19 +254,24 @@ export class Pool implements SnapshotReaders {
     place.job = null;
     place.since = this.options.clock.now();
     const reply = replyIn(answer, job);
-    if (!reply.ok) this.countEnd(reply.error);
+    if (!reply.ok) {
+      this.countEnd(reply.error);
+      this.noteCut(job, reply.error);
+    }
     finish(job, reply.ok ? { ...reply, cost } : reply);
     this.next();
   }
 
   /** Hands lines on to the client, and tells the thread when it has taken them. */
-  private takeLines(place: Place, { asker }: Job, bytes: Uint8Array): void {
+  private takeLines(place: Place, job: Job, bytes: Uint8Array): void {
     const { clock } = this.options;
+    const { asker } = job;
     const refusal = asker.refusal();
     if (refusal !== null) {
       void this.end(place, refusal);
       return;
     }
+    job.hasBegun = true;
     place.writing = place.writing.then(async () => {
       const begun = clock.now();
       place.writingSince = begun;
@@ -276,6 +283,15 @@ export class Pool implements SnapshotReaders {
       Atomics.add(place.linesTaken, 0, 1);
       Atomics.notify(place.linesTaken, 0);
     });
+  }
+
+  /** Tells the log of an error that comes behind lines: the client sees only that they end. The text may hold data. */
+  private noteCut({ query, asker, hasBegun }: Job, { code }: QueryError): void {
+    if (!hasBegun || asker.gone()) return;
+    this.options.log(
+      { event: 'lines_cut', request: query.requestId, code },
+      'the lines of a snapshot read were cut off by an error',
+    );
   }
 
   private countEnd({ code }: QueryError): void {
@@ -292,7 +308,9 @@ export class Pool implements SnapshotReaders {
       const isFull = isOutOfMemory(cause);
       if (isFull) this.ends.memory += 1;
       else if (cause !== null) this.options.onDefect(cause);
-      refuse(job, isFull ? tooMuchMemory(this.options.settings.memoryMb) : CLOSED);
+      const error = isFull ? tooMuchMemory(this.options.settings.memoryMb) : CLOSED;
+      this.noteCut(job, error);
+      refuse(job, error);
     }
     if (!this.isClosed) this.next();
   }
@@ -301,7 +319,10 @@ export class Pool implements SnapshotReaders {
   private end(place: Place, error: QueryError): Promise<void> {
     const { job } = place;
     place.job = null;
-    if (job !== null) refuse(job, error);
+    if (job !== null) {
+      this.noteCut(job, error);
+      refuse(job, error);
+    }
     place.ending ??= place.reader.terminate();
     return place.ending;
   }
