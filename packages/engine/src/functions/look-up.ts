@@ -4,7 +4,7 @@ import {
   behind,
   countRange,
   type EntryPlace,
-  firstIn,
+  firstWith,
   ID_INDEX,
   type IndexRange,
   isWithin,
@@ -41,7 +41,7 @@ export const LOOK_UPS: readonly Entry[] = [
     run: (rt, type, name, key) => {
       const lookUp = lookUpOf(rt, typeNamed(rt, type), name);
       if (lookUp.index === null && key === null) throw typeError(`the index \`${ID_INDEX}\` has no nil`);
-      return firstIn(rt, rangeOf(lookUp, key === null ? listOf([null]) : key, {}));
+      return firstWith(rt, lookUp, key);
     },
   }),
   func('all_by', {

@@ -4,9 +4,10 @@ import type { SortKind } from '../schema/index-def.js';
 import { inWords } from '../schema/rule.js';
 import type { Type } from '../schema/type.js';
 import type { EntryKeys, VisitPlace } from '../state/pages/key-pages.js';
+import { aimAtText } from '../state/pages/key-record.js';
 import type { Store } from '../state/store.js';
 import type { KeyField, TypeIndex } from '../state/type-index.js';
-import { List } from '../value/containers.js';
+import { List, listOf } from '../value/containers.js';
 import { DateTimeValue } from '../value/datetime-value.js';
 import { Member } from '../value/member.js';
 import { Float } from '../value/scalars.js';
@@ -271,14 +272,40 @@ export function walkRange(
   });
 }
 
+/**
+ * The first instance that has a key; null for none.
+ *
+ * @throws QueryError as `rangeOf` does
+ */
+export function firstWith(rt: Runtime, lookUp: LookUp, key: Value): Thing | null {
+  if (canAim(rt, lookUp, key)) {
+    rt.charge(UNITS_PER_SEEK + UNITS_PER_ENTRY);
+    const first = lookedUp(rt, lookUp.index.tree.firstAimed());
+    if (first === null || !goneThings(rt).has(first)) return first;
+  }
+  return firstIn(rt, rangeOf(lookUp, key === null ? listOf([null]) : key, {}));
+}
+
+/** True where a key is one text that is looked for as it is, which is so from then on. It is the most frequent case, and takes no text of the key. */
+function canAim(rt: Runtime, lookUp: LookUp, key: Value): lookUp is LookUp & { readonly index: TypeIndex } {
+  const { index, fields } = lookUp;
+  const isText = typeof key === 'string' && fields.length === 1;
+  if (!isText || index === null || index.ignoresCase || rt.profile !== null) return false;
+  assertKind(lookUp, 0, key);
+  return aimAtText(key);
+}
+
+function lookedUp(rt: Runtime, id: number | undefined): Thing | null {
+  return id === undefined ? null : storeOf(rt).thingOfId(id);
+}
+
 /** The first instance of a range of all that have a key; null for none. */
-export function firstIn(rt: Runtime, range: IndexRange): Thing | null {
+function firstIn(rt: Runtime, range: IndexRange): Thing | null {
   const { lookUp, texts, low, isOne } = range;
   // The most frequent case, in which there is nothing to go over.
   if (isOne && lookUp.index !== null && texts.size === 0 && rt.profile === null) {
     rt.charge(UNITS_PER_SEEK + UNITS_PER_ENTRY);
-    const id = lookUp.index.tree.firstOf(low.key);
-    const thing = id === undefined ? null : storeOf(rt).thingOfId(id);
+    const thing = lookedUp(rt, lookUp.index.tree.firstOf(low.key));
     if (thing === null || !goneThings(rt).has(thing)) return thing;
   }
   let first: Thing | null = null;

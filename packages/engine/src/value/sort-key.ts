@@ -69,6 +69,25 @@ export function sortKey(value: Value, idOf: IdOf = ownId): string {
   }
 }
 
+/**
+ * Puts the component of a str into bytes, of which there are enough for every one; no text is made of it.
+ *
+ * @returns its length; 0 where the text has characters of several bytes, or more than count: what the bytes hold says nothing then
+ */
+export function putTextKey(text: string, target: Uint8Array): number {
+  const { length } = text;
+  if (length > TEXT_BYTES_MAX) return 0;
+  target[0] = 5;
+  for (let i = 0; i < length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit === 0 || unit > 0x7f) return 0;
+    target[i + 1] = unit;
+  }
+  target[length + 1] = 0;
+  target[length + 2] = 0;
+  return length + 3;
+}
+
 /** The component of a datetime or timeval. */
 export function momentKey(seconds: number): string {
   return `\x06${numberKey(seconds)}`;

@@ -13,7 +13,7 @@
  */
 import { ByteReader, ByteWriter } from '../../bytes.js';
 import { KeyPage, PAGE_BYTES_MAX } from './key-page.js';
-import { aim, BEHIND, firstIn } from './key-record.js';
+import { aim, aimedText, BEHIND, firstIn } from './key-record.js';
 import { PageSet } from './page-set.js';
 import { type PageSink, PageState } from './page-table.js';
 
@@ -150,8 +150,13 @@ export class KeyPages extends PageSet<KeyPage> {
 
   /** The id of the first entry with a key; undefined for none. */
   firstOf(key: string): number | undefined {
-    if (this.root === 0) return undefined;
     aim(key);
+    return this.firstAimed();
+  }
+
+  /** The same for the key that is looked for. */
+  firstAimed(): number | undefined {
+    if (this.root === 0) return undefined;
     let page = this.get(this.root);
     let next: number | undefined;
     for (;;) {
@@ -163,13 +168,13 @@ export class KeyPages extends PageSet<KeyPage> {
       const below = this.present.get(number);
       if (below === undefined && page.level === 1 && !this.packed.has(number)) {
         const first = this.firstInLeaf(number);
-        return first === BEHIND ? this.firstBehind(key, next) : first;
+        return first === BEHIND ? this.firstBehind(next) : first;
       }
       page = below ?? this.get(number);
     }
     const at = page.placeOf(0);
     if (at < page.entries) return page.hasKey(at) ? page.idAt(at) : undefined;
-    return this.firstBehind(key, next);
+    return this.firstBehind(next);
   }
 
   /** Looks an entry up in the record of a leaf: most leaves of a large index are wanted once while they are in memory. */
@@ -181,18 +186,18 @@ export class KeyPages extends PageSet<KeyPage> {
   }
 
   /**
-   * The id of the first entry with a key that may be the first one of a leaf.
+   * The id of the first entry with the key that is looked for, which may be the first one of a leaf.
    *
-   * @param next the number of that leaf where it lies below the same page as the one before; the key is the one that is looked for
+   * @param next the number of that leaf where it lies below the same page as the one before
    */
-  private firstBehind(key: string, next: number | undefined): number | undefined {
+  private firstBehind(next: number | undefined): number | undefined {
     if (next !== undefined) {
       const leaf = this.get(next);
       leaf.isUsed = true;
       return leaf.hasKey(0) ? leaf.idAt(0) : undefined;
     }
     let first: number | undefined;
-    this.eachOf(key, (id) => {
+    this.eachOf(aimedText(), (id) => {
       first = id;
       return false;
     });

@@ -1,5 +1,6 @@
 /** The key that is looked for in pages of a tree, and looking for it in the record of a leaf: see `key-pages.ts`. */
 import { type ByteReader, FormatError } from '../../bytes.js';
+import { putTextKey } from '../../value/sort-key.js';
 
 /** No key is longer: it has four texts at most, of which `TEXT_BYTES_MAX` bytes count, a pair of bytes each at worst. */
 export const KEY_BYTES_MAX = 4096;
@@ -19,6 +20,17 @@ export function aim(key: string): void {
   const length = Math.min(key.length, KEY_BYTES_MAX);
   for (let i = 0; i < length; i++) bytes[i] = key.charCodeAt(i);
   aimedKey.length = length;
+}
+
+/** The same for a key that is one text; false where the key has to be made, which has not all of the text in it or not as it is. */
+export function aimAtText(text: string): boolean {
+  aimedKey.length = putTextKey(text, aimedKey.bytes);
+  return aimedKey.length > 0;
+}
+
+/** The key that the next calls of pages look for. */
+export function aimedText(): string {
+  return aimedKey.bytes.toString('latin1', 0, aimedKey.length);
 }
 
 /** Said by `firstIn` where an entry would lie behind all of a leaf. */
