@@ -23,9 +23,9 @@ function slicesOf(steps: number, failsAt = Number.POSITIVE_INFINITY): number[] {
 }
 
 test('what is done for later has some milliseconds a turn', () => {
-  expect(slicesOf(10)).toEqual([4, 4, 2]);
+  expect(slicesOf(30)).toEqual([12, 12, 6]);
 });
 
 test('a step that fails is the last one', () => {
-  expect(slicesOf(10, 5)).toEqual([4, 1]);
+  expect(slicesOf(30, 15)).toEqual([12, 3]);
 });
