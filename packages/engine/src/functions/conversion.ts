@@ -10,7 +10,7 @@ import { isGone } from '../run/gone.js';
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import { Closure } from '../value/closure.js';
-import { assertMembers, List, listOf, ThingSet } from '../value/containers.js';
+import { assertMembers, List, listOf, ThingSet, UNITS_PER_MEMBER } from '../value/containers.js';
 import { toBytes, toFloat, toInt, toText } from '../value/convert.js';
 import { isTruthy } from '../value/kinds.js';
 import { RegexValue } from '../value/regex-value.js';
@@ -64,7 +64,7 @@ export const CONVERSION: readonly Entry[] = [
       if (value === undefined) return new List([]);
       if (value instanceof List) return value;
       if (value instanceof ThingSet) {
-        rt.charge(PER_MEMBER * value.members.size);
+        rt.charge(UNITS_PER_MEMBER * value.members.size);
         return listOf([...value.members]);
       }
       throw typeError(`${typeName(value)} can not be converted to a list`);
@@ -76,7 +76,7 @@ export const CONVERSION: readonly Entry[] = [
     run: (rt, values) => {
       const [first] = values;
       if (values.length === 1 && first instanceof ThingSet) return first;
-      rt.charge(PER_MEMBER * (first instanceof List ? first.items.length : values.length));
+      rt.charge(UNITS_PER_MEMBER * (first instanceof List ? first.items.length : values.length));
       if (values.length === 1 && first instanceof List) {
         assertMembers(first.items.length);
         return new ThingSet(first.items.map(asMember));
@@ -170,9 +170,6 @@ const PER_WORD = 64;
 
 /** Words that count for one that is refused: how far its program had come is not known. */
 const SIZE_REFUSED = 10_000;
-
-/** Units charged for each member of a set that is made or listed. */
-const PER_MEMBER = 64;
 
 const ASCII = /^[\x01-\x7f]*$/;
 

@@ -2,7 +2,7 @@ import { type Entry, method } from '../run/builtin.js';
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import { attach } from '../state/attach.js';
-import { copyList, List, noteAdded, ThingSet, unitsToFill } from '../value/containers.js';
+import { copyList, List, noteAdded, ThingSet, UNITS_PER_MEMBER, unitsToFill } from '../value/containers.js';
 import { Room } from '../value/room.js';
 import { plainShape, type Shape } from '../value/shape.js';
 import { Thing } from '../value/thing.js';
@@ -54,7 +54,7 @@ export class Copier {
     if (known !== undefined) return known;
     const { rt } = this;
     rt.load(thing);
-    rt.charge(UNITS_PER_THING * (1 + (thing.shape.size >> 3)));
+    rt.charge(UNITS_PER_THING + thing.shape.unitsToWalk);
     const copy = new Thing(0, this.shapeOf(thing), this.slotsOf(thing));
     if (deep === 1) {
       this.copyValues(copy, 0);
@@ -92,7 +92,7 @@ export class Copier {
   }
 
   set(set: ThingSet, deep: number): ThingSet {
-    this.rt.charge(UNITS_PER_THING * set.members.size);
+    this.rt.charge(UNITS_PER_MEMBER * set.members.size);
     if (deep === 0) return new ThingSet(set.members);
     const copy = new ThingSet();
     for (const thing of set.members) copy.members.add(this.thing(thing, deep));
@@ -149,5 +149,5 @@ export class Copier {
   }
 }
 
-/** Units charged for copying one thing or tuple, or eight properties. */
+/** Units charged for copying one thing or tuple, besides its properties. */
 const UNITS_PER_THING = 64;

@@ -140,12 +140,14 @@ export const LIST_CHANGING: readonly Entry[] = [
   }),
 ];
 
-/** Below this product of lengths, looking for each item in turn is faster than an index. */
+/** Comparisons up to which looking for each item in turn is faster than an index. */
 const INDEX_FROM = 256;
 
 function missingFrom(rt: Runtime, list: List, other: List): Value[] {
   const added: Value[] = [];
-  if (list.inner + other.inner === 0 && list.length * other.items.length <= INDEX_FROM) {
+  // Each item is looked for among those that are added before it, too.
+  const comparisons = (list.length + other.length) * other.length;
+  if (list.inner + other.inner === 0 && comparisons <= INDEX_FROM) {
     for (const item of other.items) {
       if (!includes(list.items, item) && !includes(added, item)) added.push(item);
     }

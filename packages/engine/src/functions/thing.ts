@@ -5,7 +5,7 @@ import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import { attach } from '../state/attach.js';
 import { toProperty } from '../state/transaction.js';
-import { List, listOf } from '../value/containers.js';
+import { List, listOf, unitsToOwn } from '../value/containers.js';
 import { equals, isTruthy } from '../value/kinds.js';
 import { Tag } from '../value/tag.js';
 import { isReservedKey, Thing } from '../value/thing.js';
@@ -81,7 +81,7 @@ export const THINGS: readonly Entry[] = [
         const slots = thing.readAll();
         for (const [key, slot] of thing.shape.index) {
           const value = slots[slot] as Value;
-          if (isTruthy(callback.call(key, value))) putOwn(result, key, value);
+          if (isTruthy(callback.call(key, value))) putOwn(rt, result, key, value);
         }
         return result;
       });
@@ -145,8 +145,7 @@ export const THINGS: readonly Entry[] = [
     changes: MODIFIES,
     run: (rt, thing, closure, limit = -1) => {
       if (thing.shape.size === 0 || limit === 0) return new List([]);
-      const keys = withCallback(rt, closure, (callback) => keysToRemove(thing, callback, limit));
-      for (const key of keys) rt.chargeFill(thing.get(key) ?? null);
+      const keys = withCallback(rt, closure, (callback) => keysToRemove(rt, thing, callback, limit));
       return listOf(rt.transaction.deleteProperties(thing, keys));
     },
   }),
@@ -196,8 +195,7 @@ export const THINGS: readonly Entry[] = [
         const slots = thing.readAll();
         for (const [key, slot] of thing.shape.index) {
           const value = callback.call(slots[slot] as Value);
-          rt.chargeFill(value);
-          putOwn(result, key, value);
+          putOwn(rt, result, key, value);
         }
         return result;
       });
@@ -211,17 +209,20 @@ export function idOf(thing: Thing): Value {
 }
 
 /** Gives a new thing a property of its own. */
-function putOwn(thing: Thing, key: string, value: Value): void {
+function putOwn(rt: Runtime, thing: Thing, key: string, value: Value): void {
+  rt.charge(unitsToOwn(value));
   const own = toProperty(value);
   thing.put(key, own);
   attach(thing, key, own);
 }
 
-function keysToRemove(thing: Thing, callback: Callback, limit: number | bigint): string[] {
+function keysToRemove(rt: Runtime, thing: Thing, callback: Callback, limit: number | bigint): string[] {
   const { slots } = thing;
   const keys: string[] = [];
   for (const [key, slot] of thing.shape.index) {
-    if (!isTruthy(callback.call(key, slots[slot] as Value))) continue;
+    const value = slots[slot] as Value;
+    if (!isTruthy(callback.call(key, value))) continue;
+    rt.chargeFill(value);
     keys.push(key);
     if (keys.length === limit) break;
   }
@@ -234,7 +235,7 @@ function equalThings(rt: Runtime, a: Thing, b: Thing, deep: number): boolean {
   rt.load(a);
   rt.load(b);
   if (a.shape.size !== b.shape.size) return false;
-  rt.charge(UNITS_PER_THING * (1 + (a.shape.size >> 3)));
+  rt.charge(UNITS_PER_THING + a.shape.unitsToWalk);
   for (const [key, slot] of a.shape.index) {
     const left = a.readAt(slot);
     const right = b.read(key);
@@ -252,7 +253,7 @@ function equalThings(rt: Runtime, a: Thing, b: Thing, deep: number): boolean {
 /** Units charged for a property that is assigned. */
 const UNITS_PER_ASSIGNED = 192;
 
-/** Units charged for a thing that is compared, or eight properties. */
+/** Units charged for a thing that is compared, besides its properties. */
 const UNITS_PER_THING = 64;
 
 function noProperty(name: string): ReturnType<typeof lookupError> {

@@ -6,7 +6,7 @@ import { inWords } from '../schema/rule.js';
 import { type Field, Type } from '../schema/type.js';
 import { attach } from '../state/attach.js';
 import { toProperty } from '../state/transaction.js';
-import { sizeOf } from '../value/containers.js';
+import { unitsToOwn } from '../value/containers.js';
 import { Float } from '../value/scalars.js';
 import type { Shape } from '../value/shape.js';
 import { Thing } from '../value/thing.js';
@@ -252,9 +252,8 @@ function ownDefault(rt: Runtime, thing: Thing, field: Field): Value {
 }
 
 function ownValue(rt: Runtime, thing: Thing, { name, rule }: Field, given: Value): Value {
-  rt.chargeFill(given);
+  rt.charge(unitsToOwn(given));
   const value = toProperty(given);
-  if (value !== given) rt.charge(sizeOf(value));
   if (rule.restriction !== null && value instanceof Thing)
     rt.transaction.demandRestriction(value, rule.restriction);
   attach(thing, name, value);

@@ -4,7 +4,7 @@
  */
 import type { AssignOp, BinaryOp } from '@althing/language';
 import { compare } from '../value/compare.js';
-import { assertMembers, sizeOf, ThingSet } from '../value/containers.js';
+import { assertMembers, sizeOf, ThingSet, UNITS_PER_MEMBER } from '../value/containers.js';
 import { equals, isSubset, isTruthy } from '../value/kinds.js';
 import {
   add,
@@ -284,9 +284,8 @@ function chargeWalk(rt: Runtime, value: Value): void {
   rt.charge(UNITS_PER_ITEM * sizeOf(value));
 }
 
-/** Units charged for comparing one item, and for looking a thing up in a set that may be new. */
+/** Units charged for comparing one item. */
 const UNITS_PER_ITEM = 4;
-const UNITS_PER_MEMBER = 64;
 
 function difference(left: ReadonlySet<Thing>, right: ReadonlySet<Thing>): Set<Thing> {
   return new Set([...left].filter((thing) => !right.has(thing)));

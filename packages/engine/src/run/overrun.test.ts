@@ -103,6 +103,29 @@ test.each([
 });
 
 test.each([
+  ['a list to which another is added', '.l.extend(.m);', 70],
+  ['an empty list that gets the new items of another', '.e.extend_unique(.m[:90000]);', 20],
+  ['a list that is filled with a thing', '.l.fill({});', 70],
+  ['tuples in a list that goes', '.d = nil;', 70],
+  ['tuples that are taken out of a list', '.d.clear();', 70],
+  ['members that all go', '.s.clear();', 70],
+  ['properties whose sets and lists of things go', '.clear();', 70],
+  ['properties that all go, whose order is made again if that is taken back', '.w.remove(|| true);', 60],
+  ['a set that is copied', '.u = .s;', 40],
+  ['a set in a thing that is written out', 'x = {a: .s};', 40],
+  ['a copy of a thing with many properties', '.w.copy();', 40],
+  ['things with many properties that are compared', '.w.equals(.v);', 40],
+])('%s: refused ahead where it does not fit into the time', (_what, code, durationMs) => {
+  const db = new Harness({ limits: { durationMs: 60_000 }, monotonic: () => 1000, evicts: false });
+  db.run('.l = []; for (i in range(10)) { .l.extend(range(100000)) }; .m = .l; nil;');
+  db.run('y = [1]; for (i in range(22)) { y = [y, y] }; .d = y; .e = []; nil;');
+  db.run('.t = range(90000).map(|i| {}); .s = set(.t); nil;');
+  db.run(".w = {}; for (i in range(90000)) .w.set('k' + str(i), i); .v = .w.copy(); nil;");
+  db.run(`set_limit('admin', {duration: ${durationMs}});`, { scope: 'thingsdb' });
+  expect(db.failure(`${code} nil;`).message).toContain('set_limit()');
+});
+
+test.each([
   ['a sort of numbers', '.l.sort();', 6],
   ['the removal of properties', '.w.remove(|| true);', 8],
   ['short texts as JSON, of which each takes less than a step', 'json_dump(.t);', 5],

@@ -21,7 +21,7 @@
  */
 import { type ByteReader, type ByteWriter, FormatError } from '../bytes.js';
 import { Restriction } from '../schema/restriction.js';
-import { List, ThingSet } from '../value/containers.js';
+import { List, ThingSet, unitsToDrop } from '../value/containers.js';
 import { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import { effect, type Undo } from './effect.js';
@@ -36,10 +36,10 @@ import {
   NS_PER_ITEM,
   NS_PER_MEMBER,
   NS_PER_MOVED_ITEM,
-  NS_PER_PROPERTY,
-  NS_PER_PUT_BACK,
   NS_PER_THING,
   NS_PER_UNDO,
+  NS_PER_UNIT,
+  unitsToLeave,
 } from './transaction/undo-costs.js';
 import { readValue, writeReference, writeValue, writeValues } from './value-codec.js';
 
@@ -98,7 +98,8 @@ export const ThingEffect = {
       const places = placesOf(thing);
       return () => store.unput(thing, key, places);
     },
-    cost: (_, thing, key) => (thing.shape.index.has(key) ? NS_PER_PUT_BACK : NS_PER_UNDO),
+    cost: (_, thing, key, value) =>
+      NS_PER_UNDO + NS_PER_UNIT * (unitsToDrop(value) + unitsToDrop(thing.get(key) ?? null)),
     counts: one('properties'),
   }),
   DELETE: effect<Store, [thing: Thing, key: string], Value | undefined>({
@@ -113,7 +114,7 @@ export const ThingEffect = {
         if (old !== undefined) store.undrop(thing, key, old, slot, places);
       };
     },
-    cost: () => NS_PER_UNDO,
+    cost: (_, thing, key) => NS_PER_UNDO + NS_PER_UNIT * unitsToDrop(thing.get(key) ?? null),
     counts: one('properties'),
   }),
   RENAME: effect<Store, [thing: Thing, from: string, to: string]>({
@@ -141,7 +142,7 @@ export const ThingEffect = {
       const places = placesOf(thing);
       return () => store.unclear(thing, places);
     },
-    cost: (_, { slots }) => NS_PER_THING + NS_PER_PROPERTY * slots.length,
+    cost: (_, thing) => NS_PER_THING + NS_PER_UNIT * unitsToLeave(thing),
     counts: (_, { slots }) => ['properties', slots.length],
   }),
   /** The restriction is null for a thing that accepts everything again. */

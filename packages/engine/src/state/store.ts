@@ -8,7 +8,7 @@ import { attach, attachAll, ownerOf } from './attach.js';
 import { putRuns, type Run, replaceItems, takeRuns } from './list-edits.js';
 import { isPagedList, PAGED_ITEMS_MIN } from './pages/list-pages.js';
 import { isPagedSet } from './pages/member-pages.js';
-import { containerPages } from './pages/paged-containers.js';
+import { containerPages, dropPages } from './pages/paged-containers.js';
 import { type Places, reshape } from './places.js';
 import { References } from './references.js';
 
@@ -164,6 +164,7 @@ export class Store extends References {
   /** Takes things out of a stored set; they must be in it. */
   removeMembers(set: ThingSet, things: readonly Thing[]): void {
     this.touchOwner(set);
+    if (things.length === set.members.size) dropPages(set);
     const pages = isPagedSet(set) ? set.backing : null;
     for (const thing of things) {
       pages?.delete(thing.id);

@@ -7,7 +7,7 @@ import { RoomEffect } from './parts/rooms.js';
 import type { Store } from './store.js';
 import { takeBack, UNITS_PER_PROPERTY } from './transaction/journal.js';
 import { ThingChanges } from './transaction/things.js';
-import { NS_PER_UNDO } from './transaction/undo-costs.js';
+import { NS_PER_THING, NS_PER_UNIT, unitsToLeave } from './transaction/undo-costs.js';
 
 export type { Undo } from './effect.js';
 export { type Charge, takeBack } from './transaction/journal.js';
@@ -89,10 +89,12 @@ export class Transaction extends ThingChanges {
     this.undoBy(ThingEffect.REMOVE_THINGS.inverse(store, removed));
     for (let orphans = [...store.orphans]; orphans.length > 0; orphans = [...store.orphans]) {
       for (const thing of orphans) {
+        store.load(thing);
+        const units = unitsToLeave(thing);
+        this.count(UNITS_PER_REMOVED + units);
         store.remove(thing);
         removed.push(thing);
-        this.undoTakes(NS_PER_UNDO);
-        this.count(UNITS_PER_REMOVED);
+        this.undoTakes(NS_PER_THING + NS_PER_UNIT * units);
       }
     }
     writeEffect(this.effects, ThingEffect.REMOVE_THINGS, removed);
@@ -115,8 +117,8 @@ export class Transaction extends ThingChanges {
     /** References that would be left. */
     const left = new Map<Thing, number>();
     for (const thing of doomed) {
-      this.count(UNITS_PER_PROPERTY * (thing.shape.size + 1));
       store.load(thing);
+      this.count(UNITS_PER_PROPERTY + unitsToLeave(thing));
       thing.forEach((_, value) => {
         eachReference(value, (child) => {
           store.load(child);

@@ -27,11 +27,20 @@ export const INNER_ITEMS_MAX = 1 << 24;
 /** The charge for an item that comes into memory: reading it takes some 150 ns. */
 export const UNITS_PER_READ_ITEM = 32;
 
+/** The charge for a member that comes into a set or is looked for in one: some 500 ns where there are very many. */
+export const UNITS_PER_MEMBER = 96;
+
+/** The charge for a reference of something stored that goes: what it refers to is touched. */
+export const UNITS_PER_REFERENCE = 64;
+
+/** The charge for an item of a tuple that is looked at for what it refers to. */
+export const UNITS_PER_INNER_ITEM = 4;
+
 /** The pages of a large stored list, of which some may not be in memory. See `state/pages/list-pages.ts`. */
 export interface Backing {
   /** The cost of bringing every item into memory, in units of `Runtime.charge`; 0 when they are there. */
   readonly unitsToFill: number;
-  /** The same for what must be read before the list goes: items that refer to something. */
+  /** The same for letting the list go: items that refer to something must be read for that, and what they refer to is counted out. */
   readonly unitsToDrop: number;
   /** Estimated bytes of the items in memory, without their places in the list. */
   readonly bytes: number;
@@ -187,9 +196,23 @@ export function unitsToFill(value: Value): number {
   return value instanceof List && value.backing !== null ? value.backing.unitsToFill : 0;
 }
 
-/** The cost of letting go of a value, in the same units. */
+/** The cost of letting go of the value of a stored property, in the same units. */
 export function unitsToDrop(value: Value): number {
-  return value instanceof List && value.backing !== null ? value.backing.unitsToDrop : 0;
+  if (typeof value !== 'object' || value === null) return 0;
+  if (value instanceof ThingSet) return UNITS_PER_REFERENCE * value.members.size;
+  if (!(value instanceof List)) return 0;
+  return (value.backing?.unitsToDrop ?? value.length) + UNITS_PER_INNER_ITEM * value.inner;
+}
+
+/** The cost of giving a value the form of a property, in the same units: see `toProperty`. */
+export function unitsToOwn(value: Value): number {
+  if (value instanceof List) return isLoose(value) && !value.tuple ? 0 : unitsToFill(value) + sizeOf(value);
+  return value instanceof ThingSet && !isLoose(value) ? UNITS_PER_MEMBER * value.members.size : 0;
+}
+
+/** True if a list or set is nobody's yet, so that it need not be copied to become a property. */
+export function isLoose(value: List | ThingSet): boolean {
+  return !value.shared && value.owner === null && (value instanceof ThingSet || value.backing === null);
 }
 
 /** Number of things and items that a walk over a value meets. */

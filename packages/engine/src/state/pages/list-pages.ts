@@ -11,7 +11,7 @@
  * that its record lies in slices. Of lists of the first form that is taken for granted.
  */
 import { ByteReader, type ByteWriter, FormatError } from '../../bytes.js';
-import { type Backing, List, UNITS_PER_READ_ITEM } from '../../value/containers.js';
+import { type Backing, List, UNITS_PER_READ_ITEM, UNITS_PER_REFERENCE } from '../../value/containers.js';
 import { bytesOfValue, eachThing, isScalar, STRING_BYTES, type VisitOther } from '../../value/kinds.js';
 import type { Thing } from '../../value/thing.js';
 import type { Value } from '../../value/value.js';
@@ -100,7 +100,9 @@ export class ListPages extends PageTable<ListPage> implements Backing {
   }
 
   get unitsToDrop(): number {
-    return this.unitsToRead(mustBeRead);
+    let items = 0;
+    for (const page of this.pages) if (mustBeRead(page)) items += page.entries;
+    return this.unitsToRead(mustBeRead) + UNITS_PER_REFERENCE * items;
   }
 
   get bytes(): number {

@@ -8,7 +8,7 @@ import type { Undo } from '../effect.js';
 import type { Store } from '../store.js';
 import type { Tally } from '../tally.js';
 import type { AppendRun } from './append-run.js';
-import { NS_PER_PROPERTY, NS_PER_UNDO } from './undo-costs.js';
+import { NS_PER_KEY, NS_PER_UNDO } from './undo-costs.js';
 
 /** Counts work, about a byte or item each; throws when the query has had its share. */
 export type Charge = (units: number) => void;
@@ -141,7 +141,7 @@ export class Journal {
   protected keepOrder(thing: Thing): void {
     const { shape } = thing;
     if (!shape.owned || this.isOrdered(shape.index)) return;
-    this.undoBy(() => shape.restoreOrder(), NS_PER_PROPERTY * shape.size);
+    this.undoBy(() => shape.restoreOrder(), NS_PER_KEY * shape.size);
   }
 
   /** The same for the members of a set. */

@@ -1,7 +1,15 @@
 import type { QueryError } from '../../error.js';
 import { type ItemRule, itemRefusal } from '../../schema/rule.js';
 import { Closure } from '../../value/closure.js';
-import { assertInnerItems, assertItems, List, toItem } from '../../value/containers.js';
+import {
+  assertInnerItems,
+  assertItems,
+  innerOf,
+  List,
+  toItem,
+  UNITS_PER_INNER_ITEM,
+  UNITS_PER_REFERENCE,
+} from '../../value/containers.js';
 import { isScalar } from '../../value/kinds.js';
 import { Thing } from '../../value/thing.js';
 import type { Value } from '../../value/value.js';
@@ -28,6 +36,7 @@ export class ListChanges extends Storing {
     const items = this.toItems(values, list);
     const added = items.length;
     if (!stored) {
+      this.count(UNITS_PER_MOVED * (count + added));
       const ns = nsOfSplice(list, start, count, added);
       const removed = spliceItems(list, start, count, items);
       if (this.isDetached(list)) this.undoBy(() => spliceItems(list, start, added, removed), ns);
@@ -43,6 +52,8 @@ export class ListChanges extends Storing {
     this.countWritten(length);
     const isAppended = start === list.length;
     const ns = ThingEffect.SPLICE.cost(store, list, start, count, items);
+    this.count(UNITS_PER_PLACED * (count + added));
+    if (list.inner > 0) this.count(UNITS_PER_INNER_ITEM * innerOf(list.slice(start, start + count)));
     const removed = store.splice(list, start, count, items);
     if (isAppended) this.undoAppend(store, list, start, added);
     else this.undoBy(() => store.splice(list, start, added, removed), ns);
@@ -148,6 +159,7 @@ export class ListChanges extends Storing {
     if (count === 0) return;
     const store = this.needStore();
     this.storeAll(item);
+    this.count(UNITS_PER_PLACED * count + UNITS_PER_REFERENCE * (isScalar(item) ? 0 : count));
     const { length } = this.effects;
     perform(this, ThingEffect.FILL, store, list, item);
     this.countWritten(length);
@@ -169,6 +181,7 @@ export class ListChanges extends Storing {
       return removed.slice();
     }
     this.assertWritable(list);
+    if (list.inner > 0) this.count(UNITS_PER_INNER_ITEM * innerOf(positions.map((i) => list.at(i))));
     return perform(this, ThingEffect.REMOVE_ITEMS, this.needStore(), list, runs).slice();
   }
 
@@ -228,6 +241,10 @@ function runsOf(positions: readonly number[]): Run[] {
   }
   return runs;
 }
+
+/** Units charged for an item that comes into a list or leaves it, before that is done: without and with pages and the counts of references. */
+const UNITS_PER_MOVED = 4;
+const UNITS_PER_PLACED = 16;
 
 /** Units charged for an item that is appended besides its own bytes: as if it had an effect for itself. */
 const UNITS_PER_APPEND = 16;

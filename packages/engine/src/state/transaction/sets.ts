@@ -1,10 +1,14 @@
-import { assertMembers, type ThingSet } from '../../value/containers.js';
+import {
+  assertMembers,
+  type ThingSet,
+  UNITS_PER_MEMBER,
+  UNITS_PER_REFERENCE,
+} from '../../value/containers.js';
 import type { Thing } from '../../value/thing.js';
 import { perform } from '../effect.js';
 import { nsOfMembers, ThingEffect } from '../effects.js';
 import type { Relations } from '../relations.js';
 import { ListChanges } from './lists.js';
-import { UNITS_PER_MEMBER } from './storing.js';
 
 /** Changes of sets, which may be one side of a relation. */
 export abstract class SetChanges extends ListChanges {
@@ -38,6 +42,7 @@ export abstract class SetChanges extends ListChanges {
     if (added.length === 0) return 0;
     const store = this.needStore();
     this.storeThings(added);
+    this.count(UNITS_PER_PAGED * added.length);
     perform(this, ThingEffect.ADD_MEMBERS, store, set, added);
     return added.length;
   }
@@ -68,6 +73,7 @@ export abstract class SetChanges extends ListChanges {
     this.assertWritable(set);
     if (removed.length === 0) return removed;
     this.keepMemberOrder(set);
+    this.count(UNITS_PER_PAGED * removed.length);
     perform(this, ThingEffect.REMOVE_MEMBERS, this.needStore(), set, removed);
     return removed.slice();
   }
@@ -89,6 +95,9 @@ export abstract class SetChanges extends ListChanges {
     });
   }
 }
+
+/** Units charged for a member of a stored set that comes or goes, besides: its reference and its place in a page. */
+const UNITS_PER_PAGED = UNITS_PER_REFERENCE + 128;
 
 function addAll(set: ThingSet, things: readonly Thing[]): void {
   for (const thing of things) set.members.add(thing);

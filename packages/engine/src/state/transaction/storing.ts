@@ -1,5 +1,5 @@
 import { operationError } from '../../error.js';
-import { List, sizeOf, ThingSet } from '../../value/containers.js';
+import { List, sizeOf, ThingSet, UNITS_PER_MEMBER } from '../../value/containers.js';
 import { eachThing, isScalar, type VisitOther } from '../../value/kinds.js';
 import { Member } from '../../value/member.js';
 import { Room } from '../../value/room.js';
@@ -321,9 +321,6 @@ export class Storing extends Journal {
     reverseFrom(rooms, firstRoom);
   }
 }
-
-/** Units charged for a member of a set that comes or goes. */
-export const UNITS_PER_MEMBER = 64;
 
 /** Units charged for an item of a value that is stored, and for a tuple in it besides. */
 const UNITS_PER_STORED = 12;

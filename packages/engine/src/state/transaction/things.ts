@@ -7,11 +7,12 @@ import { Closure } from '../../value/closure.js';
 import {
   assertMembers,
   copyList,
+  isLoose,
   List,
   sizeOf,
   ThingSet,
   unitsToDrop,
-  unitsToFill,
+  unitsToOwn,
 } from '../../value/containers.js';
 import { Future } from '../../value/future.js';
 import { Module } from '../../value/module.js';
@@ -26,8 +27,14 @@ import { placesOf, reshape } from '../places.js';
 import { Relations } from '../relations.js';
 import type { Store } from '../store.js';
 import { SetChanges } from './sets.js';
-import { UNITS_PER_MEMBER } from './storing.js';
-import { NS_PER_PROPERTY, NS_PER_PUT_BACK, NS_PER_THING } from './undo-costs.js';
+import {
+  NS_PER_PROPERTY,
+  NS_PER_PUT_BACK,
+  NS_PER_THING,
+  NS_PER_UNDO,
+  NS_PER_UNIT,
+  unitsToLeave,
+} from './undo-costs.js';
 import { conversionRefusal } from './unique.js';
 
 /** Changes of properties of things, which must fit restrictions and the definitions of types. */
@@ -81,9 +88,9 @@ export class ThingChanges extends SetChanges {
 
   /** Throws unless a property may go. Items of a list that refer to something come into memory for that, which is charged before. */
   private assertReplaceable(old: Value | undefined): void {
-    if (!(old instanceof List || old instanceof ThingSet)) return;
+    if (!isContainer(old)) return;
     if (old.lock !== 0) throw operationError('the list or set of this property is in use');
-    this.count(unitsToDrop(old));
+    if (old.owner?.id !== 0) this.count(unitsToDrop(old));
   }
 
   /**
@@ -189,7 +196,7 @@ export class ThingChanges extends SetChanges {
     const store = this.recordSet(thing, key, own);
     const undo = ThingEffect.SET.inverse(store, thing, key, own);
     store.put(thing, key, own);
-    this.undoBy(undo);
+    this.undoBy(undo, NS_PER_UNDO + NS_PER_UNIT * unitsToDrop(own));
     return own;
   }
 
@@ -208,21 +215,18 @@ export class ThingChanges extends SetChanges {
       this.checkUnique((check) => check.set(thing, slot, own));
     const store = this.recordSet(thing, key, own);
     if (thing.shape.late?.has(slot) === true) store.noteGiven(thing, thing.shape.fields[slot]!.id);
+    const ns = NS_PER_PUT_BACK + NS_PER_UNIT * (unitsToDrop(old) + unitsToDrop(own));
     store.putAt(thing, slot, key, own);
     this.noteDetached(old);
-    this.undoBy(undoOfPut(store, thing, key, old), NS_PER_PUT_BACK);
+    this.undoBy(undoOfPut(store, thing, key, old), ns);
     if (indexes.count > 0) this.countEntries(2 * indexes.countAt(thing, slot));
     return own;
   }
 
   /** The form of a value as a property; a copy counts as work. */
   private ownOf(value: Value): Value {
-    if (value instanceof List && value.backing !== null) this.count(unitsToFill(value));
-    else if (value instanceof ThingSet && (value.shared || value.owner !== null))
-      this.count(UNITS_PER_MEMBER * value.members.size);
-    const own = toProperty(value);
-    if (own !== value) this.count(sizeOf(own));
-    return own;
+    if (typeof value === 'object') this.count(unitsToOwn(value));
+    return toProperty(value);
   }
 
   /** Records that a stored thing gets a property, whose things become stored. */
@@ -248,7 +252,12 @@ export class ThingChanges extends SetChanges {
 
   /** Deletes properties that exist; returns their values, which are loose then. */
   deleteProperties(thing: Thing, keys: readonly string[]): Value[] {
-    for (const key of keys) this.assertReplaceable(thing.get(key));
+    // Of very many keys it takes long to look each up, and mostly all values may go in any case.
+    const areMost = keys.length > thing.slots.length / 16;
+    if (!areMost || thing.slots.some(isContainer)) {
+      this.count(UNITS_PER_LOOK_UP * keys.length);
+      for (const key of keys) this.assertReplaceable(thing.get(key));
+    }
     return keys.map((key) => {
       this.count(UNITS_PER_DROPPED);
       return this.drop(thing, key);
@@ -297,6 +306,7 @@ export class ThingChanges extends SetChanges {
       return;
     }
     this.assertWritable(thing);
+    this.count(unitsToLeave(thing));
     thing.forEach((_, value) => {
       this.noteDetached(value);
     });
@@ -357,19 +367,21 @@ export class ThingChanges extends SetChanges {
   }
 }
 
-/** Units charged for a property that is deleted, before that is done. */
+/** Units charged for a property that is looked up among very many, and for one that is deleted, before that is done. */
+const UNITS_PER_LOOK_UP = 128;
 const UNITS_PER_DROPPED = 320;
+
+function isContainer(value: Value | undefined): value is List | ThingSet {
+  return value instanceof List || value instanceof ThingSet;
+}
 
 /** The form of a value that is assigned to a property. */
 export function toProperty(value: Value): Value {
   if (typeof value !== 'object' || value === null) return value;
   if (value instanceof List) {
-    const isOwn = !value.shared && !value.tuple && value.owner === null && value.backing === null;
-    return isOwn ? value : copyList(value);
+    return isLoose(value) && !value.tuple ? value : copyList(value);
   }
-  if (value instanceof ThingSet) {
-    return value.shared || value.owner !== null ? new ThingSet(value.members) : value;
-  }
+  if (value instanceof ThingSet) return isLoose(value) ? value : new ThingSet(value.members);
   if (value instanceof Closure) value.store();
   return value instanceof Future || value instanceof Module ? null : value;
 }

@@ -1,7 +1,10 @@
+import { UNITS_PER_REFERENCE, unitsToDrop } from '../../value/containers.js';
+import { Thing } from '../../value/thing.js';
+
 /**
  * Time it takes to take things back, in nanoseconds, as measured on a slow machine, since a query that ends too late
  * holds all others up: the inverse of a small change of things; a property that gets its former value; an item or member that comes or
- * goes again; an item of a list that moves; a thing that is unstored; a property of one; an entry of an index.
+ * goes again; an item of a list that moves; a thing that is unstored; a property of one; an entry of an index; a key that comes to its place again.
  */
 export const NS_PER_UNDO = 400;
 export const NS_PER_PUT_BACK = 80;
@@ -11,3 +14,16 @@ export const NS_PER_MEMBER = 200;
 export const NS_PER_THING = 800;
 export const NS_PER_PROPERTY = 100;
 export const NS_PER_ENTRY = 8000;
+export const NS_PER_KEY = 500;
+
+/** Time of a unit of work, in nanoseconds: taking a value back costs what letting it go does. */
+export const NS_PER_UNIT = 5;
+
+/** The cost of letting go of all that a thing refers to, in units of `Runtime.charge`. It must be loaded. */
+export function unitsToLeave({ slots }: Thing): number {
+  let units = UNITS_PER_SLOT * slots.length;
+  for (const value of slots) units += value instanceof Thing ? UNITS_PER_REFERENCE : unitsToDrop(value);
+  return units;
+}
+
+const UNITS_PER_SLOT = 8;
