@@ -5,6 +5,7 @@
 import { statSync } from 'node:fs';
 import { LEVEL_NEWEST } from '@althing/engine';
 import { type DataFolder, DiskFullError, openFolder, StateStore } from '@althing/storage';
+import { systemClock } from './base/clock.js';
 import { descriptorLimit, fittingTables } from './base/descriptors.js';
 import { decodeIdentity, encodeIdentity, type Identity, newIdentity } from './base/identity.js';
 import { PROTOCOL_VERSIONS } from './between/peer-protocol.js';
@@ -193,17 +194,18 @@ function warnOfOthers(path: string, log: Logger): void {
 /** Opens the state. What a crash left to be finished may need room: on a full disk that of the reserve. */
 async function openState(folder: DataFolder): Promise<State> {
   const disk = folder.stateDisk;
+  const { now } = systemClock;
   const reopen = async (): Promise<StateStore> => {
     const store = await folder.reopenStateStore();
     try {
-      return await StateStore.open({ store, disk });
+      return await StateStore.open({ store, disk, now });
     } catch (error) {
       await store.close();
       throw error;
     }
   };
   try {
-    return new State(await StateStore.open({ store: folder.stateStore, disk }), reopen);
+    return new State(await StateStore.open({ store: folder.stateStore, disk, now }), reopen);
   } catch (error) {
     if (!(error instanceof DiskFullError) || !folder.hasReserve) throw error;
     await folder.releaseReserve();

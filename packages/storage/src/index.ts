@@ -67,6 +67,7 @@ export type {
 export type { Checkpoint } from './state/checkpoint.js';
 export type { Applied } from './state/group-meta.js';
 export type { RecordName } from './state/keys.js';
+export type { StateStoreOptions } from './state/options.js';
 export type { SnapshotChunk, SnapshotHeader } from './state/snapshot-format.js';
 export type { SnapshotInstaller } from './state/snapshot-install.js';
 export { SnapshotReader } from './state/snapshot-reader.js';
@@ -76,6 +77,5 @@ export { CHUNK_BYTES_DEFAULT } from './state/snapshot-source.js';
 export {
   type StateRecord,
   StateStore,
-  type StateStoreOptions,
   type VerifyCount,
 } from './state/state-store.js';

@@ -13,18 +13,22 @@ import { encodeValue } from './values.js';
 const HIGH_WATER_BYTES = 4 * 1024 * 1024;
 /**
  * Bytes of a slab that are handed to the store at once: building a batch takes the thread, some 10 us for each kilobyte. Each waits for the
- * one before, and that takes a turn of a thread that may be busy: so those of a large checkpoint get larger, up to the second number.
+ * one before, and that takes a turn of a thread that may be busy: for each millisecond of that wait the next one has so many bytes, so that its
+ * batch takes a fourth of that time. Where nobody else has the thread each is as large as may be.
  */
 const PART_BYTES = 64 * 1024;
 const PART_BYTES_MAX = 512 * 1024;
-/** Parts of one size, until they are twice as large. */
-const PARTS_OF_A_SIZE = 64;
+const PART_BYTES_EACH_MS = 24 * 1024;
+
+/** A clock in milliseconds; null where nobody else has the thread. */
+export type StateStoreClock = (() => number) | null;
 
 /** The part of the store that a checkpoint needs. */
 export type CheckpointHost = {
   readonly disk: Disk;
   readonly journal: Journal;
   readonly slabBytes: number;
+  readonly now: StateStoreClock;
   /** The handle of the group, once something of it is stored. */
   register(group: number, meta: GroupMeta): GroupHandle;
   nextRedoFile(): number;
@@ -143,7 +147,7 @@ export class Checkpoint {
     const decided: GroupMeta = { ...this.meta, redo: { ...redo.summary, applied } };
     await this.write(decided);
     const handle = this.host.register(this.group, decided);
-    handle.applying = applyRedo(this.host.disk, this.host.journal, handle).finally(() => {
+    handle.applying = applyRedo(this.host.disk, this.host.journal, handle, this.host.now).finally(() => {
       handle.applying = undefined;
     });
     await handle.applying;
@@ -201,22 +205,28 @@ export function putMeta(
  * Brings a decided checkpoint into the records. Every part of a slab is a batch of its own; doing it again
  * after a crash gives the same records.
  */
-export async function applyRedo(disk: Disk, journal: Journal, handle: GroupHandle): Promise<void> {
+export async function applyRedo(
+  disk: Disk,
+  journal: Journal,
+  handle: GroupHandle,
+  now: StateStoreClock,
+): Promise<void> {
   const { generation, redo } = handle.meta;
   if (redo === undefined) return;
   const reader = await RedoReader.open(disk, redo, handle.id);
-  let parts = 0;
+  let partBytes = now === null ? PART_BYTES_MAX : PART_BYTES;
   try {
     for (let slab = reader.next(); slab !== undefined; slab = reader.next()) {
       const bytes = slab;
       for (let at = SLAB_HEADER_LENGTH; at < bytes.length; ) {
         const from = at;
-        const partBytes = Math.min(PART_BYTES * 2 ** Math.floor(parts / PARTS_OF_A_SIZE), PART_BYTES_MAX);
-        parts += 1;
+        let began = 0;
         await journal.writeBulk((batch) => {
           at = applyPart(bytes, from, partBytes, batch, handle.id, generation);
+          began = now?.() ?? 0;
           return at - from;
         });
+        if (now !== null) partBytes = partBytesBehind(now() - began);
       }
     }
   } finally {
@@ -227,4 +237,9 @@ export async function applyRedo(disk: Disk, journal: Journal, handle: GroupHandl
   await journal.write((batch) => putMeta(batch, handle.id, meta));
   handle.meta = meta;
   await disk.remove(redoName(redo.file));
+}
+
+/** Bytes of the part behind one for which it was waited so many milliseconds. */
+function partBytesBehind(ms: number): number {
+  return Math.min(Math.max(PART_BYTES, Math.floor(ms * PART_BYTES_EACH_MS)), PART_BYTES_MAX);
 }

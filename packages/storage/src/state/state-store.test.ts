@@ -23,9 +23,10 @@ import { EventQueue } from '../testing/events.js';
 import { SOUND_STORES, StoragePlanter } from '../testing/plant.js';
 import { seeded } from '../testing/random.js';
 import { groupKey, journalKey, nameRecord, recordKeyBuffer, storeKey } from './keys.js';
+import type { StateStoreOptions } from './options.js';
 import type { SnapshotChunk } from './snapshot-format.js';
 import type { SnapshotSource } from './snapshot-source.js';
-import { StateStore, type StateStoreOptions } from './state-store.js';
+import { StateStore } from './state-store.js';
 import { encodeValue } from './values.js';
 
 const NO_CONTEXT = Buffer.alloc(0);
@@ -133,6 +134,39 @@ describe('StateStore', () => {
     const ofKind: number[] = [];
     for await (const { id } of store.scan(1, 1)) ofKind.push(id);
     expect(ofKind).toEqual([2, 300, 300]);
+  });
+
+  /** The numbers of changes in the batches by which a checkpoint of 2,000 records of 1 KB comes in, where each is answered after a while. */
+  async function batchesOf(waitMs: number | null): Promise<number[]> {
+    let now = 0;
+    const counts: number[] = [];
+    const medium = new MemoryStore({
+      defer: ({ kind, count }, complete) => {
+        if (kind === 'write') counts.push(count);
+        now += waitMs ?? 0;
+        queueMicrotask(complete);
+      },
+    });
+    const store = await StateStore.open({
+      store: medium.attach(),
+      disk: new MemoryDisk().attach(),
+      ...(waitMs === null ? {} : { now: () => now }),
+    });
+    counts.length = 0;
+    await checkpoint(store, 1, 1, many(2000, 1000));
+    expect((await contentOf(store, 1)).size).toBe(2000);
+    await store.close();
+    return counts.filter((count) => count > 10).sort((a, b) => a - b);
+  }
+
+  test('brings a large checkpoint in by small parts where others have short turns, and by large ones where they have long ones, or none', async () => {
+    const short = await batchesOf(1);
+    expect(short.length).toBeGreaterThan(30);
+    expect(short.at(-1)).toBeLessThan(80);
+    const long = await batchesOf(20);
+    expect(long.length).toBeLessThan(9);
+    expect(long.at(-1)).toBeGreaterThan(400);
+    expect((await batchesOf(null)).length).toBeLessThan(6);
   });
 
   test('brings a large checkpoint in by slabs, and removes its file', async () => {
@@ -713,7 +747,7 @@ describe('damage', () => {
 describe('a large checkpoint', () => {
   test('is handed to the store in small batches, so that no step takes long', async () => {
     const bench = new Bench();
-    const store = await bench.open();
+    const store = await bench.open({ now: () => 0 });
     const counts: number[] = [];
     bench.medium.fault = ({ kind, count }) => {
       if (kind === 'write') counts.push(count);

@@ -3,7 +3,7 @@ import type { Disk, DiskEntry } from '../disk/disk.js';
 import { DamagedStateError, demand, FolderContentError, LimitError, StoreClosedError } from '../errors.js';
 import type { KeyRange, KeyValuePair, KeyValueStore } from '../kv/key-value-store.js';
 import type { MarkFile } from '../mark.js';
-import { applyRedo, Checkpoint, type CheckpointHost } from './checkpoint.js';
+import { applyRedo, Checkpoint, type CheckpointHost, type StateStoreClock } from './checkpoint.js';
 import { BusyGroups, GroupHandle } from './group-handle.js';
 import { type Applied, decodeMeta, type GroupMeta, NOTHING_APPLIED } from './group-meta.js';
 import { Journal } from './journal.js';
@@ -24,6 +24,7 @@ import {
 } from './keys.js';
 import { checkName } from './limits.js';
 import { checkFormat, MARK_NAME, openMark, writeFormat } from './opening.js';
+import type { StateStoreOptions } from './options.js';
 import { redoName, redoNumber } from './redo-file.js';
 import { READ_AHEAD_AFTER_DEFAULT, SCANNED_BYTES_MIN, SequentialReads } from './sequential-reads.js';
 import { SLAB_BYTES_DEFAULT } from './slabs.js';
@@ -32,19 +33,6 @@ import { type InstallHost, markGarbage, SnapshotInstaller } from './snapshot-ins
 import { CHUNK_BYTES_DEFAULT, SnapshotSource } from './snapshot-source.js';
 import { type Garbage, Sweeper } from './sweeper.js';
 import { decodeStored, decodeValue, encodeValue } from './values.js';
-
-export type StateStoreOptions = {
-  /** The ordered store. It is closed with the state store. */
-  readonly store: KeyValueStore;
-  /** The folder next to it, for the mark and for redo files. */
-  readonly disk: Disk;
-  /** Bytes of a snapshot chunk. Default 256 KiB, at least 1 KiB. */
-  readonly chunkBytes?: number;
-  /** Bytes of a checkpoint that are written at once. Default 512 KiB. */
-  readonly slabBytes?: number;
-  /** Records that must have been read in the order of their names before the next ones are read ahead. Default 32. */
-  readonly readAheadAfter?: number;
-};
 
 /** One record of a group. */
 export type StateRecord = RecordName & { readonly value: Buffer };
@@ -62,6 +50,7 @@ export class StateStore {
   private readonly disk: Disk;
   private readonly chunkBytes: number;
   private readonly slabBytes: number;
+  private readonly now: StateStoreClock;
   private readonly groupsById = new Map<number, GroupHandle>();
   private readonly busy = new BusyGroups();
   private readonly snapshots = new Set<SnapshotSource>();
@@ -110,6 +99,7 @@ export class StateStore {
     this.sweeper = new Sweeper(options.store, journal);
     this.chunkBytes = options.chunkBytes ?? CHUNK_BYTES_DEFAULT;
     this.slabBytes = options.slabBytes ?? SLAB_BYTES_DEFAULT;
+    this.now = options.now ?? null;
   }
 
   /**
@@ -320,7 +310,8 @@ export class StateStore {
     for (const handle of this.groupsById.values()) {
       if (handle.meta.redo === undefined) continue;
       decided.add(redoName(handle.meta.redo.file));
-      await applyRedo(this.disk, this.journal, handle);
+      // Nobody is served before the store is open.
+      await applyRedo(this.disk, this.journal, handle, null);
     }
     for (const { name } of entries) {
       if (redoNumber(name) !== undefined && !decided.has(name)) await this.disk.remove(name);
@@ -381,6 +372,7 @@ export class StateStore {
       disk: this.disk,
       journal: this.journal,
       slabBytes: this.slabBytes,
+      now: this.now,
       register: (group, meta) => this.register(group, meta),
       nextRedoFile: () => this.nextRedoFile++,
       ended: (group) => this.busy.leave(group),
