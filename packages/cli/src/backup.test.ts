@@ -100,14 +100,17 @@ describe('althing backup', () => {
     expect((await althing('backup', join(folder, 'no', 'a.backup'))).errors).toContain('ENOENT');
   });
 
-  test('leaves nothing when it is interrupted', async () => {
+  test.each([
+    ['before anything came', (io: FakeIo) => io.listening > 0],
+    ['midway', () => readdirSync(folder).some((name) => statSync(join(folder, name)).size > 0)],
+  ])('leaves nothing when it is interrupted %s', async (_when, isTime) => {
     handler = (_, response) => {
       response.write(EMPTY.subarray(0, 40));
     };
     const io = new FakeIo({ ALTHING_URL: url, ALTHING_TOKEN: 'abc' });
     const running = main(['backup', file], io);
     await once(server, 'request');
-    while (io.listening === 0) await new Promise((resolve) => setImmediate(resolve));
+    while (!isTime(io)) await new Promise((resolve) => setImmediate(resolve));
     io.signal('SIGTERM');
     expect([await running, io.errors]).toEqual([1, 'althing backup: interrupted\n']);
     expect(readdirSync(folder)).toEqual([]);

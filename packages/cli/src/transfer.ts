@@ -50,7 +50,7 @@ export async function receive(
   const response = await answered(request, connection, () => request.end(body));
   if (response.statusCode === 410) throw new GoneError((await readBody(response)).toString('utf8'));
   if (response.statusCode !== 200) throw await failure(response);
-  return read(response, connection);
+  return read(response, connection, signal);
 }
 
 /**
@@ -133,10 +133,13 @@ function answered(
 async function* read(
   response: IncomingMessage,
   connection: Connection,
+  signal: AbortSignal,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   try {
     for await (const bytes of response) yield bytes;
   } catch (error) {
+    // The connection that the signal ended looks like one that the node ended.
+    if (signal.aborted) throw interrupted(error);
     if (partOf(error, 'code') === 'ECONNRESET')
       throw new OutcomeUnknownError(
         `${nodeOf(connection).origin} stopped in the middle: its log tells why`,
@@ -205,6 +208,10 @@ function outcomeOf(told: WireValue | undefined, status: number): ChangeOutcome {
 /** Nothing came or went for too long. */
 class SilenceError extends Error {}
 
+function interrupted(error: unknown): AlthingError {
+  return new AbortError('interrupted', 'unknown', error);
+}
+
 function explained(error: unknown, connection: Connection): AlthingError {
   const { origin } = nodeOf(connection);
   if (error instanceof SilenceError)
@@ -212,7 +219,7 @@ function explained(error: unknown, connection: Connection): AlthingError {
       `nothing came from ${origin} for ${connection.timeoutMs} ms (--timeout)`,
       null,
     );
-  if (partOf(error, 'name') === 'AbortError') return new AbortError('interrupted', 'unknown', error);
+  if (partOf(error, 'name') === 'AbortError') return interrupted(error);
   const syscall = partOf(error, 'syscall');
   const message = messageOf(error);
   // As long as there is no connection, nothing can have been sent.
