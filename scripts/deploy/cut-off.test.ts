@@ -99,7 +99,7 @@ balancer=$!
         NODE_JS: process.execPath,
         NODE,
         CLIENT,
-        // What a Linux has by itself.
+        // A Linux has 15 by itself.
         RETRIES: String(sysctls['net.ipv4.tcp_retries2'] ?? 15),
       },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -61,7 +61,7 @@ export class Bridge implements Consensus {
 
   /** A message of the consensus thread. */
   receive(parcel: Parcel<Event>): void {
-    // What waits goes first, so that it is written while the events are handled.
+    // Commands that wait go first, so that they are written while the events are handled.
     this.flush();
     unpackEvents(parcel, (event) => this.onEvent(event));
   }

@@ -3,7 +3,7 @@ import { CollectionGroup, type Engine, warmUp } from '@althing/engine';
 /** Milliseconds of one slice: records are read ahead within one only, and what takes them up is to be compiled, too. */
 const SLICE_MS = 12;
 
-/** What it needs of a clock. */
+/** The part of a clock that slices take. */
 interface SliceClock {
   readonly now: () => number;
   /** Calls back after other work had its turn. */

@@ -102,7 +102,7 @@ async function measured(
   const { answers, lastError } = load.result();
   if (lastError !== undefined) throw new Error(lastError);
   load.stop();
-  // What is missing then is told.
+  // Lines that are missing then are counted and told.
   await until(() => followers.every(({ lines }) => lines >= answers), 'all are told', PATIENCE_MS).catch(
     () => {},
   );

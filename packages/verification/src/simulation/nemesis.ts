@@ -19,7 +19,7 @@ interface Hunts {
   cutShortUntil: number;
 }
 
-/** What a fault may be about. */
+/** The parts of a run that a fault may be about. */
 interface Injection {
   readonly world: World;
   readonly draw: Draw;
