@@ -28,6 +28,7 @@ import { Relations } from '../relations.js';
 import type { Store } from '../store.js';
 import { SetChanges } from './sets.js';
 import {
+  NS_PER_NEW_KEY,
   NS_PER_PROPERTY,
   NS_PER_PUT_BACK,
   NS_PER_THING,
@@ -196,7 +197,8 @@ export class ThingChanges extends SetChanges {
     const store = this.recordSet(thing, key, own);
     const undo = ThingEffect.SET.inverse(store, thing, key, own);
     store.put(thing, key, own);
-    this.undoBy(undo, NS_PER_UNDO + NS_PER_UNIT * unitsToDrop(own));
+    const ns = thing.shape.owned ? NS_PER_NEW_KEY : NS_PER_UNDO;
+    this.undoBy(undo, ns + NS_PER_UNIT * unitsToDrop(own));
     return own;
   }
 
