@@ -36,6 +36,8 @@ import {
   NS_PER_ITEM,
   NS_PER_MEMBER,
   NS_PER_MOVED_ITEM,
+  NS_PER_NEW_KEY,
+  NS_PER_PUT_BACK,
   NS_PER_THING,
   NS_PER_UNDO,
   NS_PER_UNIT,
@@ -98,8 +100,12 @@ export const ThingEffect = {
       const places = placesOf(thing);
       return () => store.unput(thing, key, places);
     },
-    cost: (_, thing, key, value) =>
-      NS_PER_UNDO + NS_PER_UNIT * (unitsToDrop(value) + unitsToDrop(thing.get(key) ?? null)),
+    cost: (_, thing, key, value) => {
+      const old = thing.get(key);
+      const newNs = thing.shape.owned ? NS_PER_NEW_KEY : NS_PER_UNDO;
+      const units = unitsToDrop(value) + unitsToDrop(old ?? null);
+      return (old === undefined ? newNs : NS_PER_PUT_BACK) + NS_PER_UNIT * units;
+    },
     counts: one('properties'),
   }),
   DELETE: effect<Store, [thing: Thing, key: string], Value | undefined>({

@@ -27,15 +27,7 @@ import { placesOf, reshape } from '../places.js';
 import { Relations } from '../relations.js';
 import type { Store } from '../store.js';
 import { SetChanges } from './sets.js';
-import {
-  NS_PER_NEW_KEY,
-  NS_PER_PROPERTY,
-  NS_PER_PUT_BACK,
-  NS_PER_THING,
-  NS_PER_UNDO,
-  NS_PER_UNIT,
-  unitsToLeave,
-} from './undo-costs.js';
+import { NS_PER_PROPERTY, NS_PER_PUT_BACK, NS_PER_THING, NS_PER_UNIT, unitsToLeave } from './undo-costs.js';
 import { conversionRefusal } from './unique.js';
 
 /** Changes of properties of things, which must fit restrictions and the definitions of types. */
@@ -196,9 +188,9 @@ export class ThingChanges extends SetChanges {
     }
     const store = this.recordSet(thing, key, own);
     const undo = ThingEffect.SET.inverse(store, thing, key, own);
+    const ns = ThingEffect.SET.cost(store, thing, key, own);
     store.put(thing, key, own);
-    const ns = thing.shape.owned ? NS_PER_NEW_KEY : NS_PER_UNDO;
-    this.undoBy(undo, ns + NS_PER_UNIT * unitsToDrop(own));
+    this.undoBy(undo, ns);
     return own;
   }
 

@@ -5,7 +5,7 @@ import { Thing } from '../../value/thing.js';
  * Time it takes to take things back, in nanoseconds, as measured on a slow machine, since a query that ends too late
  * holds all others up: the inverse of a small change of things; a property that gets its former value; an item or member that comes or
  * goes again; an item of a list that moves; a thing that is unstored; a property of one; an entry of an index; a key that comes to its place again;
- * a key that goes again from a thing with very many.
+ * a key that goes again from a shape of its own, which may have very many.
  */
 export const NS_PER_UNDO = 400;
 export const NS_PER_PUT_BACK = 80;
