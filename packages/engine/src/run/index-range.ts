@@ -278,7 +278,7 @@ export function walkRange(
  * @throws QueryError as `rangeOf` does
  */
 export function firstWith(rt: Runtime, lookUp: LookUp, key: Value): Thing | null {
-  if (canAim(rt, lookUp, key)) {
+  if (aimsAt(rt, lookUp, key)) {
     rt.charge(UNITS_PER_SEEK + UNITS_PER_ENTRY);
     const first = lookedUp(rt, lookUp.index.tree.firstAimed());
     if (first === null || !goneThings(rt).has(first)) return first;
@@ -286,8 +286,11 @@ export function firstWith(rt: Runtime, lookUp: LookUp, key: Value): Thing | null
   return firstIn(rt, rangeOf(lookUp, key === null ? listOf([null]) : key, {}));
 }
 
-/** True where a key is one text that is looked for as it is, which is so from then on. It is the most frequent case, and takes no text of the key. */
-function canAim(rt: Runtime, lookUp: LookUp, key: Value): lookUp is LookUp & { readonly index: TypeIndex } {
+/**
+ * Has the next call of pages look for a key; false where that takes a range. The most frequent key, one text that counts as it is, takes no
+ * text of the key.
+ */
+function aimsAt(rt: Runtime, lookUp: LookUp, key: Value): lookUp is LookUp & { readonly index: TypeIndex } {
   const { index, fields } = lookUp;
   const isText = typeof key === 'string' && fields.length === 1;
   if (!isText || index === null || index.ignoresCase || rt.profile !== null) return false;
