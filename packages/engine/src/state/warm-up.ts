@@ -10,7 +10,7 @@ const BYTES_MAX = 4 * 1024 * 1024;
 
 /**
  * Loads some instances of the type that has the most, as a walk over all does, one at each step: so V8 has compiled what does so
- * before the first walk, which takes half as long again otherwise. Nothing is done where all types have few.
+ * before the first walk, which takes a third longer otherwise. Nothing is done where all types have few.
  *
  * @throws what reading a record does
  */
