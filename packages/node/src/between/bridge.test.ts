@@ -127,10 +127,35 @@ describe('proposals', () => {
     expect(turn()).toHaveLength(1);
   });
 
-  test('that clients send whom a message answers leave at the end of that turn', () => {
+  test('wait for those of clients that were just answered', () => {
     bridge.onEvent = () => propose(1, 2);
-    bridge.receive(parcelOf(committed(64)));
-    expect(turn()).toEqual([[1, 2]]);
+    bridge.receive(parcelOf(committed(4)));
+    expect(turn()).toEqual([]);
+    propose(3);
+    expect(turn()).toEqual([]);
+    propose(4);
+    expect(turn()).toEqual([[1, 2, 3, 4]]);
+  });
+
+  test('do not wait longer than 4 ms', () => {
+    bridge.receive(parcelOf(committed(4)));
+    propose(1);
+    clock.pass(3);
+    expect(turn()).toEqual([]);
+    clock.pass(1);
+    expect(turn()).toEqual([[1]]);
+  });
+
+  test('leave before events are handled that nothing waits behind', () => {
+    bridge.receive(parcelOf(committed(4)));
+    propose(1);
+    expect(turn()).toEqual([]);
+    let before: (number | string)[][] = [];
+    bridge.onEvent = () => {
+      before = left.splice(0);
+    };
+    bridge.receive(parcelOf({ kind: 'read', group: 1, id: 1, index: 1 }));
+    expect(before).toEqual([[1]]);
   });
 });
 
@@ -143,6 +168,15 @@ describe('the progress of states', () => {
     expect(turn()).toEqual([['applied 1: 10', 'applied 2: 5', 'read', 'applied 1: 13']]);
     bridge.send(applied(1, 14));
     expect(turn()).toEqual([['applied 1: 14']]);
+  });
+
+  test('does not leave with proposals that events bring about and that wait', () => {
+    bridge.send(applied(1, 10));
+    bridge.onEvent = () => propose(1);
+    bridge.receive(parcelOf(committed(4)));
+    expect(turn()).toEqual([]);
+    clock.pass(4);
+    expect(turn()).toEqual([['applied 1: 10', 1]]);
   });
 
   test('waits with proposals that wait for the write under way', () => {

@@ -1,11 +1,12 @@
 /**
  * The engine thread's end of the line to the consensus thread. Commands of one turn of the event loop travel in one message.
- * Proposals that could not be written yet wait for the write under way: a message and a write cost as much as many
- * changes. Calls of other nodes and answers to them do not wait, and do not take along what does. The progress of states
+ * Proposals that could not be written yet wait for the write under way, and behind it for clients that were answered by
+ * it and ask again: a message and a write cost as much as many changes. Calls of other nodes and answers to them do not wait, and do not take along what does. The progress of states
  * does not take it along either: only limits depend on it.
  */
 import { assert } from '../base/assert.js';
 import type { Clock } from '../base/clock.js';
+import { Pacer } from './pacer.js';
 import { Packing, type Parcel, packCommand, unpackEvents } from './parcel.js';
 import type { Command, Consensus, Event } from './protocol.js';
 import { Signals } from './signals.js';
@@ -22,10 +23,13 @@ export interface BridgeOptions {
   readonly port: BridgePort;
   /** Of `Signals`. */
   readonly signals: SharedArrayBuffer;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Pick<Clock, 'now' | 'after'>;
   /** Calls back at the end of this turn of the event loop. */
   readonly soon: (work: () => void) => void;
 }
+
+/** Time that proposals wait at most for clients that ask again, in milliseconds: enough for some hundred of them. */
+const EXPECT_MS = 4;
 
 /** Bytes of proposals that may be held back. */
 const HELD_BYTES_MAX = 256 * 1024;
@@ -40,9 +44,11 @@ export class Bridge implements Consensus {
   private isUrgent = false;
   /** True if a look at what is to be sent comes at the end of this turn of the event loop. */
   private planned = false;
+  private readonly pacer: Pacer;
 
   constructor(private readonly options: BridgeOptions) {
     this.signals = new Signals(options.signals);
+    this.pacer = new Pacer(options.clock, EXPECT_MS, () => this.planLook());
   }
 
   send(command: Command): void {
@@ -61,8 +67,10 @@ export class Bridge implements Consensus {
 
   /** A message of the consensus thread. */
   receive(parcel: Parcel<Event>): void {
-    // Commands that wait go first, so that they are written while the events are handled.
-    this.flush();
+    const answered = answeredBy(parcel);
+    const waits = answered > 0 && this.pacer.expect(answered, this.proposals);
+    // Commands that need not wait go first, so that they are written while the events are handled.
+    if (!waits) this.flush();
     unpackEvents(parcel, (event) => this.onEvent(event));
   }
 
@@ -88,6 +96,7 @@ export class Bridge implements Consensus {
   }
 
   close(): void {
+    this.pacer.close();
     this.options.port.close();
   }
 
@@ -103,7 +112,7 @@ export class Bridge implements Consensus {
   /** True if what is to be sent waits for more, or for the write under way. */
   private waits(): boolean {
     if (this.isUrgent || this.proposals === 0 || this.packing.bytes >= HELD_BYTES_MAX) return false;
-    return this.signals.hold();
+    return this.pacer.holds(this.proposals) || this.signals.hold();
   }
 
   private flush(): void {
@@ -112,6 +121,7 @@ export class Bridge implements Consensus {
       this.flushCalls();
       return;
     }
+    this.pacer.end();
     if (this.proposals > 0) signals.proposed();
     signals.release();
     this.proposals = 0;
@@ -131,4 +141,11 @@ export class Bridge implements Consensus {
     const { parcel, given } = this.calls.take();
     this.options.port.post(parcel, given);
   }
+}
+
+/** Changes of this node's own that events of a message tell as committed. */
+function answeredBy({ objects }: Parcel<Event>): number {
+  let count = 0;
+  for (const event of objects) if (event.kind === 'committed') count += event.count;
+  return count;
 }

@@ -94,6 +94,7 @@ export class Process {
       eventMs: () => eventDraw.exponential(swarm.threadMs),
       onCommand: (command) => this.takeCommand(command),
       onEvent: (event) => this.takeEvent(event),
+      onReached: (place) => world.onReached(place),
     });
     this.bridge = bridge;
     this.events = events;

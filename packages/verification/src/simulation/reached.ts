@@ -251,7 +251,7 @@ const PLACES: readonly string[] = [
   'becomes leader: vote_won',
   'a consensus side rests between ticks',
   'entries are held back for want of room',
-  'entries wait for more',
+  'proposals wait for more',
   'kill before the node is open',
   'log slow_disk',
   'one voter is left',

@@ -12,6 +12,7 @@ export interface ThreadLineOptions {
   readonly eventMs: () => number;
   readonly onCommand: (command: Command) => void;
   readonly onEvent: (event: Event) => void;
+  readonly onReached: (place: string) => void;
 }
 
 export interface ThreadLine {
@@ -22,7 +23,7 @@ export interface ThreadLine {
 }
 
 export function threadLine(options: ThreadLineOptions): ThreadLine {
-  const { scheduler, engineThread, consensusThread, commandMs, eventMs } = options;
+  const { scheduler, engineThread, consensusThread, commandMs, eventMs, onReached } = options;
   const toConsensus = new Line<Parcel<Command>>(scheduler, consensusThread, commandMs, (parcel) =>
     events.receive(parcel, options.onCommand),
   );
@@ -32,7 +33,13 @@ export function threadLine(options: ThreadLineOptions): ThreadLine {
   const signals = new SharedArrayBuffer(Signals.BYTES);
   const bridge = new Bridge({
     signals,
-    clock: { now: () => engineThread.now },
+    clock: {
+      now: () => engineThread.now,
+      after: (ms, work) => {
+        onReached('proposals wait for more');
+        return engineThread.after(ms, work);
+      },
+    },
     soon: (work) => engineThread.soon(0, work),
     port: {
       // Buffers that change hands are gone afterwards, as with real threads.
