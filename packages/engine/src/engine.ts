@@ -341,7 +341,7 @@ export class Engine {
     const target = targetOf(scope);
     const source = call.body.kind === 'query' ? call.body.prepared.code : null;
     const writes = this.mayWrite(call);
-    const limits = executor.limitsOf(call.user, call.body.kind === 'run' ? call.body.procedure : null);
+    const limits = executor.limitsOf(call, call.body.kind === 'run' ? call.body.procedure : null);
     const transaction = executor.begin(call, target, writes, this.defaultDeep(target), source, limits);
     try {
       // Of others the privilege was checked before.

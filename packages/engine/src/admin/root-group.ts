@@ -7,6 +7,7 @@ import { Dirty } from '../state/dirty.js';
 import { effectsOn } from '../state/effect.js';
 import { Group, type GroupRecord } from '../state/group.js';
 import { RecordKind } from '../state/records.js';
+import type { ScopeKind } from '../state/scope.js';
 import { AccessLists, type Target } from './access-lists.js';
 import { type CollectionInfo, readCollection, writeCollection } from './collection-info.js';
 import { FeedKeeping } from './feed-keeping.js';
@@ -15,13 +16,14 @@ import { type Invitation, readInvitation, writeInvitation } from './invitation.j
 import { LEVEL_FIRST, LEVEL_NEWEST, LevelError } from './level.js';
 import { type MemberInfo, memberByName, memberByNumber, readMember, writeMember } from './member.js';
 import { Modules } from './modules.js';
+import { Privilege } from './privileges.js';
 import { RootEffect } from './root-effects.js';
 import type { RootEvent } from './root-event.js';
 import { FIRST_DEFAULTS, type ScopeDefaults } from './scope-defaults.js';
 import { NODE_NUMBER_MAX } from './scope-name.js';
 import { Sessions } from './sessions.js';
 import { readUser, TOKEN_PREFIX_LENGTH, type Token, type User, writeUser } from './user.js';
-import { UserLimits } from './user-limits.js';
+import { NO_LIMIT, type UserLimit, UserLimits } from './user-limits.js';
 import {
   isListed,
   readWhitelist,
@@ -267,6 +269,12 @@ export class RootGroup extends Group {
   /** True if a user has all of these privileges. */
   allows(target: Target, userId: number, mask: number): boolean {
     return ((this.maskOf(target, userId) ?? 0) & mask) === mask;
+  }
+
+  /** The limits of a user in a scope. Nobody can lock himself out: none hold in the root scope for who can set them there. */
+  limitIn(kind: ScopeKind, userId: number): UserLimit {
+    if (kind === 'thingsdb' && this.allows('thingsdb', userId, Privilege.GRANT)) return NO_LIMIT;
+    return this.userLimits.of(userId);
   }
 
   /** All entries of a user: `@node`, `@thingsdb`, then collections. */

@@ -6,7 +6,6 @@ import type { Changes } from '@althing/language';
 import { Access } from '../admin/access.js';
 import type { Target } from '../admin/access-lists.js';
 import type { RootGroup } from '../admin/root-group.js';
-import type { User } from '../admin/user.js';
 import { ByteWriter } from '../bytes.js';
 import { ErrorCode, operationError, QueryError } from '../error.js';
 import { extensionsOf } from '../functions/conversion.js';
@@ -101,7 +100,7 @@ export class Executor {
     writable: boolean,
     deep: number,
     source: string | null,
-    limits = this.limitsOf(start.user, null),
+    limits = this.limitsOf(start, null),
   ): Transaction {
     const {
       scope,
@@ -141,12 +140,12 @@ export class Executor {
    *
    * @param procedure that is called; null for other calls
    */
-  limitsOf({ id }: User, procedure: Procedure | null): QueryLimits {
+  limitsOf({ scope, user }: Pick<Start, 'scope' | 'user'>, procedure: Procedure | null): QueryLimits {
     const { limits, root } = this;
     // Limits of users and procedures bound how long others wait, and nobody waits for a read of a snapshot.
     if (this.runtime.isSnapshot) return limits;
     const own = procedure?.durationMs ?? null;
-    const durationMs = own ?? root.userLimits.of(id).durationMs;
+    const durationMs = own ?? root.limitIn(scope.kind, user.id).durationMs;
     if (durationMs === null || durationMs >= limits.durationMs) return limits;
     const durationSource = own === null ? 'set_limit() of the user' : 'the duration of the procedure';
     return { ...limits, durationMs, durationSource };

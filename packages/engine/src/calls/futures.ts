@@ -45,7 +45,7 @@ export class Futures {
   /** The limits of the rest of a call. */
   private limitsOf({ call: { scope, procedureName } }: Continuation, user: User): QueryLimits {
     const procedure = procedureName === null ? undefined : scope.procedure(procedureName);
-    return this.executor.limitsOf(user, procedure ?? null);
+    return this.executor.limitsOf({ scope, user }, procedure ?? null);
   }
 
   /** Gives up what is left of a call. */

@@ -64,6 +64,19 @@ describe('limits of a user', () => {
     expect(db.failure(ENDLESS).message).toContain('1000 ms (query_duration_limit_ms)');
   });
 
+  test('hold nobody in the root scope who can set them there', () => {
+    change("new_user('boss'); grant('@thingsdb', 'boss', GRANT); grant('//stuff', 'boss', FULL);");
+    change(
+      "set_limit('boss', {duration: 1}); set_limit('web', {duration: 1}); grant('@thingsdb', 'web', CHANGE);",
+    );
+    const told = (user: string, scope: 'thingsdb' | 'collection'): string =>
+      db.failure(ENDLESS, { user, scope }).message;
+    expect(told('boss', 'thingsdb')).toContain('1000 ms (query_duration_limit_ms)');
+    expect(told('web', 'thingsdb')).toContain('1 ms (set_limit() of the user)');
+    expect(told('boss', 'collection')).toContain('1 ms (set_limit() of the user)');
+    change("set_limit('boss', nil);", { user: 'boss' });
+  });
+
   test('give way to what a procedure is given', () => {
     db.run(`new_procedure('slow', || { ${ENDLESS} }, {duration: 300});`);
     change("set_limit('web', {duration: 100});");

@@ -106,7 +106,7 @@ export class Router implements RequestOwner {
       sendReady: options.sendReady,
       owesAnswers: () => this.pendingRequests.all().some(({ isOwed }) => isOwed),
     });
-    this.budgets = new UserBudgets(engine.root.userLimits, clock.now);
+    this.budgets = new UserBudgets(engine.root, clock.now);
     this.checks = new Checks({ engine, nodeId, monotonic: clock.now });
     this.driver = new Driver({
       engine,

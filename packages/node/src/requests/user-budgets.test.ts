@@ -1,4 +1,4 @@
-import type { UserLimit } from '@althing/engine';
+import { Privilege, RootGroup, type UserLimit } from '@althing/engine';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Reply } from '../groups/request.js';
 import { MiniCluster } from '../testing/mini-cluster.js';
@@ -7,20 +7,20 @@ import { UserBudgets } from './user-budgets.js';
 
 describe('what is left to a user', () => {
   let now = 0;
-  const limits = new Map<number, UserLimit>();
+  let root: RootGroup;
   const user = { id: 1, name: 'web', createdAt: 0, password: null, tokens: [] };
   let budgets: UserBudgets;
 
   beforeEach(() => {
     now = 1000;
-    limits.clear();
-    budgets = new UserBudgets({ all: limits }, () => now);
+    root = new RootGroup();
+    budgets = new UserBudgets(root, () => now);
   });
 
   const limit = (of: Partial<UserLimit>): void => {
-    limits.set(1, { durationMs: null, share: null, rate: null, ...of });
+    root.userLimits.set(1, { durationMs: null, share: null, rate: null, ...of });
   };
-  const request = { user } as const;
+  const request = { user, scope: { kind: 'collection', name: 'stuff' } } as const;
   const refused = (): string | null => {
     const reply = budgets.refusalOf({ request, forwarded: null, doubt: 'none' });
     return reply === null ? null : reply.error.message;
@@ -70,6 +70,23 @@ describe('what is left to a user', () => {
     refused();
     expect(refused()).not.toBe(null);
     expect(budgets.refusalOf({ request, forwarded: null, doubt: 'mine' })).toBe(null);
+  });
+
+  test('is everything in the root scope for who can set limits there, and leaves the rest as it is', () => {
+    limit({ rate: 0.001, share: 0.001 });
+    const there = {
+      request: { user, scope: { kind: 'thingsdb' } } as const,
+      forwarded: null,
+      doubt: 'none' as const,
+    };
+    root.setAccess('thingsdb', 1, Privilege.GRANT);
+    for (let i = 0; i < 10; i++) {
+      expect(budgets.refusalOf(there)).toBe(null);
+      budgets.spend({ ...there, ranMs: 100 });
+    }
+    expect([refused(), refused() === null]).toEqual([null, false]);
+    root.setAccess('thingsdb', 1, Privilege.CHANGE);
+    expect(budgets.refusalOf(there)?.throttled).toBe(true);
   });
 });
 

@@ -3,12 +3,12 @@
  * with time up to what a second brings, or for slow ones one request, and is emptied by requests. A run is charged when it has ended, so a bucket of time may
  * fall below zero; until it has filled again its user is refused.
  */
-import { ErrorCode, QueryError, type UserLimit, type UserLimits } from '@althing/engine';
+import { ErrorCode, QueryError, type RootGroup, type UserLimit } from '@althing/engine';
 import type { FailedReply, Request } from '../groups/request.js';
 import type { PendingRequest } from './request.js';
 
 interface Spent {
-  readonly request: Pick<Request, 'user'>;
+  readonly request: Pick<Request, 'user' | 'scope'>;
   readonly ranMs: number;
 }
 
@@ -29,19 +29,18 @@ export class UserBudgets {
 
   /** @param now monotonic, in milliseconds */
   constructor(
-    private readonly limits: Pick<UserLimits, 'all'>,
+    private readonly root: Pick<RootGroup, 'userLimits' | 'limitIn'>,
     private readonly now: () => number,
   ) {}
 
   /** Why a request may not be carried out now; null when it may, and then it counts. */
   refusalOf({ request, forwarded, doubt }: Budgeted): FailedReply | null {
-    const { all } = this.limits;
-    if (all.size === 0) return null;
+    if (this.root.userLimits.all.size === 0) return null;
     const { user } = request;
-    const limit = all.get(user.id);
-    // An earlier attempt may have done something, which has to be found out.
-    if (limit === undefined || doubt !== 'none') return null;
+    const limit = this.limitOf(request);
     const { share, rate } = limit;
+    // An earlier attempt may have done something, which has to be found out.
+    if ((share === null && rate === null) || doubt !== 'none') return null;
     const bucket = this.filled(user.id, limit);
     if (share !== null && bucket.ms < 0)
       return refusal(
@@ -60,15 +59,18 @@ export class UserBudgets {
   }
 
   /** Charges the time that went into a request. */
-  spend({ request: { user }, ranMs }: Spent): void {
-    const { all } = this.limits;
-    if (all.size === 0) {
+  spend({ request, ranMs }: Spent): void {
+    if (this.root.userLimits.all.size === 0) {
       // A Map that is cleared gets another table, even if there was nothing in it.
       if (this.buckets.size > 0) this.buckets.clear();
       return;
     }
-    const limit = all.get(user.id);
-    if (limit !== undefined && limit.share !== null) this.filled(user.id, limit).ms -= ranMs;
+    const limit = this.limitOf(request);
+    if (limit.share !== null) this.filled(request.user.id, limit).ms -= ranMs;
+  }
+
+  private limitOf({ scope, user }: Spent['request']): UserLimit {
+    return this.root.limitIn(scope.kind, user.id);
   }
 
   /** The bucket of a user as of now. */
