@@ -44,6 +44,11 @@ export class Child {
     });
   }
 
+  /** Sends an order that nothing comes of. */
+  tell(order: object): void {
+    this.process.send(order);
+  }
+
   close(): void {
     if (this.process.connected) this.process.disconnect();
   }

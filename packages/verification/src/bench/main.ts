@@ -34,7 +34,8 @@ PARTS (default: http)
   feed        processor time that followers of changes cost a node, none, one and ten in turns, and how fast one reads what it missed
   cluster     three nodes, one node and three nodes of etcd in turns, and what clients notice when leaders are killed or hand over
   idle        processor time that three nodes take while nobody asks them anything, beside etcd and another build (--against)
-  data        a node with a million orders: loading them, building indexes and jobs beside writes, look-ups in memory and after a restart, beside SQLite
+  data        a node with a million orders: loading them, building indexes and jobs beside writes, look-ups in memory and after a restart, beside SQLite and
+              a bare server that does as much besides its writes
   console     the web console in the installed browser, beside its goals: size, first view, typing, large results, long lists, polling, cost to the API
   fairness    two users who ask in loops, few and many, short and long: what part of the time each gets
   shop        the shop of the tutorial under load, with a procedure that becomes slow: how soon althing top names it

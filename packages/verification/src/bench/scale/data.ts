@@ -1,18 +1,19 @@
 /**
  * Data at scale: a node with a million orders. What loading, building indexes and jobs beside writes, and look-ups cost, while all is in memory
- * and behind a restart, when nothing is; beside SQLite on the same orders, where Python has it.
+ * and behind a restart, when nothing is; beside SQLite on the same orders, where Python has it, and beside a bare server that does
+ * as much besides its writes.
  */
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { SERVE } from '@althing/node/testing';
-import type { Credentials } from '../../harness/node-client.js';
-import { quantile, table, timeText } from '../../harness/table.js';
-import { Clients } from '../clients.js';
+import { table, timeText } from '../../harness/table.js';
 import { cpuTimeUs, firstThreadTimeUs } from '../cpu.js';
 import { Trio } from '../snapshot/trio.js';
 import { type SqliteTimes, sqliteTimes } from '../yardsticks/sqlite.js';
-import { addressAt, INDEXES, numberAt, PER_CUSTOMER, SCOPE, Shop, SMALL_COUNT, WARM_UP } from './orders.js';
+import { besideBareNode } from './bare-node.js';
+import { addressAt, INDEXES, numberAt, PER_CUSTOMER, Shop, SMALL_COUNT, WARM_UP } from './orders.js';
+import { ADMIN, type Waits, Writers } from './writers.js';
 
 export interface DataBenchOptions {
   readonly orders: number;
@@ -43,16 +44,14 @@ export interface DataFigures {
 /** Time that one of several measurements took, see `DataFigure`. */
 type Spent = Pick<DataFigure, 'ms' | 'cpuMs' | 'engineMs'>;
 
-const ADMIN: Credentials = { basic: ['admin', 'pass'] };
 /** Look-ups of a query: what is around them is spread over so many. */
 const LOOK_UPS = { hot: 20_000, cold: 2000 };
 const RANGES = { hot: 2000, cold: 200 };
 const ROUNDS = 5;
 /** Orders by which it is measured what indexes make of a write. */
 const ADDED = 20_000;
-/** Clients that write: a machine that makes less than what was asked for makes them wait, and what waits does not add up. */
-const CLIENTS = 32;
-const CALM_MS = 5000;
+/** Time until a checkpoint of the last write is there, in milliseconds. */
+const CHECKPOINT_MS = 10_000;
 const LOOK_MS = 100;
 
 /** Longest time of a query, so that one which takes too long is measured, too. */
@@ -217,7 +216,7 @@ class Measures {
       this.shop.report('sum = 0; .orders.each(|o| sum += o.amount); sum;');
     await this.#beside(`${name}, cold,`, report, isDoneAtOnce, REPORT_MS.cold, REPORT_WAITS);
     // By then there is a checkpoint of the last write.
-    await pause(CALM_MS * 2);
+    await pause(CHECKPOINT_MS);
     await report();
     const { ms } = await this.#spent(report);
     this.#note(`${name}, again`, ms, REPORT_MS.again);
@@ -266,13 +265,10 @@ class Measures {
     targetMs: number | null,
     waits = 2,
   ): Promise<void> {
-    const writes = { name: 'writes', url: this.trio.node(0).url, scope: SCOPE, code: '.counter += 1;' };
-    const clients = new Clients([writes], ADMIN, this.options.perS, true, CLIENTS);
+    const { url, pid } = this.trio.node(0);
+    const clients = new Writers(url, this.options.perS, (problem) => this.#fault(`${what}: ${problem}`));
     try {
-      await pause(CALM_MS / 2);
-      await clients.take();
-      await pause(CALM_MS);
-      const calm = await this.#waitsOf(clients, `before: ${what}`);
+      const before = await clients.calm(pid);
       const began = performance.now();
       await begin();
       while (!(await isDone())) {
@@ -281,32 +277,29 @@ class Measures {
         await pause(LOOK_MS);
       }
       this.#note(`${what} beside writes`, performance.now() - began, targetMs);
-      const busy = await this.#waitsOf(clients, `beside: ${what}`);
-      this.#note(`the writes meanwhile, ${busy.perS} a second, p99`, busy.p99, waits * calm.p99);
-      this.#note(`the writes before, ${calm.perS} a second, p99`, calm.p99, null);
-      this.#note('the longest of the writes meanwhile', busy.longest, null);
-      this.#note('the longest of the writes before', calm.longest, null);
+      const meanwhile = await clients.since(pid);
+      this.#noteWaits('the writes', before, meanwhile, waits);
+      await clients.stop();
+      const bare = await besideBareNode(
+        this.options.storage,
+        before,
+        meanwhile,
+        this.options.perS,
+        (problem) => this.#fault(`${what}: the bare server: ${problem}`),
+      );
+      if (bare !== null) this.#noteWaits('writes of a bare server', bare.before, bare.meanwhile, null);
     } finally {
       await clients.stop();
     }
   }
 
-  /** The waits of writes since the last call, in milliseconds. */
-  async #waitsOf(
-    clients: Clients,
-    when: string,
-  ): Promise<{ readonly perS: number; readonly p99: number; readonly longest: number }> {
-    const asked = await clients.take();
-    const wrong = asked.filter(({ problem }) => problem !== null);
-    if (wrong.length > 0)
-      this.#fault(
-        `${when}: ${wrong.length} of ${asked.length} writes failed; the first: ${wrong[0]?.problem}`,
-      );
-    const waits = asked.map(({ dueAt, endedAt }) => endedAt - dueAt);
-    const dues = asked.map(({ dueAt }) => dueAt);
-    const lastedMs = quantile(dues, 1) - quantile(dues, 0);
-    const perS = Math.round((1000 * (asked.length - 1)) / lastedMs);
-    return { perS, p99: quantile(waits, 0.99), longest: quantile(waits, 1) };
+  /** @param factor by which they may wait longer meanwhile */
+  #noteWaits(what: string, before: Waits, meanwhile: Waits, factor: number | null): void {
+    const target = factor === null ? null : factor * before.p99;
+    this.#note(`${what} meanwhile, ${meanwhile.perS} a second, p99`, meanwhile.p99, target);
+    this.#note(`${what} before, ${before.perS} a second, p99`, before.p99, null);
+    this.#note(`the longest of ${what} meanwhile`, meanwhile.longest, null);
+    this.#note(`the longest of ${what} before`, before.longest, null);
   }
 
   async #lookUps(heat: 'hot' | 'cold', rounds: number): Promise<void> {

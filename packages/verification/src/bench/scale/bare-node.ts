@@ -1,0 +1,52 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Child } from '../child.js';
+import type { BareOrder, BareWork } from '../yardsticks/bare-node.js';
+import { type Waits, type Work, Writers } from './writers.js';
+
+/** Time for which it is measured, in milliseconds: not as long as a build takes, so its longest wait is rather a smaller one. */
+const MEASURED_MS = 20_000;
+
+/**
+ * The bound of what writes can notice on this machine: a server without a database that does as much beside its writes as a
+ * node did.
+ *
+ * @param before what the node did while it had writes alone, and `meanwhile` with something besides
+ * @returns null where the system does not tell what processes do
+ */
+export async function besideBareNode(
+  storage: string,
+  before: Waits,
+  meanwhile: Waits,
+  perS: number,
+  onProblem: (problem: string) => void,
+): Promise<{ readonly before: Waits; readonly meanwhile: Waits } | null> {
+  if (before.work === null || meanwhile.work === null) return null;
+  const folder = mkdtempSync(join(storage, 'althing-bare-'));
+  const child = new Child(import.meta.url, '../yardsticks/bare-node.js');
+  try {
+    const start: BareOrder = { folder };
+    const port = await child.ask(start, (message: { readonly port: number }) => message.port);
+    const writers = new Writers(`http://127.0.0.1:${port}`, perS, onProblem);
+    const calm = await writers.calm(child.pid);
+    if (calm.work !== null) child.tell(workOf(before.work, meanwhile.work, calm.work));
+    await pause(MEASURED_MS);
+    const busy = await writers.since(child.pid);
+    await writers.stop();
+    return { before: calm, meanwhile: busy };
+  } finally {
+    child.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** What the node did more meanwhile, on top of what the bare server does for its writes. */
+function workOf(before: Work, meanwhile: Work, own: Work): BareWork {
+  const more = (of: (work: Work) => number): number => Math.max(0, of(meanwhile) - of(before));
+  return {
+    doorMs: more(({ firstMs }) => firstMs),
+    allMs: own.allMs + more(({ allMs }) => allMs),
+    bytes: own.bytes + more(({ bytes }) => bytes),
+  };
+}
