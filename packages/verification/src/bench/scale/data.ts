@@ -11,7 +11,7 @@ import { table, timeText } from '../../harness/table.js';
 import { cpuTimeUs, firstThreadTimeUs } from '../cpu.js';
 import { Trio } from '../snapshot/trio.js';
 import { type SqliteTimes, sqliteTimes } from '../yardsticks/sqlite.js';
-import { besideBareNode } from './bare-node.js';
+import { bareLookUpMs, bareScanMs, besideBareNode } from './bare.js';
 import { addressAt, INDEXES, numberAt, PER_CUSTOMER, Shop, SMALL_COUNT, WARM_UP } from './orders.js';
 import { ADMIN, type Waits, Writers } from './writers.js';
 
@@ -121,11 +121,14 @@ class Measures {
     }
     await this.#try('storing orders with all indexes', () => this.#insert(INDEXES.length));
     await this.#try('looking up', () => this.#lookUps('hot', ROUNDS));
+    this.#note('a look-up in bare sorted pages, hot', await bareLookUpMs(this.#total, LOOK_UPS.hot), null);
     await this.#try('filtering', () => this.#scan('again'));
     await this.trio.kill(0);
     await this.#start();
     this.#progress('the node started again');
     await this.#try('filtering', () => this.#scan('cold'));
+    const bareMs = await bareScanMs(storage, SMALL_COUNT);
+    this.#note(`${SMALL_COUNT} records by a bare iterator of LevelDB, cold`, bareMs, null);
     await this.#try('the sum', () => this.#report());
     await this.#try('the lines', () => this.#dump());
     // So the code of look-ups has its last form, and it is the data alone that are cold.

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Child } from '../child.js';
+import type { BareDataAnswer, BareDataOrder } from '../yardsticks/bare-data.js';
 import type { BareOrder, BareWork } from '../yardsticks/bare-node.js';
 import { type Waits, type Work, Writers } from './writers.js';
 
@@ -49,4 +50,29 @@ function workOf(before: Work, meanwhile: Work, own: Work): BareWork {
     allMs: own.allMs + more(({ allMs }) => allMs),
     bytes: own.bytes + more(({ bytes }) => bytes),
   };
+}
+
+/** What a bare iterator of LevelDB takes over so many records of the size of small instances, none of them read before, in milliseconds. */
+export async function bareScanMs(storage: string, records: number): Promise<number> {
+  const folder = mkdtempSync(join(storage, 'althing-bare-'));
+  try {
+    await inProcess({ kind: 'fill', folder, records });
+    return await inProcess({ kind: 'scan', folder, records });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** What a look-up of a number takes in bare sorted pages over so many objects in memory, in milliseconds. */
+export async function bareLookUpMs(records: number, times: number): Promise<number> {
+  return (await inProcess({ kind: 'look up', records, times })) / times;
+}
+
+async function inProcess(order: BareDataOrder): Promise<number> {
+  const child = new Child(import.meta.url, '../yardsticks/bare-data.js');
+  try {
+    return await child.ask(order, ({ ms }: BareDataAnswer) => ms);
+  } finally {
+    child.close();
+  }
 }
