@@ -78,10 +78,7 @@ async function buildOf(
   storage: string,
   command?: NodeProcessOptions['command'],
 ): Promise<Database> {
-  return databaseOf(
-    name,
-    await NodeProcess.start(command === undefined ? { storage } : { storage, command }),
-  );
+  return databaseOf(name, await NodeProcess.start({ storage, command }));
 }
 
 async function databaseOf(name: string, node: NodeProcess): Promise<Database> {

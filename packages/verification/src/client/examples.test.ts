@@ -108,7 +108,7 @@ test('keeps a copy in SQLite through kills of everything', async () => {
     const dying = round === 2 ? [0, 1, 2] : [round];
     if (round > 0) await example.kill();
     await Promise.all(dying.map((at) => cluster.node(at).kill()));
-    await Promise.all(dying.map((at) => cluster.restart(at)));
+    await Promise.all(dying.map((at) => cluster.startNode(at)));
     await changing;
     if (!example.isRunning) example = start();
   }
@@ -159,7 +159,7 @@ test('a load makes each row once, whether loader, follower or leader are killed'
       const leader = await cluster.whenLed('@collection:stuff');
       const at = KILLED[kills] === 'leader' ? leader : (leader + 1) % urls.length;
       await cluster.kill(at);
-      await cluster.restart(at);
+      await cluster.startNode(at);
     }
   }
   for (let starts = 0; (await loader.ended).code !== 0; starts++) {

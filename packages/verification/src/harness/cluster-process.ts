@@ -3,6 +3,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { isWireList, isWireMap, type WireValue } from '@althing/client';
 import { until } from '@althing/node/testing';
 import { clientOf } from './client-of.js';
@@ -14,51 +15,45 @@ const QUERY_MS = 20_000;
 
 const admin: Credentials = { basic: ['admin', 'pass'] };
 
-export class ClusterProcess {
-  #nodes: readonly NodeProcess[];
-  #credentials: Credentials = admin;
+export interface ClusterOptions {
+  /** Folder in which the nodes' folders are made; default: that of temporary files. */
+  readonly storage?: string;
+  /** Settings of all nodes, by key, on top of those that a cluster needs. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** The command to run as a node; default: `althing serve` of this project. */
+  readonly command?: NodeProcessOptions['command'];
+}
 
+export class ClusterProcess {
+  readonly #nodes: NodeProcess[] = [];
+  readonly #secret = randomBytes(16).toString('hex');
+  #credentials: Credentials = admin;
+  #isDiscarded = false;
+
+  /** @param founders the nodes that form it together; the others join them */
   private constructor(
     private readonly places: readonly NodePlace[],
-    private readonly settings: readonly Readonly<Record<string, string>>[],
-    private readonly command: NodeProcessOptions['command'],
-    nodes: readonly NodeProcess[],
-  ) {
-    this.#nodes = nodes;
-  }
+    private readonly founders: number,
+    private readonly options: ClusterOptions,
+  ) {}
 
-  /**
-   * Starts a cluster and waits until it serves.
-   *
-   * @param storage folder in which the nodes' folders are made; default: that of temporary files
-   * @param settingsOf further settings of a node, by its place from 0
-   * @param command what to run as a node; default: `althing serve` of this project
-   */
-  static async start(
-    count: number,
-    storage?: string,
-    settingsOf: (at: number) => Readonly<Record<string, string>> = () => ({}),
-    command?: NodeProcessOptions['command'],
-  ): Promise<ClusterProcess> {
-    const places = await Promise.all(Array.from({ length: count }, () => newPlace(storage)));
-    const common = {
-      node_name: '127.0.0.1',
-      cluster: places.map(({ nodePort }) => `127.0.0.1:${nodePort}`).join(','),
-      cluster_secret: randomBytes(16).toString('hex'),
-      drain_delay_ms: '0',
-    };
-    const settings = places.map((_, at) => ({ ...common, ...settingsOf(at) }));
-    const nodes = await Promise.all(
-      places.map((place, at) => NodeProcess.start(startOf(place, settings[at] ?? common, command))),
-    );
-    const cluster = new ClusterProcess(places, settings, command, nodes);
+  /** Starts a cluster and waits until it serves. */
+  static async start(count: number, options: ClusterOptions = {}): Promise<ClusterProcess> {
+    const cluster = new ClusterProcess(await placesIn(count, options), count, options);
+    await Promise.all(cluster.places.map((_, at) => cluster.startNode(at)));
     const token = await cluster.query(0, '@thingsdb', "new_token('admin');");
     cluster.#credentials = { token: String(token) };
     return cluster;
   }
 
+  /** Places of nodes, none of which runs yet: the first one is a cluster by itself, and the others join it. */
+  static async prepared(count: number, options: ClusterOptions): Promise<ClusterProcess> {
+    return new ClusterProcess(await placesIn(count, options), 1, options);
+  }
+
+  /** The nodes that were started, each as it was started last. */
   get nodes(): readonly NodeProcess[] {
-    return this.#nodes;
+    return this.#nodes.filter((node) => node !== undefined);
   }
 
   /** A token of `admin`. */
@@ -88,7 +83,7 @@ export class ClusterProcess {
 
   /** The node that leads a scope's group; undefined while none is known at a node that runs. */
   async leaderOf(scope: string): Promise<number | undefined> {
-    const asked = this.#nodes.findIndex(({ isRunning }) => isRunning);
+    const asked = this.nodes.findIndex(({ isRunning }) => isRunning);
     const code = '[nodes_info().map(|n| n.load()), groups_info().map(|g| g.load())];';
     const [nodes, groups] = listOf(await this.query(asked, '@node', code));
     const group = listOf(groups).find((each) => isWireMap(each) && each.get('scope') === scope);
@@ -114,7 +109,7 @@ export class ClusterProcess {
   async whenEqual(): Promise<void> {
     const areEqual = async (): Promise<boolean> => {
       const infos = await Promise.all(
-        this.#nodes.map((_, at) => this.query(at, '@node', 'nodes_info().map(|n| n.load());')),
+        this.nodes.map((_, at) => this.query(at, '@node', 'nodes_info().map(|n| n.load());')),
       );
       const applied = infos.flatMap((info) =>
         listOf(info).map((each) =>
@@ -131,28 +126,58 @@ export class ClusterProcess {
     return this.node(at).kill();
   }
 
-  /** Starts a node again with the data that it had, and waits until it is ready. */
-  async restart(at: number): Promise<void> {
-    const place = this.places[at];
-    const settings = this.settings[at];
-    if (place === undefined || settings === undefined) throw new Error(`there is no node ${at}`);
-    const node = await NodeProcess.start(startOf(place, settings, this.command));
-    this.#nodes = this.#nodes.with(at, node);
+  /** Ends a node at once, and removes its data. */
+  async wipe(at: number): Promise<void> {
+    await this.kill(at);
+    // Not at once, which would hold up the clients that are being watched.
+    await rm(this.node(at).folder, { recursive: true });
+  }
+
+  /** Starts a node with the data that it has, and waits until it is ready. */
+  async startNode(at: number): Promise<NodeProcess> {
+    const { settings, command } = this.options;
+    const all = {
+      node_name: '127.0.0.1',
+      cluster: this.#membersFor(at),
+      cluster_secret: this.#secret,
+      drain_delay_ms: '0',
+      ...settings,
+    };
+    const node = await NodeProcess.start({ settings: all, place: this.place(at), command });
+    this.#nodes[at] = node;
+    if (this.#isDiscarded) await this.discard();
+    return node;
+  }
+
+  /** Stops all nodes as an operator would, and removes their data. */
+  async stop(): Promise<void> {
+    await Promise.all(this.nodes.map((node) => node.stop()));
   }
 
   /** Ends all nodes and removes their data. */
   async discard(): Promise<void> {
-    await Promise.all(this.#nodes.map((node) => node.discard()));
+    this.#isDiscarded = true;
+    await Promise.all(this.nodes.map((node) => node.kill()));
     for (const { folder } of this.places) rmSync(folder, { recursive: true, force: true });
+  }
+
+  /** Where a node is, also before it is started. */
+  place(at: number): NodePlace {
+    const place = this.places[at];
+    if (place === undefined) throw new Error(`there is no node ${at}`);
+    return place;
+  }
+
+  /** The nodes that one of them forms a cluster with, or joins. */
+  #membersFor(at: number): string {
+    const founders = this.places.slice(0, this.founders);
+    const isAlone = at < this.founders && this.founders === 1;
+    return isAlone ? '' : founders.map(({ nodePort }) => `127.0.0.1:${nodePort}`).join(',');
   }
 }
 
-function startOf(
-  place: NodePlace,
-  settings: Readonly<Record<string, string>>,
-  command: NodeProcessOptions['command'],
-): NodeProcessOptions {
-  return command === undefined ? { settings, place } : { settings, place, command };
+function placesIn(count: number, { storage }: ClusterOptions): Promise<NodePlace[]> {
+  return Promise.all(Array.from({ length: count }, () => newPlace(storage)));
 }
 
 function listOf(value: WireValue | undefined): readonly WireValue[] {

@@ -10,7 +10,7 @@ describe('a node in a process of its own', () => {
   test('is ready when started, and leaves nothing behind when stopped', async () => {
     const node = await NodeProcess.start({ command: fakeNode });
 
-    expect((await fetch(`${node.statusUrl}/ready`)).status).toBe(200);
+    expect((await fetch(`http://127.0.0.1:${node.statusPort}/ready`)).status).toBe(200);
     expect(existsSync(node.folder)).toBe(true);
     expect(await node.stop()).toBe(0);
     expect([node.isRunning, existsSync(node.folder)]).toEqual([false, false]);

@@ -14,7 +14,7 @@ export interface NodeProcessOptions {
   /** Folder in which the node's folder is made; default: that of temporary files. */
   readonly storage?: string;
   /** The command to run, as program and arguments, `serve` and the like included; default: `althing serve` of this project. */
-  readonly command?: readonly [program: string, ...args: string[]];
+  readonly command?: readonly [program: string, ...args: string[]] | undefined;
   /** The prefix of its environment variables; default: `SERVICE`. */
   readonly variables?: 'SERVICE' | 'THINGSDB';
   /** Ports and folder that it must have, as a member of a cluster or as a node that comes again; default: free and new ones. */
@@ -41,21 +41,19 @@ const outputMax = 20_000;
 export class NodeProcess {
   readonly port: number;
   readonly url: string;
-  readonly statusUrl: string;
+  readonly statusPort: number;
   readonly folder: string;
   readonly pid: number;
   /** Settles when the process has ended: its exit code, or the signal that ended it. */
   readonly ended: Promise<number | NodeJS.Signals>;
   readonly #process: Launched;
-  readonly #statusPort: number;
 
   private constructor(launched: Launched, { apiPort, statusPort, folder }: NodePlace) {
     this.#process = launched;
     this.pid = launched.pid;
     this.port = apiPort;
     this.url = `http://127.0.0.1:${apiPort}`;
-    this.#statusPort = statusPort;
-    this.statusUrl = `http://127.0.0.1:${statusPort}`;
+    this.statusPort = statusPort;
     this.folder = folder;
     this.ended = launched.ended.then(({ code, signal }) => code ?? signal ?? 1);
   }
@@ -128,7 +126,7 @@ export class NodeProcess {
     const deadline = performance.now() + startTimeoutMs;
     while (performance.now() < deadline) {
       if (!this.isRunning) return this.ended;
-      if ((await probe('127.0.0.1', this.#statusPort, '/ready')).status === 200) return undefined;
+      if ((await probe('127.0.0.1', this.statusPort, '/ready')).status === 200) return undefined;
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
     return `not ready after ${startTimeoutMs} ms`;

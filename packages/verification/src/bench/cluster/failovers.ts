@@ -62,7 +62,7 @@ export async function measureFailovers(
     if (kills) {
       found.killMs.push(firstAfter(writes, moment));
       found.killGapMs.push(longestGap(writes, moment, moment + AFTER_MS));
-      await cluster.restart(leader);
+      await cluster.startNode(leader);
     } else {
       found.handoverGapMs.push(longestGap(writes, moment, end));
       found.calmGapMs.push(longestGap(writes, start + CALM_MS, start + CALM_MS + AFTER_MS));

@@ -76,12 +76,10 @@ export function idleText(rows: readonly IdleRow[]): string {
 }
 
 async function ours(name: string, storage: string, folder: string | undefined): Promise<Idler> {
-  const cluster = await ClusterProcess.start(
-    3,
+  const cluster = await ClusterProcess.start(3, {
     storage,
-    undefined,
-    folder === undefined ? undefined : commandOf(folder),
-  );
+    command: folder === undefined ? undefined : commandOf(folder),
+  });
   try {
     await clusterContender(name, cluster);
   } catch (error) {

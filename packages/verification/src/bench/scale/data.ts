@@ -3,13 +3,10 @@
  * and behind a restart, when nothing is; beside SQLite on the same orders, where Python has it, and beside a bare server that does
  * as much besides its writes.
  */
-import { mkdtempSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { SERVE } from '@althing/node/testing';
+import { ClusterProcess } from '../../harness/cluster-process.js';
 import { table, timeText } from '../../harness/table.js';
 import { cpuTimeUs, firstThreadTimeUs } from '../cpu.js';
-import { Trio } from '../snapshot/trio.js';
 import { type SqliteTimes, sqliteTimes } from '../yardsticks/sqlite.js';
 import { bareLookUpMs, bareScanMs, besideBareNode } from './bare.js';
 import { addressAt, INDEXES, numberAt, PER_CUSTOMER, Shop, SMALL_COUNT, WARM_UP } from './orders.js';
@@ -62,13 +59,11 @@ const JOBS_UNTIL_MS = 900_000;
 const PROGRESS_MS = 10_000;
 
 export async function benchData(options: DataBenchOptions): Promise<DataFigures> {
-  const [program = '', ...args] = SERVE;
-  const folder = mkdtempSync(join(options.storage, 'althing-data-'));
-  const trio = new Trio(folder, [program, ...args], NODE_SETTINGS);
+  const cluster = await ClusterProcess.prepared(1, { storage: options.storage, settings: NODE_SETTINGS });
   try {
-    return await new Measures(trio, options).all();
+    return await new Measures(cluster, options).all();
   } finally {
-    await trio.discard();
+    await cluster.discard();
   }
 }
 
@@ -103,7 +98,7 @@ class Measures {
   #sqlite: SqliteTimes | null = null;
 
   constructor(
-    private readonly trio: Trio,
+    private readonly cluster: ClusterProcess,
     private readonly options: DataBenchOptions,
   ) {
     this.#total = options.orders + (INDEXES.length + 1) * ADDED;
@@ -123,7 +118,7 @@ class Measures {
     await this.#try('looking up', () => this.#lookUps('hot', ROUNDS));
     this.#note('a look-up in bare sorted pages, hot', await bareLookUpMs(this.#total, LOOK_UPS.hot), null);
     await this.#try('filtering', () => this.#scan('again'));
-    await this.trio.kill(0);
+    await this.cluster.kill(0);
     await this.#start();
     this.#progress('the node started again');
     await this.#try('filtering', () => this.#scan('cold'));
@@ -178,7 +173,7 @@ class Measures {
 
   async #start(): Promise<void> {
     await this.#shop?.close();
-    const { url } = await this.trio.start(0);
+    const { url } = await this.cluster.startNode(0);
     this.#shop = new Shop(url, ADMIN);
   }
 
@@ -195,7 +190,7 @@ class Measures {
 
   /** Does something, and says how long that took, and how much processor time of all threads of the node and of the engine's. */
   async #spent(work: () => Promise<unknown>): Promise<Spent> {
-    const { pid } = this.trio.node(0);
+    const { pid } = this.cluster.node(0);
     const all = cpuTimeUs([pid]);
     const engine = firstThreadTimeUs(pid);
     const began = performance.now();
@@ -268,7 +263,7 @@ class Measures {
     targetMs: number | null,
     waits = 2,
   ): Promise<void> {
-    const { url, pid } = this.trio.node(0);
+    const { url, pid } = this.cluster.node(0);
     const clients = new Writers(url, this.options.perS, (problem) => this.#fault(`${what}: ${problem}`));
     try {
       const before = await clients.calm(pid);

@@ -3,11 +3,12 @@
  * again, so that it holds nothing of the state in memory. The second joins while nobody asks anything; the third while
  * clients write and read at the other two, and again with an empty folder in its place, as often as is wanted.
  */
-import { mkdtempSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { SERVE, until } from '@althing/node/testing';
 import { clientOf } from '../../harness/client-of.js';
+import { ClusterProcess } from '../../harness/cluster-process.js';
 import type { Credentials } from '../../harness/node-client.js';
 import type { NodeProcess } from '../../harness/node-process.js';
 import { probe } from '../../harness/probe.js';
@@ -15,7 +16,6 @@ import { type Asked, Clients } from '../clients.js';
 import { cpuTimeUs } from '../cpu.js';
 import { commandOf } from '../requests.js';
 import { cutLog, fill, queryAt, READ, SCOPE, WRITE } from './state.js';
-import { Trio } from './trio.js';
 
 export interface SnapshotBenchOptions {
   /** Folder of another built checkout whose nodes are measured in place of this one's; undefined for this one. */
@@ -65,6 +65,8 @@ const LOOK_MS = 300;
 const STORED_MS = 60_000;
 /** A follower that was sent less than this share of the state was sent the log. */
 const SHARE_MIN = 0.8;
+/** Time that a member must be away before an empty node takes its place, in milliseconds. */
+const REPLACE_AFTER_MS = '1000';
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** @throws {Error} when the follower was not sent the state, or the system does not tell processor time */
@@ -72,25 +74,29 @@ export async function benchSnapshot(options: SnapshotBenchOptions): Promise<Snap
   const { of, storage, profile } = options;
   const [program, ...args] = of === undefined ? [process.execPath, ...SERVE.slice(1)] : commandOf(of);
   const flags = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${resolve(profile)}`];
-  const trio = new Trio(mkdtempSync(join(storage, 'althing-snapshot-')), [program, ...flags, ...args]);
+  const cluster = await ClusterProcess.prepared(3, {
+    storage,
+    command: [program, ...flags, ...args],
+    settings: { replace_after_ms: REPLACE_AFTER_MS },
+  });
   const interrupted = (signal: NodeJS.Signals): void => {
     // A second signal is not waited for either.
-    void trio.discard().finally(() => process.exit(signal === 'SIGINT' ? 130 : 1));
+    void cluster.discard().finally(() => process.exit(signal === 'SIGINT' ? 130 : 1));
   };
   for (const signal of SIGNALS) process.once(signal, interrupted);
   try {
-    const figures = await measure(trio, options);
-    if (profile !== undefined) await trio.stop();
+    const figures = await measure(cluster, options);
+    if (profile !== undefined) await cluster.stop();
     return figures;
   } finally {
     for (const signal of SIGNALS) process.off(signal, interrupted);
-    await trio.discard();
+    await cluster.discard();
   }
 }
 
-async function measure(trio: Trio, options: SnapshotBenchOptions): Promise<SnapshotFigures> {
+async function measure(cluster: ClusterProcess, options: SnapshotBenchOptions): Promise<SnapshotFigures> {
   const { megabytes, rounds, perS, calmMs, progress } = options;
-  const alone = await trio.start(0);
+  const alone = await cluster.startNode(0);
   const db = clientOf(alone.url, ADMIN, STORED_MS);
   const token = String(await queryAt(db)("new_token('admin');", {}, '@thingsdb'));
   await db.$close();
@@ -101,12 +107,12 @@ async function measure(trio: Trio, options: SnapshotBenchOptions): Promise<Snaps
   progress(`${megabytes} MB stored in ${seconds(fillMs)}`);
   await cutLog(alone.port, as);
   await stored(alone);
-  await trio.kill(0);
-  const leader = await trio.start(0);
+  await cluster.kill(0);
+  const leader = await cluster.startNode(0);
   progress('log cut, and the node started again');
-  const transfers = [await send(trio, 1, megabytes)];
+  const transfers = [await send(cluster, 1, megabytes)];
   progress(transferText(transfers[0]!));
-  const nodes = { leader: leader.url, follower: trio.node(1).url };
+  const nodes = { leader: leader.url, follower: cluster.node(1).url };
   const questions = Object.entries(nodes).flatMap(([name, url]) => [
     { name: `writes, ${name}`, url, scope: SCOPE, code: WRITE },
     { name: `reads, ${name}`, url, scope: SCOPE, code: READ },
@@ -119,9 +125,9 @@ async function measure(trio: Trio, options: SnapshotBenchOptions): Promise<Snaps
     const calm = await clients.take();
     progress('clients watched without a transfer');
     for (let round = 0; round < rounds; round++) {
-      if (round > 0) await trio.wipe(2);
+      if (round > 0) await cluster.wipe(2);
       await clients.take();
-      const transfer = await send(trio, 2, megabytes);
+      const transfer = await send(cluster, 2, megabytes);
       transfers.push({ ...transfer, noticed: await clients.take() });
       progress(transferText(transfer));
     }
@@ -146,22 +152,22 @@ export function seconds(ms: number): string {
 }
 
 /** Starts a node that has nothing, and watches until it is ready. */
-async function send(trio: Trio, at: number, megabytes: number): Promise<Transfer> {
-  const others = trio.running;
+async function send(cluster: ClusterProcess, at: number, megabytes: number): Promise<Transfer> {
+  const others = cluster.nodes.filter(({ isRunning }) => isRunning);
   const before = others.map(({ pid }) => cpuMsOf(pid));
   const begin = performance.now();
   const watch = new Watch();
-  const looking = watch.look(await trio.statusUrl(at));
+  const looking = watch.look(cluster.place(at).statusPort);
   let node: NodeProcess;
   try {
-    node = await trio.start(at);
+    node = await cluster.startNode(at);
   } finally {
     watch.stop();
     await looking;
   }
   const readyMs = performance.now() - begin;
   const spent = others.map(({ pid }, i) => cpuMsOf(pid) - (before[i] ?? 0));
-  const page = await pageOf(node.statusUrl);
+  const page = await pageOf(node.statusPort);
   const bytes = numberOf(page, RECEIVED) ?? 0;
   if (bytes < SHARE_MIN * megabytes * 1e6)
     throw new Error(`the follower was sent ${bytes} bytes of snapshots: it got the log instead`);
@@ -190,10 +196,10 @@ class Watch {
     this.#isStopped = true;
   }
 
-  async look(statusUrl: string): Promise<void> {
+  async look(statusPort: number): Promise<void> {
     while (!this.#isStopped) {
       await pause(LOOK_MS);
-      const bytes = numberOf(await pageOf(statusUrl), RECEIVED) ?? 0;
+      const bytes = numberOf(await pageOf(statusPort), RECEIVED) ?? 0;
       if (bytes === this.#bytes) continue;
       this.#bytes = bytes;
       this.#last = performance.now();
@@ -206,15 +212,14 @@ const RECEIVED = 'althing_raft_snapshot_bytes_total{direction="received"}';
 const CHECKPOINT_AGE = 'althing_checkpoint_age_seconds';
 
 /** Waits until everything that a node was told is in its state. */
-function stored({ statusUrl }: NodeProcess): Promise<void> {
-  const isStored = async (): Promise<boolean> => numberOf(await pageOf(statusUrl), CHECKPOINT_AGE) === 0;
+function stored({ statusPort }: NodeProcess): Promise<void> {
+  const isStored = async (): Promise<boolean> => numberOf(await pageOf(statusPort), CHECKPOINT_AGE) === 0;
   return until(isStored, 'the state is written', STORED_MS);
 }
 
 /** The metrics of a node; nothing while it can't be asked. */
-async function pageOf(statusUrl: string): Promise<string> {
-  const { hostname, port } = new URL(statusUrl);
-  return (await probe(hostname, Number(port), '/metrics')).text;
+async function pageOf(statusPort: number): Promise<string> {
+  return (await probe('127.0.0.1', statusPort, '/metrics')).text;
 }
 
 function numberOf(page: string, name: string): number | undefined {
