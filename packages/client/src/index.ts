@@ -15,5 +15,5 @@ export type { PackageChannel, SocketEvent } from './socket/connection.js';
 /** The native protocol by hand: for tests and tools. */
 export { type Package, PackageDecoder, PackageType } from './socket/package.js';
 export { encodePackage, SocketClient, SocketError, type SocketOptions } from './socket/socket-client.js';
-export { openStream, type SocketPlace } from './socket/tcp.js';
+export { openStream, type SocketPlace, StreamChannel } from './socket/tcp.js';
 export { clientFrame, serverFrame, WebSocketChannel } from './socket/websocket-channel.js';

@@ -5,24 +5,13 @@
  * others hear. A session that a node ends which is stopped in order was told so.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import {
-  isWireList,
-  isWireMap,
-  PackageType,
-  SocketClient,
-  SocketError,
-  type SocketEvent,
-  type SocketOptions,
-  WebSocketChannel,
-  type WireValue,
-} from '@althing/client';
+import { openStream, PackageType, StreamChannel, WebSocketChannel } from '@althing/client';
 import { within } from '@althing/node/testing';
-import type { Action, Operation, Outcome } from '../simulation/history.js';
 import type { Draw } from '../simulation/random.js';
-import { type Hearing, RoomWitness } from '../simulation/room-witness.js';
-import { plain } from '../simulation/sockets/answers.js';
-import { heardIn } from '../simulation/sockets/session.js';
-import { codeOf, drawAction, ROOM, roomOf } from '../simulation/workload.js';
+import { RoomWitness } from '../simulation/room-witness.js';
+import { type Answer, hasJoined, Session } from '../simulation/sockets/session.js';
+import { SocketClient, type SocketRun } from '../simulation/sockets/socket-client.js';
+import { drawAction, roomOf } from '../simulation/workload.js';
 import type { Final, Recorder } from './record.js';
 import type { Endpoint } from './requests.js';
 
@@ -37,7 +26,7 @@ export interface SocketPlace {
   readonly drains: readonly { readonly begin: number; readonly end: number }[];
 }
 
-export interface SocketClientsOptions {
+interface SocketClientsOptions {
   readonly places: readonly SocketPlace[];
   readonly token: () => string;
   /** The collection in use; empty for none. */
@@ -55,83 +44,90 @@ const AGAIN_MS = 100;
 const ANSWER_MS = 8000;
 /** Milliseconds that the last event may be on its way when all nodes have it. */
 const LAST_MS = 15_000;
-const ATTEMPTS_MAX = 4;
 /** Numbers of these clients, beside those of others. */
 const CLIENTS_FROM = 1000;
-/** An answer waits so long at most for the events of its change. */
-const EVENTS_WAIT_MS = 2000;
 /** Milliseconds that the end of a session may be on its way. */
 const END_MS = 2000;
 
-/** A request that is being made, and has a name to be repeated by. */
-interface Open {
-  readonly operation: Operation;
-  readonly options: SocketOptions;
-  attempts: number;
-}
-
-/** One session of one client. */
-interface Session {
-  readonly socket: SocketClient;
-  readonly place: SocketPlace;
-  readonly who: string;
-  /** Since when it is logged in. */
-  since: number;
-  endedAt: number | null;
-  /** True if the node said that it ends it. */
-  isTold: boolean;
-  /** True if its client ended it. */
-  isGivenUp: boolean;
-  readonly hearings: Map<string, Hearing>;
-  /** The tags of events that it sent to all others. */
-  readonly own: Set<string>;
-}
-
 export class SocketClients {
   private readonly witness = new RoomWitness();
-  private readonly sessions: Session[] = [];
+  private readonly clients: RealClient[] = [];
   private work: Promise<unknown> = Promise.resolve();
-  private isResting = false;
-  private isStopped = false;
   private emits = 0;
 
   constructor(private readonly options: SocketClientsOptions) {}
 
   /** Their acts, in words. */
   get summary(): string {
-    const drained = this.sessions.filter(({ isTold }) => isTold).length;
+    const { sessions } = this;
     return (
-      `${this.sessions.length} sessions over sockets, of which ${drained} were told that their node ends them, ` +
-      `told ${this.emits} events and heard ${this.witness.events}`
+      `${sessions.length} sessions over sockets, of which ${sessions.filter(({ isTold }) => isTold).length} were told ` +
+      `that their node ends them, told ${this.emits} events and heard ${this.witness.events}`
     );
   }
 
   /** Sessions that have not ended. */
   get open(): number {
-    return this.sessions.filter(({ endedAt }) => endedAt === null).length;
+    return this.sessions.filter(({ isOver }) => !isOver).length;
+  }
+
+  private get sessions(): Session[] {
+    return this.clients.flatMap(({ sessions }) => sessions);
   }
 
   start(clients: number): void {
-    this.work = Promise.all(Array.from({ length: clients }, (_, client) => this.run(client)));
+    const { recorder, nextId } = this.options;
+    const run: SocketRun = {
+      witness: this.witness,
+      patienceMs: ANSWER_MS,
+      endMs: END_MS,
+      now: () => performance.now(),
+      after: (ms, work) => {
+        const timer = setTimeout(work, ms).unref();
+        return () => clearTimeout(timer);
+      },
+      begun: (client, node, collection, action) => ({
+        id: nextId(),
+        client,
+        collection,
+        action,
+        node,
+        begin: performance.now(),
+        end: Number.POSITIVE_INFINITY,
+        outcome: 'unknown',
+        answer: null,
+        index: 0,
+        error: '',
+      }),
+      ended: (operation) => recorder.operation(operation),
+      onProblem: (text) => recorder.finding(text),
+      onReached: (place) => {
+        if (place === 'a session emits') this.emits += 1;
+      },
+      note: () => {},
+    };
+    for (let client = 0; client < clients; client++)
+      this.clients.push(new RealClient(this.options, run, client));
+    this.work = Promise.all(this.clients.map((client) => client.work()));
   }
 
   /** They ask nothing new, and go on to listen. */
   async rest(): Promise<void> {
-    this.isResting = true;
+    for (const client of this.clients) client.rest();
     await this.work;
   }
 
   async stop(): Promise<void> {
-    this.isStopped = true;
-    for (const session of this.sessions) giveUp(session);
+    for (const client of this.clients) client.stop();
     await this.work;
   }
 
   /** Looks at what was heard when nothing changes any more, and at how sessions ended. */
   async check(finals: readonly Final[], lastMs = LAST_MS): Promise<void> {
     const { recorder } = this.options;
+    const untold = this.clients.flatMap((client) => client.untold());
     const found = this.witness.judge(recorder.operations, roomOf);
-    for (const problem of [...found, ...this.untold()]) recorder.finding(problem);
+    for (const problem of [...found, ...untold]) recorder.finding(problem);
     const counters = new Map(finals.map(({ collection, data }) => [collection, counterIn(data)]));
     const end = performance.now() + lastMs;
     for (;;) {
@@ -145,272 +141,165 @@ export class SocketClients {
       }
     }
   }
+}
 
-  /** Sessions that ended when their node was stopped in order, and that it did not tell so. */
-  private untold(): string[] {
-    return this.sessions.flatMap(({ place, who, since, endedAt, isTold, isGivenUp }) => {
-      if (endedAt === null || isTold || isGivenUp) return [];
-      const isDrained = place.drains.some(
-        ({ begin, end }) => since < begin && endedAt > begin && endedAt <= end,
-      );
-      return isDrained ? [`${who} was ended by a node that was stopped, and was not told so`] : [];
-    });
+/** The end of a session that its client did not want, and that was not told before. */
+interface UntoldEnd {
+  readonly who: string;
+  readonly place: SocketPlace;
+  /** When it was logged in, and when it ended. */
+  readonly since: number;
+  readonly endedAt: number;
+}
+
+/** One of them: what it does, and when it goes where. */
+class RealClient extends SocketClient {
+  readonly sessions: Session[] = [];
+  protected isResting = false;
+  private readonly untoldEnds: UntoldEnd[] = [];
+  /** The collection in whose room the session is; empty for none. */
+  private joined = '';
+
+  constructor(
+    private readonly options: SocketClientsOptions,
+    run: SocketRun,
+    client: number,
+  ) {
+    super(run, options.draw, `s${client}`, CLIENTS_FROM + client);
   }
 
-  private async run(client: number): Promise<void> {
-    const open: Open[] = [];
-    for (let number = 1; !this.isOver; number++) {
+  rest(): void {
+    this.isResting = true;
+  }
+
+  stop(): void {
+    this.isResting = true;
+    this.session?.giveUp(null);
+  }
+
+  /** Sessions that ended when their node was stopped in order, and that it did not tell so. */
+  untold(): string[] {
+    return this.untoldEnds
+      .filter(({ place, since, endedAt }) =>
+        place.drains.some(({ begin, end }) => since < begin && endedAt > begin && endedAt <= end),
+      )
+      .map(({ who }) => `${who} was ended by a node that was stopped, and was not told so`);
+  }
+
+  /** Does one thing after the other until it rests; then its session stays open, and listens. */
+  async work(): Promise<void> {
+    while (!this.isResting) {
+      const { session } = this;
+      if (session === null || session.isOver || session.isLeaving) await this.settle();
+      else {
+        await this.step(session);
+        await pause(this.draw.exponential(CLIENT_MS));
+      }
+    }
+  }
+
+  protected connect(done: () => void): void {
+    this.settle().then(done);
+  }
+
+  /** Goes from node to node until one takes it, or it rests. */
+  private async settle(): Promise<void> {
+    const { places, draw } = this.options;
+    this.session?.giveUp(null);
+    this.session = null;
+    while (!this.isResting) {
+      const up = places.filter(({ isUp }) => isUp);
       try {
-        await this.live(client, `session ${client}-${number}`, open);
+        if (up.length > 0 && (await this.logIn(draw.pick(up)))) return;
       } catch {
         // Nodes end, sleep and lose their connections: the next one will do.
       }
-      if (!this.isOver) await pause(AGAIN_MS);
+      await pause(AGAIN_MS);
     }
-    for (const each of open) this.end(each.operation, { outcome: 'unknown' });
   }
 
-  private get isOver(): boolean {
-    return this.isResting || this.isStopped;
-  }
-
-  /** One session, from its connection to its end; a client that rests leaves it open. */
-  private async live(client: number, name: string, open: Open[]): Promise<void> {
-    const { places, collection: current, token, draw } = this.options;
-    const up = places.filter(({ isUp }) => isUp);
-    if (up.length === 0) return;
-    const place = draw.pick(up);
-    const socket = await connected(place, draw.chance(0.5));
-    const hearings = new Map<string, Hearing>();
-    const who = `${name} at ${place.name}`;
-    const begun = {
-      socket,
-      place,
-      who,
-      hearings,
-      endedAt: null,
-      isTold: false,
-      isGivenUp: false,
-      own: new Set<string>(),
-    };
-    const session: Session = { ...begun, since: Number.POSITIVE_INFINITY };
+  /** Begins a session at a node; gives whether it is logged in. */
+  private async logIn(place: SocketPlace): Promise<boolean> {
+    const channel = await connected(place, this.draw.chance(0.5));
+    const who = `session ${this.name}-${this.sessions.length + 1} at ${place.name}`;
+    const session = new Session(who, this.run);
     this.sessions.push(session);
-    socket.onEvent = (event) => this.hear(session, event);
-    socket.ended.then(() => {
-      session.endedAt = performance.now();
-      for (const hearing of hearings.values()) this.witness.leave(hearing);
-    });
-    try {
-      await within(socket.login(token()), 'an answer to AUTH', ANSWER_MS);
-      session.since = performance.now();
-      let joined = '';
-      while (session.endedAt === null && !session.isTold && !this.isOver) {
-        const collection = current();
-        if (joined !== collection) {
-          if (joined !== '') await this.leave(session, joined);
-          if (await this.join(session, collection)) joined = collection;
-        }
-        await this.step(client, session, collection, open);
-        await pause(draw.exponential(CLIENT_MS));
-      }
-    } catch (error) {
-      // Where the connection has ended, that is noted first.
-      await pause(0);
-      giveUp(session);
-      throw error;
+    let since = Number.POSITIVE_INFINITY;
+    session.connection = {
+      send: (bytes) => channel.send(bytes),
+      close: () => channel.close(),
+      sever: () => channel.close(),
+    };
+    channel.listen(
+      (bytes) => session.received(bytes),
+      () => {
+        const isWanted = session.isOver || session.isTold;
+        if (!isWanted) this.untoldEnds.push({ who, place, since, endedAt: performance.now() });
+        session.ended('reset');
+      },
+    );
+    const answer = await new Promise<Answer | null>((resolve) =>
+      this.ask(session, PackageType.AUTH, this.options.token(), resolve),
+    );
+    if (answer?.ok !== true) {
+      session.giveUp(null);
+      return false;
     }
-    // One that is told to go has all its answers.
-    if (!this.isOver) giveUp(session);
+    since = performance.now();
+    this.joined = '';
+    this.node = place.name;
+    this.session = session;
+    return true;
   }
 
-  private async join({ socket }: Session, collection: string): Promise<boolean> {
-    const ids = await within(socket.join(roomOf(collection), ROOM), 'an answer to JOIN', ANSWER_MS);
-    return isWireList(ids) && ids[0] !== null;
+  private async step(session: Session): Promise<void> {
+    const collection = this.options.collection();
+    if (this.joined !== collection) await this.move(session, collection);
+    await new Promise<void>((done) => this.act(session, collection, done));
   }
 
-  private async leave({ socket, who, hearings }: Session, collection: string): Promise<void> {
-    const scope = roomOf(collection);
-    await within(socket.leave(scope, ROOM), 'an answer to LEAVE', ANSWER_MS);
-    if (hearings.get(scope)?.isOver === false)
-      this.options.recorder.finding(`${who} got the answer to LEAVE before the event`);
+  /** Leaves the room of the collection of before, and joins that of another one, if it is there. */
+  private async move(session: Session, collection: string): Promise<void> {
+    const { joined } = this;
+    if (joined !== '') await new Promise<void>((done) => this.leave(session, joined, done));
+    const answer = await new Promise<Answer | null>((done) => this.join(session, collection, done));
+    this.joined = answer?.ok === true && hasJoined(answer.value) ? collection : '';
   }
 
-  private async step(client: number, session: Session, collection: string, open: Open[]): Promise<void> {
-    const { draw } = this.options;
-    const again = open.shift();
-    if (again !== undefined) return this.attempt(session, again, open);
+  private act(session: Session, collection: string, done: () => void): void {
+    const { draw } = this;
     const kind = draw.weighted([
       ['operate', 8],
       ['increment', 4],
       ['emit', 4],
       ['emit_to_peers', 0.5],
       ['look', 2],
-      ['move', 0.2],
+      ['close', 0.2],
     ] as const);
-    if (kind === 'move') return giveUp(session);
-    if (kind === 'emit' || kind === 'emit_to_peers')
-      return this.emit(session, collection, kind === 'emit_to_peers');
-    if (kind === 'look') return this.look(session, collection);
-    const { nextId } = this.options;
-    const id = nextId();
-    const tag = `s${id}`;
-    const action: Action =
+    const isPeers = kind === 'emit_to_peers';
+    if (kind === 'close') {
+      session.giveUp(null);
+      return done();
+    }
+    if (kind === 'look') return this.look(session, collection, done);
+    const tag = `s${this.options.nextId()}`;
+    if (kind === 'emit' || isPeers) return this.emit(session, collection, tag, isPeers, done);
+    const action =
       kind === 'increment'
-        ? { kind, tag }
+        ? ({ kind, tag } as const)
         : drawAction(draw, () => tag, Math.floor(Date.now() / 1000), false);
-    const operation: Operation = {
-      id,
-      client: CLIENTS_FROM + client,
-      collection,
-      action,
-      node: session.place.name,
-      begin: performance.now(),
-      end: Number.POSITIVE_INFINITY,
-      outcome: 'unknown',
-      answer: null,
-      index: 0,
-      error: '',
-    };
-    const isNamed = draw.chance(0.5);
-    const options: SocketOptions =
-      action.kind === 'dry_run'
-        ? { dryRun: action.explains ? 'explain' : true }
-        : isNamed
-          ? { key: `socket ${id}` }
-          : {};
-    await this.attempt(session, { operation, options, attempts: 0 }, open);
+    this.operate(session, collection, action, action.kind !== 'dry_run' && draw.chance(0.5), done);
   }
-
-  /** Makes a request, and notes what came of it; one that may be repeated, and has no answer, stays open. */
-  private async attempt(session: Session, request: Open, open: Open[]): Promise<void> {
-    const { operation, options } = request;
-    const { action, collection, id } = operation;
-    const scope = roomOf(collection ?? '');
-    const hearing = session.hearings.get(scope);
-    const sentAt = performance.now();
-    request.attempts += 1;
-    const isProcedure = action.kind === 'append' && action.lists.join() === 'l3';
-    const asked = isProcedure
-      ? session.socket.run(scope, 'add', [action.value], options)
-      : session.socket.query(scope, codeOf(action, id), null, options);
-    try {
-      const value = await within(asked, 'an answer', ANSWER_MS);
-      if (action.kind === 'increment' && request.attempts === 1)
-        this.demandHeard(session, hearing, action.tag, sentAt);
-      if (action.kind === 'append_and_fail')
-        this.options.recorder.finding(`operation ${id} should have failed`);
-      this.end(operation, { outcome: 'ok', answer: plain(value) });
-    } catch (error) {
-      const known = knownAfter(error);
-      if (known.outcome === 'unknown' && options.key !== undefined && request.attempts < ATTEMPTS_MAX) {
-        open.push(request);
-      } else {
-        // A change that an earlier attempt made is not undone by a later one that was refused.
-        const isCertain = known.outcome === 'failed' && request.attempts === 1;
-        this.end(operation, { ...known, outcome: isCertain ? 'failed' : 'unknown' });
-      }
-      if (!(error instanceof SocketError)) throw error;
-      if (known.outcome !== 'ok') await pause(this.options.draw.exponential(2 * CLIENT_MS));
-    }
-  }
-
-  private async emit(session: Session, collection: string, toPeers: boolean): Promise<void> {
-    const { socket, hearings, own } = session;
-    const scope = roomOf(collection);
-    const tag = `e${this.options.nextId()}`;
-    const hearing = hearings.get(scope);
-    const begin = performance.now();
-    if (toPeers) own.add(tag);
-    this.witness.sent(scope, tag);
-    const sent = toPeers ? socket.emitPeer(scope, ROOM, 'chat', tag) : socket.emit(scope, ROOM, 'chat', tag);
-    try {
-      await within(sent, 'an answer to EMIT', ANSWER_MS);
-    } catch (error) {
-      // There may be no room yet, and the outcome is not told.
-      if (error instanceof SocketError) return;
-      throw error;
-    }
-    this.emits += 1;
-    this.witness.acknowledged(scope, tag, begin);
-    if (!toPeers) this.demandHeard(session, hearing, tag, begin);
-  }
-
-  /** Checks that the state of its node has all that a session heard of. */
-  private async look({ socket, who, hearings }: Session, collection: string): Promise<void> {
-    const scope = roomOf(collection);
-    const heard = hearings.get(scope)?.lastNumber ?? 0;
-    const asked = socket.query(scope, '.n;', null, { consistency: 'stale' });
-    try {
-      const counter = await within(asked, 'an answer', ANSWER_MS);
-      if (Number(counter) < heard)
-        this.options.recorder.finding(
-          `${who} heard ${heard} in ${collection}, where its node counts ${counter}`,
-        );
-    } catch (error) {
-      if (!(error instanceof SocketError)) throw error;
-    }
-  }
-
-  /** A session hears of what it does itself before it has the answer. */
-  private demandHeard(session: Session, hearing: Hearing | undefined, tag: string, sentAt: number): void {
-    if (hearing === undefined || hearing.isOver || hearing.heard.has(tag)) return;
-    if (performance.now() - sentAt >= EVENTS_WAIT_MS) return;
-    // Where a snapshot took the place of the event, the session is ended behind the answer.
-    setTimeout(() => {
-      if (session.endedAt === null)
-        this.options.recorder.finding(`${session.who} had the answer before it heard ${tag}`);
-    }, END_MS).unref();
-  }
-
-  private hear(session: Session, { type, data }: SocketEvent): void {
-    if (!isWireMap(data)) return;
-    if (type === PackageType.WARN) session.isTold ||= data.get('warn_code') === WARN_CONNECTION;
-    else if (type === PackageType.NODE_STATUS) session.isTold ||= data.get('status') === 'SHUTTING_DOWN';
-    else this.hearOfRoom(session, type, String(data.get('scope')), data);
-  }
-
-  private hearOfRoom(
-    { who, hearings, own }: Session,
-    type: number,
-    scope: string,
-    event: ReadonlyMap<string, WireValue>,
-  ): void {
-    const { recorder } = this.options;
-    const hearing = hearings.get(scope);
-    if (type === PackageType.ROOM_JOIN) {
-      if (hearing?.isOver === false) recorder.finding(`${who} joined ${scope} twice`);
-      hearings.set(scope, this.witness.join(scope, who, performance.now(), own));
-    } else if (hearing === undefined || hearing.isOver) {
-      recorder.finding(`${who} heard of ${scope}, where it is not: ${type}`);
-    } else if (type === PackageType.ROOM_EMIT) {
-      const problem = this.witness.hear(hearing, heardIn(event));
-      if (problem !== null) recorder.finding(problem);
-    } else this.witness.leave(hearing);
-  }
-
-  private end(operation: Operation, known: Partial<Operation> & { readonly outcome: Outcome }): void {
-    const end = known.outcome === 'unknown' ? Number.POSITIVE_INFINITY : performance.now();
-    this.options.recorder.operation({ ...operation, ...known, end });
-  }
-}
-
-/** The code of WARN for what the node has to say of the connection. */
-const WARN_CONNECTION = 1n;
-
-/** The outcome of a request that came to an error. An error that says nothing of it refuses a request that nobody looked at. */
-function knownAfter(error: unknown): Pick<Operation, 'outcome' | 'error'> & { readonly isMade?: boolean } {
-  if (!(error instanceof SocketError)) return { outcome: 'unknown', error: String(error) };
-  const { code, message, outcome } = error;
-  const text = `${code} ${outcome ?? ''} ${message}`;
-  if (outcome === null || outcome === 'none') return { outcome: 'failed', error: text };
-  return { outcome: 'unknown', error: text, ...(outcome === 'made' ? { isMade: true } : {}) };
 }
 
 /** A connection; one that comes too late is closed. */
-function connected({ endpoint, socketEndpoint }: SocketPlace, isWebSocket: boolean): Promise<SocketClient> {
-  const connecting = isWebSocket
-    ? WebSocketChannel.open(endpoint, '/@ws').then((channel) => new SocketClient(channel))
-    : SocketClient.connect(socketEndpoint);
+function connected(
+  { endpoint, socketEndpoint }: SocketPlace,
+  isWebSocket: boolean,
+): Promise<WebSocketChannel | StreamChannel> {
+  const connecting: Promise<WebSocketChannel | StreamChannel> = isWebSocket
+    ? WebSocketChannel.open(endpoint, '/@ws')
+    : openStream(socketEndpoint).then((socket) => new StreamChannel(socket));
   return within(connecting, 'a connection', ANSWER_MS).catch((error: unknown) => {
     connecting.then(
       (late) => late.close(),
@@ -418,12 +307,6 @@ function connected({ endpoint, socketEndpoint }: SocketPlace, isWebSocket: boole
     );
     throw error;
   });
-}
-
-function giveUp(session: Session): void {
-  if (session.endedAt !== null) return;
-  session.isGivenUp = true;
-  session.socket.close();
 }
 
 /** The counter among what the checks look at: see `READ_ALL`. */

@@ -15,18 +15,18 @@ export const PIECE_MS = 0.1;
 /** A client of the native protocol that logs in at one node: by a token, or as the administrator. */
 export class Caller {
   private readonly session: Session;
+  private readonly pipe: Pipe;
 
   /** @param pieceMs mean time of a piece of what it sends on its way, in milliseconds */
   constructor(world: World, process: Process, token: string | null, draw: Draw, pieceMs = PIECE_MS) {
     const { scheduler } = world;
-    const session = new Session({
-      who: 'a caller',
+    const session = new Session('a caller', {
       witness: new RoomWitness(),
       now: () => scheduler.now,
       onProblem: (text) => world.violate(new Error(text)),
       onReached: () => {},
     });
-    session.pipe = new Pipe({
+    const pipe = new Pipe({
       scheduler,
       thread: process.engineThread,
       draw,
@@ -36,8 +36,10 @@ export class Caller {
       received: (bytes) => session.received(bytes),
       ended: (how) => session.ended(how),
     });
+    session.connection = pipe;
     this.session = session;
-    process.doors.accept(session.pipe);
+    this.pipe = pipe;
+    process.doors.accept(pipe);
     session.ask(PackageType.AUTH, token ?? ['admin', 'none'], () => {});
   }
 
@@ -52,6 +54,6 @@ export class Caller {
 
   /** Reads nothing more. */
   hold(): void {
-    this.session.pipe?.hold();
+    this.pipe.hold();
   }
 }

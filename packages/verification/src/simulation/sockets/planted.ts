@@ -1,5 +1,5 @@
 /** Planted bugs of sessions, put around their parts. */
-import { PackageDecoder, PackageType } from '@althing/client';
+import { encodePackage, PackageDecoder, PackageType } from '@althing/client';
 import type { NativeOptions } from '@althing/node/parts';
 import type { NodeMutant } from '../node-mutant-names.js';
 import type { NodeEnd } from './pipe.js';
@@ -38,10 +38,16 @@ export function roomsWithBugs(
 /** Events get lost where anything waits to be sent, and the connection goes on. */
 export function loseEvents(end: NodeEnd): void {
   const write = end.write.bind(end) as (chunk: Uint8Array) => boolean;
+  const decoder = new PackageDecoder();
+  /** Bytes of a package that were written, and whose others were not yet: what is written may be cut anywhere. */
+  let openBytes = 0;
   end.write = ((chunk: Uint8Array): boolean => {
-    const isLost =
-      end.writableLength > 0 &&
-      new PackageDecoder().push(chunk).every(({ type }) => type === PackageType.ROOM_EMIT);
+    const isWhole = openBytes === 0;
+    const packages = decoder.push(Uint8Array.from(chunk));
+    for (const { type, id, data } of packages) openBytes -= encodePackage(type, id, data).length;
+    openBytes += chunk.length;
+    const areEvents = packages.every(({ type }) => type === PackageType.ROOM_EMIT);
+    const isLost = end.writableLength > 0 && isWhole && openBytes === 0 && areEvents;
     return isLost ? true : write(chunk);
   }) as NodeEnd['write'];
 }

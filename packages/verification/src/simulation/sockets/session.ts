@@ -14,7 +14,7 @@ import {
   type WireValue,
 } from '@althing/client';
 import type { Hearing, RoomWitness } from '../room-witness.js';
-import type { Pipe, PipeEnd } from './pipe.js';
+import type { PipeEnd } from './pipe.js';
 
 /** The answer to a request: a value, nil for one without, or an error. */
 export type Answer =
@@ -31,13 +31,26 @@ interface Waiting {
   readonly done: Answered;
 }
 
-export interface SessionOptions {
-  /** In words. */
-  readonly who: string;
+/** The client's end of a connection. */
+export interface SessionConnection {
+  send(bytes: Uint8Array): void;
+  /** Closes it in order. */
+  close(): void;
+  /**
+   * Loses it, with what is on its way.
+   *
+   * @param noticedMs after which the node notices
+   */
+  sever(noticedMs: number): void;
+}
+
+/** The run that a session takes part in. */
+export interface SessionRun {
   readonly witness: RoomWitness;
+  /** The time of the history, in milliseconds. */
   readonly now: () => number;
-  /** Something is wrong. */
-  readonly onProblem: (text: string) => void;
+  /** Something is wrong, by the invariant of sessions if not by another one. */
+  readonly onProblem: (text: string, invariant?: 'I18' | 'I19') => void;
   readonly onReached: (place: string) => void;
 }
 
@@ -48,7 +61,6 @@ const WARN_CONNECTION = 1;
 const PINGS_FROM = 40_000;
 
 export class Session {
-  readonly who: string;
   /** Events that it hears, by the scope of the room: one of each is named in this protocol's events. */
   readonly hearings = new Map<string, Hearing>();
   /** The tags of events that it sent to all others. */
@@ -57,8 +69,8 @@ export class Session {
   isLeaving = false;
   /** True if it is over. */
   isOver = false;
-  /** The pipe that carries it; to be set before anything is sent. */
-  pipe: Pipe | null = null;
+  /** The connection that carries it; to be set before anything is sent. */
+  connection: SessionConnection | null = null;
   private readonly decoder = new PackageDecoder();
   private readonly waiting: Waiting[] = [];
   private readonly pings = new Map<number, Answered>();
@@ -70,13 +82,20 @@ export class Session {
   /** True if the node told why it ends the connection. */
   private isWarned = false;
 
-  constructor(private readonly options: SessionOptions) {
-    this.who = options.who;
-  }
+  /** @param who the session, in words */
+  constructor(
+    readonly who: string,
+    private readonly run: SessionRun,
+  ) {}
 
   /** True if requests are not answered. */
   get isBusy(): boolean {
     return this.waiting.length > 0 || this.pings.size > 0;
+  }
+
+  /** True if the node has said that it ends the session. */
+  get isTold(): boolean {
+    return this.isLeaving || this.isWarned;
   }
 
   /** Sends a request: an array that begins with a scope, or what AUTH takes, which may be a token. */
@@ -85,7 +104,7 @@ export class Session {
     this.lastId = (this.lastId + 1) % PINGS_FROM;
     const id = this.lastId;
     this.waiting.push({ id, type, scope: String(data[0]), done });
-    this.pipe?.send(encodePackage(type, id, encodeMessagePack(data)));
+    this.connection?.send(encodePackage(type, id, encodeMessagePack(data)));
   }
 
   /** It is answered at once, whatever waits. */
@@ -93,7 +112,7 @@ export class Session {
     if (this.isOver) return done(null);
     const id = this.lastPing++;
     this.pings.set(id, done);
-    this.pipe?.send(encodePackage(PackageType.PING, id));
+    this.connection?.send(encodePackage(PackageType.PING, id));
   }
 
   received(bytes: Uint8Array): void {
@@ -101,32 +120,32 @@ export class Session {
     try {
       for (const each of this.decoder.push(bytes)) if (!this.isOver) this.take(each);
     } catch (error) {
-      this.options.onProblem(`${this.who} got what is no package: ${String(error)}`);
+      this.run.onProblem(`${this.who} got what is no package: ${String(error)}`);
     }
   }
 
   /** The connection has ended. */
   ended(how: PipeEnd): void {
     if (this.isOver) return;
-    // A client that is not logged in is told nothing.
-    const isTold = this.isLeaving || this.isWarned || !this.isLoggedIn;
     this.over();
-    if (how === 'end' && !isTold) this.options.onProblem(`${this.who} was ended without a word`);
+    // A client that is not logged in is told nothing.
+    if (how === 'end' && this.isLoggedIn && !this.isTold)
+      this.run.onProblem(`${this.who} was ended without a word`);
   }
 
   /** The client gives it up: in order, or as a connection that is lost, which the node notices after a while. */
   giveUp(noticedMs: number | null): void {
     if (this.isOver) return;
     this.isOver = true;
-    if (noticedMs === null) this.pipe?.close();
-    else this.pipe?.sever(noticedMs);
+    if (noticedMs === null) this.connection?.close();
+    else this.connection?.sever(noticedMs);
     this.isOver = false;
     this.over();
   }
 
   private over(): void {
     this.isOver = true;
-    for (const hearing of this.hearings.values()) this.options.witness.leave(hearing);
+    for (const hearing of this.hearings.values()) this.run.witness.leave(hearing);
     const open = [...this.waiting.splice(0).map(({ done }) => done), ...this.pings.values()];
     this.pings.clear();
     for (const done of open) done(null);
@@ -138,25 +157,25 @@ export class Session {
     if (type === PackageType.PONG) {
       const done = this.pings.get(id);
       this.pings.delete(id);
-      if (done === undefined) this.options.onProblem(`${this.who} got a PONG that answers no ping`);
+      if (done === undefined) this.run.onProblem(`${this.who} got a PONG that answers no ping`);
       return done?.(answer);
     }
     const waiting = this.waiting.shift();
     if (waiting?.id !== id) {
-      this.options.onProblem(`${this.who} got the answer to request ${id} before that to ${waiting?.id}`);
+      this.run.onProblem(`${this.who} got the answer to request ${id} before that to ${waiting?.id}`);
       return;
     }
     if (answer.ok && waiting.type === PackageType.AUTH) this.isLoggedIn = true;
     if (answer.ok && waiting.type === PackageType.JOIN && hasJoined(answer.value))
-      this.joining.set(waiting.scope, this.options.now());
+      this.joining.set(waiting.scope, this.run.now());
     if (answer.ok && waiting.type === PackageType.LEAVE && this.hearings.get(waiting.scope)?.isOver === false)
-      this.options.onProblem(`${this.who} got the answer to LEAVE before the event`);
+      this.run.onProblem(`${this.who} got the answer to LEAVE before the event`);
     waiting.done(answer);
   }
 
   private hear(type: number, data: Uint8Array): void {
     const event = decodeMessagePack(data);
-    const { onProblem, onReached } = this.options;
+    const { onProblem, onReached } = this.run;
     if (!isWireMap(event)) return onProblem(`${this.who} got an event that is no map`);
     if (type === PackageType.WARN) {
       if (event.get('warn_code') !== BigInt(WARN_CONNECTION)) return;
@@ -170,7 +189,8 @@ export class Session {
   }
 
   private hearOfRoom(type: number, scope: string, event: ReadonlyMap<string, WireValue>): void {
-    const { witness, who, onProblem, onReached } = this.options;
+    const { who } = this;
+    const { witness, onProblem, onReached } = this.run;
     const hearing = this.hearings.get(scope);
     if (type === PackageType.ROOM_JOIN) {
       const joinedAt = this.joining.get(scope);
@@ -199,7 +219,7 @@ export class Session {
 }
 
 /** The tag of an event, and the number that it tells: see the room of the counter in `workload.ts`. */
-export function heardIn(event: ReadonlyMap<string, WireValue>): {
+function heardIn(event: ReadonlyMap<string, WireValue>): {
   readonly tag: string;
   readonly number: number | null;
 } {
@@ -223,6 +243,6 @@ function answerOf(type: number, data: Uint8Array): Answer {
 }
 
 /** True if an answer to JOIN names a room. */
-function hasJoined(value: WireValue): boolean {
+export function hasJoined(value: WireValue): boolean {
   return Array.isArray(value) && value[0] !== null;
 }

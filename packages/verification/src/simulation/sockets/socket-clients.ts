@@ -3,19 +3,37 @@ import type { Process } from '../process.js';
 import { Violation } from '../watcher.js';
 import { roomOf } from '../workload.js';
 import type { World } from '../world.js';
-import { SocketClient } from './socket-client.js';
+import { SimulatedClient } from './simulated-client.js';
+import type { SocketRun } from './socket-client.js';
+
+/** Milliseconds after which a client gives up an answer, and that the end of a session may be on its way. */
+const PATIENCE_MS = 5000;
+const END_MS = 1000;
 
 export class SocketClients {
-  private readonly clients: SocketClient[] = [];
+  private readonly clients: SimulatedClient[] = [];
   /** Operations of which the rooms' witness knows what became. */
   private judged = 0;
 
   constructor(private readonly world: World) {}
 
   start(): void {
-    const { sockets } = this.world.swarm;
-    for (let number = 0; number < sockets; number++) {
-      const client = new SocketClient(this.world, number);
+    const { world } = this;
+    const { witness, scheduler, clients, reached, swarm } = world;
+    const run: SocketRun = {
+      witness,
+      patienceMs: PATIENCE_MS,
+      endMs: END_MS,
+      now: () => scheduler.now,
+      after: (ms, work) => scheduler.after(ms, work),
+      begun: (...begun) => clients.begun(...begun),
+      ended: () => {},
+      onProblem: (text, invariant = 'I19') => world.violate(new Violation(invariant, text)),
+      onReached: (place) => reached.add(place),
+      note: (text) => world.note(text),
+    };
+    for (let number = 0; number < swarm.sockets; number++) {
+      const client = new SimulatedClient(world, run, number);
       this.clients.push(client);
       client.start();
     }
