@@ -129,7 +129,10 @@ export async function contest<Case>(
   return rows;
 }
 
-/** Does something with each side in each round. Each is first every other time: what comes second finds another machine. */
+/**
+ * Does something with each side in each round. Each is first every other time: the second finds another machine. So the number of rounds is
+ * better even, or the first side has the worse place once more, which the median of few ratios shows.
+ */
 export async function inTurns<Side>(
   sides: readonly Side[],
   rounds: number,

@@ -10,6 +10,7 @@ import { clientOf } from '../harness/client-of.js';
 import { authorization, type Credentials } from '../harness/node-client.js';
 import { NodeProcess } from '../harness/node-process.js';
 import { median, table } from '../harness/table.js';
+import { inTurns } from './contest.js';
 import { cpuTimeUs } from './cpu.js';
 import { Load } from './load.js';
 import { queryRequest } from './scenarios.js';
@@ -55,13 +56,11 @@ export async function benchFeed({ rounds, durationMs, storage }: FeedOptions): P
     await measured(node, 1, HEAT_MS);
     const found = FOLLOWERS.map((followers) => ({ followers, times: [] as number[] }));
     let missing = 0;
-    for (let round = 0; round < rounds; round++) {
-      for (const { followers, times } of found) {
-        const one = await measured(node, followers, durationMs);
-        times.push(one.cpuUs);
-        missing += one.missing;
-      }
-    }
+    await inTurns(found, rounds, async ({ followers, times }) => {
+      const one = await measured(node, followers, durationMs);
+      times.push(one.cpuUs);
+      missing += one.missing;
+    });
     const rows = found.map(({ followers, times }) => ({ followers, cpuUs: known(median(times)) }));
     return { rows, back: await cameBack(node, db, start), missing };
   } finally {

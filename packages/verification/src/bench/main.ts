@@ -42,7 +42,8 @@ PARTS (default: http)
   snapshot    a large state on its way to a follower that has nothing, and what other clients notice; of another build, too (--against)
 
   --seconds N       length of one measurement (default 1; for requests 0.4, for idle 5)
-  --rounds N        measurements of each, of which the median counts (default 3; for lang, requests and idle 12, snapshot 1)
+  --rounds N        measurements of each, of which the median counts (default 4; for lang, requests and idle 12, snapshot 1);
+                    with an even number each of two that are compared is the first equally often
   --heat N          seconds that each load of cluster runs before it is measured (default 3)
   --connections L   numbers of connections (default 1,16,64; for requests 64; for cluster 64,1, as the first heats the next, too)
   --against DIR     folder of another built checkout
@@ -97,7 +98,7 @@ const WARMUP_MS = 300;
 const EMITS = 500;
 
 const PARTS: Readonly<Record<string, (values: Values) => Found | Promise<Found>>> = {
-  http: (values) => requests(values, { rounds: '3', seconds: '1', connections: '1,16,64' }, true),
+  http: (values) => requests(values, { rounds: '4', seconds: '1', connections: '1,16,64' }, true),
   requests: (values) => requests(values, { rounds: '12', seconds: '0.4', connections: '64' }, false),
   client: async ({ rounds = '12' }) => {
     const count = whole(rounds, '--rounds');
@@ -123,7 +124,7 @@ const PARTS: Readonly<Record<string, (values: Values) => Found | Promise<Found>>
   },
   cluster: async (values) => {
     const figures = await benchCluster({
-      ...loadOf(values, { rounds: '3', seconds: '1', connections: '64,1' }),
+      ...loadOf(values, { rounds: '4', seconds: '1', connections: '64,1' }),
       heatMs: 1000 * positive(values.heat, '--heat'),
       kills: values.kills === '0' ? 0 : whole(values.kills, '--kills'),
       progress: (text) => console.error(text),
