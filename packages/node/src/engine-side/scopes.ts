@@ -210,12 +210,12 @@ export class Scopes {
   }
 
   private makeWork(task: LeaderTask): LeaderWork {
-    const { clock } = this.ports;
+    const { clock, disk } = this.ports;
     const { onDefect } = this.parts;
     return new LeaderWork({
       task,
       clock,
-      workClock: clock.encoding?.now ?? clock.now,
+      workClock: clock.encoding?.now ?? (() => clock.now() - disk.state.store.waitedMs),
       busyClock: clock.encoding?.now ?? clock.busy ?? clock.now,
       propose: (session, change, done) => session.propose(change, { ok: true, result: '' }, done),
       onFailure: onDefect,

@@ -16,7 +16,7 @@ export interface LeaderTask {
 export interface LeaderWorkOptions {
   readonly task: LeaderTask;
   readonly clock: Pick<Clock, 'after'>;
-  /** The clock of slices: in a simulation another one, which moves with each thing. */
+  /** The clock of slices, which stands still while one waits for records: in a simulation another one, which moves with each thing. */
   readonly workClock: () => number;
   /**
    * The processor time of this process: where others take the processor, a slice lasts longer than it works, and the next one need not be

@@ -78,8 +78,12 @@ export class MiniNode {
     return this.side.rooms;
   }
 
+  get scopes(): EngineSide['scopes'] {
+    return this.side.scopes;
+  }
+
   get sessions(): EngineSide['scopes']['sessions'] {
-    return this.side.scopes.sessions;
+    return this.scopes.sessions;
   }
 
   session(group: GroupId): GroupSession {

@@ -63,6 +63,8 @@ export interface KeyValueCursor {
  * would give, too: an implementation may give nothing at any time.
  */
 export interface ReadAhead {
+  /** Milliseconds for which callers of `begin` and `next` were held up, all together. */
+  readonly waitedMs: number;
   /** Gets ready, so that the first range is not kept waiting; resolves when it is, or when it can't be. */
   prepare(): Promise<void>;
   /** Begins with a range, as it is now or a little later, and gives the one before up. */

@@ -61,6 +61,7 @@ export class LevelReadAhead implements ReadAhead {
   private ended: Promise<void> | undefined;
   private request = 0;
   private taken = 0;
+  private waited = 0;
   /** The next batch was waited for in vain. */
   private isLate = false;
   /** Takes the answer to the last `hold`. */
@@ -70,6 +71,10 @@ export class LevelReadAhead implements ReadAhead {
   constructor(private readonly location: string) {
     this.words = new Int32Array(new SharedArrayBuffer(Word.COUNT * Int32Array.BYTES_PER_ELEMENT));
     this.places = Array.from({ length: PLACES }, () => new Uint8Array(new SharedArrayBuffer(BATCH_BYTES)));
+  }
+
+  get waitedMs(): number {
+    return this.waited;
   }
 
   async prepare(): Promise<void> {
@@ -82,8 +87,10 @@ export class LevelReadAhead implements ReadAhead {
     this.want();
     this.isLate = Atomics.load(this.words, Word.STATE) !== State.READY;
     if (this.isLate) return;
+    const begun = performance.now();
     const message: ThreadRequest = { kind: 'read', request: this.request, range };
     worker.postMessage(message);
+    this.waited += performance.now() - begun;
   }
 
   next(): Buffer | undefined {
@@ -91,7 +98,7 @@ export class LevelReadAhead implements ReadAhead {
     for (;;) {
       if (Atomics.load(words, Word.STATE) !== State.READY) return undefined;
       if (Atomics.load(words, Word.MADE) === this.taken) {
-        if (!this.isLate) this.isLate = Atomics.wait(words, Word.MADE, this.taken, WAIT_MS) === 'timed-out';
+        if (!this.isLate) this.isLate = this.waits();
         if (this.isLate) return undefined;
         continue;
       }
@@ -171,6 +178,14 @@ export class LevelReadAhead implements ReadAhead {
     });
     worker.unref();
     return worker;
+  }
+
+  /** Waits for the next batch; true if it does not come in time. */
+  private waits(): boolean {
+    const begun = performance.now();
+    const isLate = Atomics.wait(this.words, Word.MADE, this.taken, WAIT_MS) === 'timed-out';
+    this.waited += performance.now() - begun;
+    return isLate;
   }
 
   /** Drops everything that was wanted so far. */

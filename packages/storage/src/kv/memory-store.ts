@@ -251,6 +251,7 @@ const BATCH_PAIRS = 16;
 const LATE_EVERY = 3;
 
 class MemoryReadAhead implements ReadAhead {
+  readonly waitedMs = 0;
   private held: SortedMap | null = null;
   private map = new SortedMap();
   private at = 0;

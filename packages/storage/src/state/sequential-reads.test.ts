@@ -16,6 +16,7 @@ const BATCH_PAIRS = 10;
 
 /** Reads ahead in records whose values are their ids, and notes what is asked of it. */
 class FakeReadAhead implements ReadAhead {
+  readonly waitedMs = 0;
   readonly begun: number[] = [];
   ended = 0;
   isBroken = false;

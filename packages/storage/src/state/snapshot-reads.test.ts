@@ -75,6 +75,7 @@ async function wrongViewsAhead({ SnapshotReads }: StoreClasses): Promise<[ahead:
     {
       ...attached,
       readAhead: {
+        waitedMs: 0,
         prepare: async () => {},
         begin: (range) => {
           begun += 1;

@@ -145,6 +145,11 @@ export class StateStore {
     if (bytes >= SCANNED_BYTES_MIN && this.isOpen) await this.store.readAhead.prepare();
   }
 
+  /** Milliseconds for which reads were held up by what reads ahead for them, all together. */
+  get waitedMs(): number {
+    return this.store.readAhead.waitedMs;
+  }
+
   /** The groups of which something is stored, in the order of their numbers. */
   groups(): number[] {
     this.assertOpen();
