@@ -4,7 +4,7 @@ import type { SortKind } from '../schema/index-def.js';
 import { inWords } from '../schema/rule.js';
 import type { Type } from '../schema/type.js';
 import type { EntryKeys, VisitPlace } from '../state/pages/key-pages.js';
-import { aimAtText } from '../state/pages/key-record.js';
+import { aimAtValue } from '../state/pages/key-record.js';
 import type { Store } from '../state/store.js';
 import type { KeyField, TypeIndex } from '../state/type-index.js';
 import { List, listOf } from '../value/containers.js';
@@ -281,21 +281,28 @@ export function firstWith(rt: Runtime, lookUp: LookUp, key: Value): Thing | null
   if (aimsAt(rt, lookUp, key)) {
     rt.charge(UNITS_PER_SEEK + UNITS_PER_ENTRY);
     const first = lookedUp(rt, lookUp.index.tree.firstAimed());
-    if (first === null || !goneThings(rt).has(first)) return first;
+    if (first === null || !isGoneNow(rt, first)) return first;
   }
   return firstIn(rt, rangeOf(lookUp, key === null ? listOf([null]) : key, {}));
 }
 
 /**
- * Has the next call of pages look for a key; false where that takes a range. The most frequent key, one text that counts as it is, takes no
- * text of the key.
+ * Has the next call of pages look for a key; false where that takes a range. The most frequent keys, one text that counts as it is and one
+ * int, take no text of the key.
  */
 function aimsAt(rt: Runtime, lookUp: LookUp, key: Value): lookUp is LookUp & { readonly index: TypeIndex } {
   const { index, fields } = lookUp;
-  const isText = typeof key === 'string' && fields.length === 1;
-  if (!isText || index === null || index.ignoresCase || rt.profile !== null) return false;
+  if (index === null || fields.length !== 1 || rt.profile !== null) return false;
+  if (typeof key !== 'string' && typeof key !== 'number') return false;
+  if (typeof key === 'string' && index.ignoresCase) return false;
   assertKind(lookUp, 0, key);
-  return aimAtText(key);
+  return aimAtValue(key);
+}
+
+function isGoneNow(rt: Runtime, thing: Thing): boolean {
+  const gone = goneThings(rt);
+  // None mostly, and a set would have to look at the thing, which may lie far away in memory, to find that out.
+  return gone.size > 0 && gone.has(thing);
 }
 
 function lookedUp(rt: Runtime, id: number | undefined): Thing | null {
@@ -309,7 +316,7 @@ function firstIn(rt: Runtime, range: IndexRange): Thing | null {
   if (isOne && lookUp.index !== null && texts.size === 0 && rt.profile === null) {
     rt.charge(UNITS_PER_SEEK + UNITS_PER_ENTRY);
     const thing = lookedUp(rt, lookUp.index.tree.firstOf(low.key));
-    if (thing === null || !goneThings(rt).has(thing)) return thing;
+    if (thing === null || !isGoneNow(rt, thing)) return thing;
   }
   let first: Thing | null = null;
   walkRange(rt, range, startOf(range), (thing) => {

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { compare } from './compare.js';
 import { Bytes, Float } from './scalars.js';
-import { isCutKey, KEY_END, NIL_KEY, prefixKey, putTextKey, sortKey, TEXT_BYTES_MAX } from './sort-key.js';
+import { isCutKey, KEY_END, NIL_KEY, prefixKey, putSortKey, sortKey, TEXT_BYTES_MAX } from './sort-key.js';
 import type { Value } from './value.js';
 
 const int = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map(toInt);
@@ -51,13 +51,24 @@ test('the component of a text that is put into bytes is the one that is made, or
   const ascii = fc.string({ unit: 'binary-ascii', maxLength: TEXT_BYTES_MAX });
   fc.assert(
     fc.property(fc.oneof(text, ascii), (a) => {
-      const length = putTextKey(a, target);
+      const length = putSortKey(a, target);
       const isPlain = /^[\x01-\x7f]*$/.test(a);
       expect(target.toString('latin1', 0, length)).toBe(isPlain ? sortKey(a) : '');
     }),
   );
-  expect(putTextKey('a'.repeat(TEXT_BYTES_MAX), target)).toBe(TEXT_BYTES_MAX + 3);
-  expect(putTextKey('a'.repeat(TEXT_BYTES_MAX + 1), target)).toBe(0);
+  expect(putSortKey('a'.repeat(TEXT_BYTES_MAX), target)).toBe(TEXT_BYTES_MAX + 3);
+  expect(putSortKey('a'.repeat(TEXT_BYTES_MAX + 1), target)).toBe(0);
+});
+
+test('the key of an int that is put into bytes is the same as a text, unless the int is far from 0', () => {
+  const target = Buffer.alloc(16);
+  const ints = fc.oneof(fc.integer(), int, nearPower).filter((a) => typeof a === 'number');
+  fc.assert(
+    fc.property(ints, (a) => {
+      const length = putSortKey(a, target);
+      expect(target.toString('latin1', 0, length)).toBe(Number.isSafeInteger(a) ? sortKey(a) : '');
+    }),
+  );
 });
 
 test('keys of several values are in the order of the first ones that differ', () => {

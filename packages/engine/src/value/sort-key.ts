@@ -70,11 +70,16 @@ export function sortKey(value: Value, idOf: IdOf = ownId): string {
 }
 
 /**
- * Puts the component of a str into bytes, of which there are enough for every one; no text is made of it.
+ * Puts the component of a str or an int into bytes, of which there are enough for every one; no text is made of it.
  *
- * @returns its length; 0 where the text has characters of several bytes, or more than count: what the bytes hold says nothing then
+ * @returns its length; 0 where a text has characters of several bytes, or more than count, and where an int is far from 0: what the bytes hold
+ *   says nothing then
  */
-export function putTextKey(text: string, target: Uint8Array): number {
+export function putSortKey(value: string | number, target: Uint8Array): number {
+  return typeof value === 'string' ? putTextKey(value, target) : putIntKey(value, target);
+}
+
+function putTextKey(text: string, target: Uint8Array): number {
   const { length } = text;
   if (length > TEXT_BYTES_MAX) return 0;
   target[0] = 5;
@@ -86,6 +91,14 @@ export function putTextKey(text: string, target: Uint8Array): number {
   target[length + 1] = 0;
   target[length + 2] = 0;
   return length + 3;
+}
+
+function putIntKey(value: number, target: Uint8Array): number {
+  if (!Number.isSafeInteger(value)) return 0;
+  turnDouble(value + 0);
+  target[0] = 4;
+  for (let i = 0; i < 8; i++) target[i + 1] = turned[i]!;
+  return 9;
 }
 
 /** The component of a datetime or timeval. */
@@ -178,24 +191,33 @@ function numberKey(value: number | bigint): string {
 }
 
 function doubleKey(value: number): string {
-  scratch.setFloat64(0, value);
-  let high = scratch.getInt32(0);
-  let low = scratch.getInt32(4);
-  if (high >= 0) high |= 0x80000000;
-  else [high, low] = [~high, ~low];
+  turnDouble(value);
   return String.fromCharCode(
-    high >>> 24,
-    (high >>> 16) & 0xff,
-    (high >>> 8) & 0xff,
-    high & 0xff,
-    low >>> 24,
-    (low >>> 16) & 0xff,
-    (low >>> 8) & 0xff,
-    low & 0xff,
+    turned[0]!,
+    turned[1]!,
+    turned[2]!,
+    turned[3]!,
+    turned[4]!,
+    turned[5]!,
+    turned[6]!,
+    turned[7]!,
   );
 }
 
+/** Puts a double into `turned`, with bits turned so that bytes order as numbers do. */
+function turnDouble(value: number): void {
+  scratch.setFloat64(0, value);
+  const high = scratch.getInt32(0);
+  if (high >= 0) {
+    scratch.setInt32(0, high | 0x80000000);
+  } else {
+    scratch.setInt32(0, ~high);
+    scratch.setInt32(4, ~scratch.getInt32(4));
+  }
+}
+
 const scratch = new DataView(new ArrayBuffer(8));
+const turned = new Uint8Array(scratch.buffer);
 
 function doubleOf(key: string): number {
   const bytes = Buffer.from(key, 'latin1');

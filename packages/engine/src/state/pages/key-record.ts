@@ -1,6 +1,6 @@
 /** The key that is looked for in pages of a tree, and looking for it in the record of a leaf: see `key-pages.ts`. */
 import { type ByteReader, FormatError } from '../../bytes.js';
-import { putTextKey } from '../../value/sort-key.js';
+import { putSortKey } from '../../value/sort-key.js';
 
 /** No key is longer: it has four texts at most, of which `TEXT_BYTES_MAX` bytes count, a pair of bytes each at worst. */
 export const KEY_BYTES_MAX = 4096;
@@ -22,9 +22,9 @@ export function aim(key: string): void {
   aimedKey.length = length;
 }
 
-/** The same for a key that is one text; false where the key has to be made, which has not all of the text in it or not as it is. */
-export function aimAtText(text: string): boolean {
-  aimedKey.length = putTextKey(text, aimedKey.bytes);
+/** The same for a key that is one text or int; false where the key has to be made, which has not all of the value in it or not as it is. */
+export function aimAtValue(value: string | number): boolean {
+  aimedKey.length = putSortKey(value, aimedKey.bytes);
   return aimedKey.length > 0;
 }
 
