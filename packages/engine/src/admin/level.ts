@@ -23,8 +23,15 @@ export const LEVELS = [
     brings:
       'what came after release 0.1.0, whose nodes have no level: levels, requests that clients name by numbers, answers that are not kept, types, enums, whitelists, futures, tasks, rooms, events, commit history, modules, log segments of format 2, things and sets in pages, lists of the second form, snapshots of format 2, sessions, passwords of ThingsDB, loads, jobs, definitions as they were, settings of feeds',
   },
-  { level: 3, brings: 'quick hashes of the bodies of requests that have a name' },
+  {
+    level: 3,
+    brings:
+      'quick hashes of the bodies of requests that have a name, ids of types and enums that go on behind the limits, deleted ones that are forgotten',
+  },
 ] as const;
+
+/** From here on ids of types and enums may be higher than the limits of their numbers, and deleted ones are forgotten. */
+export const LEVEL_OF_HIGH_IDS = 3;
 
 /** The level of a cluster that was never told another. */
 export const LEVEL_FIRST = 2;

@@ -23,7 +23,7 @@ import type { Code } from '../run/unit.js';
 import { type EnumDef, type EnumType, MEMBERS_OF_ENUM_MAX, type MemberDef } from '../schema/enum.js';
 import { inWords } from '../schema/rule.js';
 import { ENUMS_MAX, METHODS_MAX } from '../schema/type.js';
-import { scarceIdOf } from '../state/ids.js';
+import { newIdOf } from '../state/ids.js';
 import type { Closure } from '../value/closure.js';
 import { eachThing, equals } from '../value/kinds.js';
 import { Member } from '../value/member.js';
@@ -35,7 +35,7 @@ import type { Value } from '../value/value.js';
 import { type ActionCall, actionOf, argumentOf, assertCount, partNameOf } from './action-call.js';
 import { needCommit } from './history.js';
 import { mayChange, optionsAfter } from './known-options.js';
-import { assertNewName, assertPartName, inSteps, isClosure } from './type-fields.js';
+import { assertNewName, assertPartName, idWithRoom, inSteps, isClosure } from './type-fields.js';
 
 const MEMBER: Receiver<Member> = { tags: [Tag.MEMBER] };
 
@@ -187,7 +187,7 @@ function newEnum(rt: Runtime, name: string, source: Thing): EnumDef {
   if (members.length === 0) throw valueError(`the enum \`${name}\` needs a member`);
   const now = rt.seconds();
   return {
-    id: scarceIdOf(schema.enumIds, ENUMS_MAX, 'enums', (id) => schema.stateOfEnum(id), rt.transaction),
+    id: idWithRoom(rt, 'enums', { count: schema.enumCount, id: newIdOf(schema.enumIds), max: ENUMS_MAX }),
     name,
     createdAt: now,
     modifiedAt: null,

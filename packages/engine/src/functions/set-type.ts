@@ -65,13 +65,18 @@ interface SetTypeArguments {
 function setNewType(rt: Runtime, name: string, args: SetTypeArguments): void {
   assertNewName(rt, name);
   const def = newType(rt, name, TypeFlag.WRAP_ONLY);
+  const { transaction } = rt;
+  const before = transaction.mark();
   rt.schemaEditor.putType(def);
+  const begun = transaction.mark();
   const type = rt.schema.type(def.id);
   type.isUnfinished = true;
   try {
     whileInUse(type, () => rt.schemaEditor.putType(definedBy(rt, type, { ...def, flags: 0 }, args)));
   } catch (error) {
-    rt.schemaEditor.dropType(type, name);
+    // Nothing refers to a type that was never complete. Only what its arguments changed besides stays.
+    if (transaction.isAt(begun)) transaction.takeBackTo(before);
+    else rt.schemaEditor.dropType(type, name);
     throw error;
   } finally {
     type.isUnfinished = false;

@@ -1,4 +1,5 @@
 /** Fields and methods of types, as `set_type` and `mod_type` make them: what a definition may be in which type. */
+import { LEVEL_OF_HIGH_IDS } from '../admin/level.js';
 import { existsError, operationError, QueryError, quotaError, typeError, valueError } from '../error.js';
 import type { Runtime } from '../run/runtime.js';
 import { assertNotInUse, storedCopyOf, structureDefinition } from '../run/structure.js';
@@ -176,4 +177,24 @@ export function assertUnlocked(type: Type): void {
 
 export function isClosure(value: Value): value is Closure {
   return value instanceof Closure;
+}
+
+/**
+ * The id of a new type or enum.
+ *
+ * @param count of those that are there
+ * @throws QueryError max_quota_err where a collection has as many as it may, or an older node could not read the id
+ */
+export function idWithRoom(
+  { root }: Runtime,
+  what: string,
+  { count, id, max }: { readonly count: number; readonly id: number; readonly max: number },
+): number {
+  if (count >= max) throw quotaError(`a collection has at most ${max} ${what}`);
+  if (id >= max && root.level < LEVEL_OF_HIGH_IDS) {
+    throw quotaError(
+      `a collection has at most ${max} ${what}, deleted ones included, as long as older nodes are there`,
+    );
+  }
+  return id;
 }

@@ -16,13 +16,13 @@ import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import { inWords } from '../schema/rule.js';
 import { TYPES_MAX, type Type, type TypeDef, TypeFlag } from '../schema/type.js';
-import { scarceIdOf } from '../state/ids.js';
+import { newIdOf } from '../state/ids.js';
 import { List, listOf, ThingSet } from '../value/containers.js';
 import { Tag } from '../value/tag.js';
 import { Thing } from '../value/thing.js';
 import { typeName, type Value } from '../value/value.js';
 import { needCommit } from './history.js';
-import { assertNewName } from './type-fields.js';
+import { assertNewName, idWithRoom } from './type-fields.js';
 
 /** Functions on types and enums make every query a change, whatever they find. */
 const INSTANCE: Receiver<Thing> = { tags: [Tag.THING] };
@@ -204,9 +204,9 @@ function namesItself(type: Type): boolean {
 export function newType(rt: Runtime, name: string, flags: number): TypeDef {
   const { schema } = rt;
   const gone = schema.goneType(name);
+  const id = gone ?? newIdOf(schema.typeIds);
   return {
-    id:
-      gone ?? scarceIdOf(schema.typeIds, TYPES_MAX, 'types', (id) => schema.stateOfType(id), rt.transaction),
+    id: idWithRoom(rt, 'types', { count: schema.typeCount, id, max: TYPES_MAX }),
     generation: gone === undefined ? 0 : schema.type(gone).generation + 1,
     name,
     flags,

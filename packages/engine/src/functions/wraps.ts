@@ -1,4 +1,4 @@
-import { argumentsError, typeError } from '../error.js';
+import { argumentsError, operationError, typeError } from '../error.js';
 import { JSON_NESTING_MAX } from '../pack/json-writer.js';
 import { ValueSink } from '../pack/value-sink.js';
 import { pack } from '../pack/walk.js';
@@ -90,7 +90,12 @@ export const WRAPS: readonly Entry[] = [
 /** The type that an argument wraps with. */
 function wrapping(rt: Runtime, by: Value): Type | Anonymous {
   if (by instanceof Anonymous) return by;
-  if (typeof by === 'string') return typeNamed(rt, by);
+  if (typeof by === 'string') {
+    const type = typeNamed(rt, by);
+    if (type.isUnfinished)
+      throw operationError(`the type \`${by}\` is being made: it does not wrap anything yet`);
+    return type;
+  }
   throw typeError(`a thing is wrapped by a type or an anonymous type, not by ${inWords(by)}`);
 }
 

@@ -4,6 +4,7 @@ import type { Value } from '../value/value.js';
 import type { Definition, Labels, Names } from './definition.js';
 import { isScalarDefinition, referencesOf } from './definition.js';
 import { type EnumDef, EnumType } from './enum.js';
+import { Passing } from './passing.js';
 import { ruleOf } from './rule.js';
 import { type Field, type FieldDef, type Rescue, Type, type TypeDef } from './type.js';
 
@@ -11,12 +12,16 @@ import { type Field, type FieldDef, type Rescue, Type, type TypeDef } from './ty
 export type TypeState = TypeDef | { readonly gone: string; readonly generation: number } | undefined;
 export type EnumState = EnumDef | { readonly gone: string } | undefined;
 
+/** The name of what is not there, or not yet: no type or enum can have it. */
+const UNKNOWN = '?';
+
 /** Tells states of catalogs apart, also those of two catalogs: equal to itself alone. */
 export type CatalogVersion = Readonly<Record<never, never>>;
 
 /**
  * The types and enums of one collection, by name and by id. Types and enums share one space of names. A deleted type is remembered
- * under its name: a later type of that name gets its id, so that what it wraps is wrapped again.
+ * under its name: a later type of that name gets its id, so that what it wraps is wrapped again. It is forgotten when there are too many,
+ * but for the highest id: from that one nodes know, when they start, which ids were given.
  */
 export class Catalog implements Names, Labels {
   /** Tells it from the catalogs of other collections, whose restrictions share the tree of shapes. */
@@ -39,6 +44,11 @@ export class Catalog implements Names, Labels {
   private readonly enumsByName = new Map<string, EnumType>();
   /** Deleted types by the names under which they are remembered. */
   private readonly gone = new Map<string, Type>();
+  /** Ids of the types and enums that are remembered; on a node that was there, in the order in which they were deleted. */
+  private readonly goneTypes = new Set<number>();
+  private readonly goneEnums = new Set<number>();
+  private readonly passingTypes = new Passing<Type>();
+  private readonly passingEnums = new Passing<EnumType>();
   /** Types by the ids of the types, and of the enums, that their definitions name. */
   private readonly usersByType = new Map<number, Set<Type>>();
   private readonly usersByEnum = new Map<number, Set<Type>>();
@@ -57,11 +67,20 @@ export class Catalog implements Names, Labels {
     return this.typesByName.size + this.enumsByName.size;
   }
 
+  /** Numbers of the types and of the enums that are there. */
+  get typeCount(): number {
+    return this.typesByName.size;
+  }
+
+  get enumCount(): number {
+    return this.enumsByName.size;
+  }
+
   /** The type with an id, whether it is there yet or not any more: values may be read before it. */
   type(id: number): Type {
     let type = this.types.get(id);
     if (type === undefined) {
-      type = new Type(id, '?');
+      type = this.passingTypes.take(id) ?? new Type(id, UNKNOWN);
       this.types.set(id, type);
     }
     return type;
@@ -79,7 +98,7 @@ export class Catalog implements Names, Labels {
   enum(id: number): EnumType {
     let found = this.enums.get(id);
     if (found === undefined) {
-      found = new EnumType(id, '?');
+      found = this.passingEnums.take(id) ?? new EnumType(id, UNKNOWN);
       this.enums.set(id, found);
     }
     return found;
@@ -135,16 +154,38 @@ export class Catalog implements Names, Labels {
     return this.gone.get(name)?.id;
   }
 
+  /** A deleted type to be forgotten before there are more than a number, the one that was deleted first; undefined where there is room. */
+  typeToForget(max: number): number | undefined {
+    if (this.typesByName.size + this.goneTypes.size < max) return undefined;
+    return firstBelow(this.goneTypes, this.typeIds.nextId - 1);
+  }
+
+  /** The same for enums. */
+  enumToForget(max: number): number | undefined {
+    if (this.enumsByName.size + this.goneEnums.size < max) return undefined;
+    return firstBelow(this.goneEnums, this.enumIds.nextId - 1);
+  }
+
+  /** Ids of the types that are there, or remembered, rising. */
+  typeIdsKnown(): readonly number[] {
+    return idsOf(this.typesByName.values(), this.goneTypes);
+  }
+
+  /** The same of enums. */
+  enumIdsKnown(): readonly number[] {
+    return idsOf(this.enumsByName.values(), this.goneEnums);
+  }
+
   stateOfType(id: number): TypeState {
     const type = this.types.get(id);
     if (type === undefined) return undefined;
-    return type.def ?? (type.name === '?' ? undefined : { gone: type.name, generation: type.generation });
+    return type.def ?? (type.name === UNKNOWN ? undefined : { gone: type.name, generation: type.generation });
   }
 
   stateOfEnum(id: number): EnumState {
     const found = this.enums.get(id);
     if (found === undefined) return undefined;
-    return found.def ?? (found.name === '?' ? undefined : { gone: found.name });
+    return found.def ?? (found.name === UNKNOWN ? undefined : { gone: found.name });
   }
 
   /**
@@ -159,16 +200,23 @@ export class Catalog implements Names, Labels {
       this.typesByName.delete(before.name);
       this.forgetUser(type, before);
     } else if (this.gone.get(type.name) === type) this.gone.delete(type.name);
+    this.goneTypes.delete(id);
     this.version = {};
     const { shape } = type;
     if (state === undefined || 'gone' in state) {
       type.def = null;
       this.typesWithIdName.delete(type);
-      type.name = state === undefined ? '?' : state.gone;
+      type.name = state === undefined ? UNKNOWN : state.gone;
       type.generation = state === undefined ? 0 : state.generation;
       type.shape = null;
       if (shape !== null) shape.stale = this.loader;
-      if (state !== undefined) this.gone.set(state.gone, type);
+      if (state === undefined) {
+        this.types.delete(id);
+        this.passingTypes.put(id, type);
+      } else {
+        this.gone.set(state.gone, type);
+        this.goneTypes.add(id);
+      }
       return null;
     }
     type.def = state;
@@ -245,10 +293,15 @@ export class Catalog implements Names, Labels {
   setEnum(id: number, state: EnumState): void {
     const found = this.enum(id);
     if (found.def !== null) this.enumsByName.delete(found.def.name);
+    this.goneEnums.delete(id);
     this.version = {};
     if (state === undefined || 'gone' in state) {
-      found.def = null;
-      found.name = state === undefined ? '?' : state.gone;
+      found.end(state === undefined ? UNKNOWN : state.gone);
+      if (state !== undefined) this.goneEnums.add(id);
+      else {
+        this.enums.delete(id);
+        this.passingEnums.put(id, found);
+      }
       return;
     }
     found.become(state);
@@ -294,8 +347,8 @@ export class Catalog implements Names, Labels {
   private forgetUser(type: Type, { fields }: TypeDef): void {
     for (const { definition } of fields) {
       const { types, enums } = referencesOf(definition);
-      for (const id of types) this.usersByType.get(id)?.delete(type);
-      for (const { id } of enums) this.usersByEnum.get(id)?.delete(type);
+      for (const id of types) forgetIn(this.usersByType, id, type);
+      for (const { id } of enums) forgetIn(this.usersByEnum, id, type);
     }
   }
 
@@ -306,6 +359,7 @@ export class Catalog implements Names, Labels {
     }
     for (const map of [this.types, this.typesByName, this.enums, this.enumsByName]) map.clear();
     for (const map of [this.gone, this.usersByType, this.usersByEnum, this.rescuing]) map.clear();
+    for (const ids of [this.goneTypes, this.goneEnums, this.passingTypes, this.passingEnums]) ids.clear();
     this.typeIds.nextId = 0;
     this.enumIds.nextId = 0;
     this.version = {};
@@ -316,6 +370,21 @@ function userSet(users: Map<number, Set<Type>>, id: number): Set<Type> {
   let found = users.get(id);
   if (found === undefined) users.set(id, (found = new Set()));
   return found;
+}
+
+function forgetIn(users: Map<number, Set<Type>>, id: number, type: Type): void {
+  const found = users.get(id);
+  found?.delete(type);
+  if (found?.size === 0) users.delete(id);
+}
+
+function idsOf(present: Iterable<{ readonly id: number }>, gone: ReadonlySet<number>): readonly number[] {
+  return [...Array.from(present, ({ id }) => id), ...gone].sort((a, b) => a - b);
+}
+
+function firstBelow(ids: ReadonlySet<number>, max: number): number | undefined {
+  for (const id of ids) if (id < max) return id;
+  return undefined;
 }
 
 /** The fields that instances may have values of; a field's successor stands behind them. */

@@ -11,6 +11,7 @@
 import type { Closure } from '../value/closure.js';
 import { Member } from '../value/member.js';
 import type { Value } from '../value/value.js';
+import { Passing } from './passing.js';
 
 /** Members of one enum at most. */
 export const MEMBERS_OF_ENUM_MAX = 65_535;
@@ -45,6 +46,8 @@ export class EnumType {
   members: readonly Member[] = [];
   private byName = new Map<string, Member>();
   private readonly byId = new Map<number, Member>();
+  /** Members that were deleted. */
+  private readonly passing = new Passing<Member>();
 
   constructor(
     readonly id: number,
@@ -63,17 +66,37 @@ export class EnumType {
       return member;
     });
     this.byName = new Map(this.members.map((member) => [member.name, member]));
+    this.passOthers(new Set(this.members));
+  }
+
+  /** Makes it one that was deleted, or never was. */
+  end(name: string): void {
+    this.def = null;
+    this.name = name;
+    this.members = [];
+    this.byName = new Map();
+    this.passOthers(new Set());
+  }
+
+  /** Lets go of members that are not there, as soon as no variable holds them, or change that may be taken back. */
+  private passOthers(present: ReadonlySet<Member>): void {
+    for (const [id, member] of this.byId) {
+      if (member.refs > 0 || present.has(member)) continue;
+      this.byId.delete(id);
+      this.passing.put(id, member);
+    }
   }
 
   /** Forgets members with ids from one on, and what they stood for: nothing refers to them, since the change that made them was taken back. */
   forget(from: number): void {
     for (const id of this.byId.keys()) if (id >= from) this.byId.delete(id);
+    this.passing.forget(from);
     if (from > 0) return;
     this.members = [];
     this.byName = new Map();
   }
 
-  /** All members that were ever mentioned. */
+  /** All members that are there, or that stored data refer to. */
   known(): Iterable<Member> {
     return this.byId.values();
   }
@@ -92,7 +115,7 @@ export class EnumType {
   member(id: number): Member {
     let member = this.byId.get(id);
     if (member === undefined) {
-      member = new Member(this, id, '?', null);
+      member = this.passing.take(id) ?? new Member(this, id, '?', null);
       this.byId.set(id, member);
     }
     return member;

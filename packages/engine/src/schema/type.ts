@@ -37,7 +37,7 @@ export const FIELDS_MAX = 1024;
 /** Methods of one type or enum at most. */
 export const METHODS_MAX = 1024;
 
-/** Types and enums that a collection can ever have. */
+/** Types and enums that a collection can have, those included that are gone and remembered. Their ids go on behind that. */
 export const TYPES_MAX = 16_384;
 export const ENUMS_MAX = 8191;
 

@@ -1,4 +1,3 @@
-import { quotaError } from '../error.js';
 import type { Recorder } from './effect.js';
 import { NS_PER_UNDO } from './transaction/undo-costs.js';
 
@@ -16,6 +15,11 @@ export function takeIdsBack(ids: Ids, next: number): void {
   ids.nextId = next;
 }
 
+/** An id that this node gave to none before. Other nodes hear of it by what gets it. */
+export function newIdOf({ nextId, idFloor }: Ids): number {
+  return Math.max(nextId, idFloor);
+}
+
 /** Passes over ids that were given to changes which were taken back; returns the next one. Its user tells other nodes of the gap. */
 export function nextIdOf(ids: Ids, recorder: Recorder): number {
   const { nextId, idFloor } = ids;
@@ -26,31 +30,4 @@ export function nextIdOf(ids: Ids, recorder: Recorder): number {
     ids.nextId = idFloor;
   }
   return ids.nextId;
-}
-
-/**
- * An id below a limit, for what there may be few of: the one behind those that were given; when these reach the limit, the free one that a
- * change which was taken back used longest ago. So changes that fail use none up.
- *
- * @param what said in the error: 'types'
- * @param known what has an id, or had it; undefined for nothing
- * @throws QueryError max_quota_err when none is free
- */
-export function scarceIdOf(
-  ids: Ids,
-  max: number,
-  what: string,
-  known: (id: number) => object | undefined,
-  recorder: Recorder,
-): number {
-  const begin = Math.max(ids.nextId, ids.idFloor);
-  for (let place = begin; place < begin + max; place++) {
-    const id = place % max;
-    if (known(id) !== undefined) continue;
-    recorder.onUndo(() => {
-      ids.idFloor = Math.max(ids.idFloor, place + 1);
-    }, NS_PER_UNDO);
-    return id;
-  }
-  throw quotaError(`a collection has at most ${max} ${what}, deleted ones included`);
 }

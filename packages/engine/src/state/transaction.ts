@@ -5,7 +5,7 @@ import { encodeEvents, type Outbox, type RoomEvent } from './events.js';
 import { eachReference } from './pages/paged-containers.js';
 import { RoomEffect } from './parts/rooms.js';
 import type { Store } from './store.js';
-import { takeBack, UNITS_PER_PROPERTY } from './transaction/journal.js';
+import { type ChangeMark, takeBack, UNITS_PER_PROPERTY } from './transaction/journal.js';
 import { ThingChanges } from './transaction/things.js';
 import { NS_PER_THING, NS_PER_UNIT, unitsToLeave } from './transaction/undo-costs.js';
 
@@ -62,6 +62,11 @@ export class Transaction extends ThingChanges {
     const events = this.outbox?.events ?? NO_EVENTS;
     if (this.goneRooms.length === 0) return events;
     return [...events, ...this.goneRooms.map((room) => ({ kind: 'gone', room }) as const)];
+  }
+
+  override takeBackTo(mark: ChangeMark): void {
+    super.takeBackTo(mark);
+    this.doomedThings = null;
   }
 
   /** Takes everything back. */

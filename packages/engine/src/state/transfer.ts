@@ -34,7 +34,7 @@ import type { Value } from '../value/value.js';
 import { effect, type Undo } from './effect.js';
 import { takeIdsBack } from './ids.js';
 import { duplicatesIn } from './index-build.js';
-import { readEnums, readTypes, writeEnums, writeTypes } from './parts/schema.js';
+import { readEnums, readTypes, writeEnums, writeTypes } from './parts/schema-contents.js';
 import type { Store } from './store.js';
 import { one } from './tally.js';
 import { readProperties, writeProperties } from './thing-record.js';

@@ -1,8 +1,11 @@
 /** Ids that a change used which was taken back, when later ones use the same: on the node that took it back, on others, and on disk. */
 import { describe, expect, test } from '@jest/globals';
+import { ByteWriter } from '../bytes.js';
 import { ENUMS_MAX, TYPES_MAX } from '../schema/type.js';
 import { Harness } from '../testing/harness.js';
 import { Life } from '../testing/life.js';
+import { writeEffect } from './effect.js';
+import { SchemaEffect } from './parts/schema.js';
 
 const SETUP =
   "set_enum('E', {A: 1}); set_type('Q', {n: 'int'}); .l = [1]; .set = set(); .q = Q{n: 1}; .list = range(3000);";
@@ -221,30 +224,155 @@ describe.each(FEW)('the id of %s', (kind, undone, again, info) => {
     life.look();
   });
 
-  test('is that which was used longest ago when all others were', () => {
+  test('is one behind all others, however many were used', () => {
     const life = newLife();
     const max = kind === 'a type' ? TYPES_MAX : ENUMS_MAX;
-    idsOf(life).idFloor = max - 1;
+    idsOf(life).idFloor = max;
     life.query(`${undone} raise('stop');`);
-    life.query(`${undone} raise('stop');`);
-    const { nextId } = idsOf(life);
     life.query(next, true);
-    // 0 is that of what is there; the one behind it was just used.
-    expect([life.harness.run('.is'), nextId]).toEqual([2, 1]);
-    life.query(again.replace(/ \.is.*/, '').replace('B', 'C'), true);
-    expect(life.harness.run(info.replace('N', 'C'))).toBe(3);
+    expect(life.harness.run('.is')).toBe(max + 1);
+    life.look();
+    save(life);
+    life.evict();
+    life.restart();
+    expect(life.harness.run(info.replace('N', 'B'))).toBe(max + 1);
+    expect(idsOf(life).nextId).toBe(max + 2);
+    life.look();
+  });
+
+  test('is given while so many are remembered as there may be, and the one deleted first is forgotten, but for the last', () => {
+    const life = newLife();
+    const max = kind === 'a type' ? TYPES_MAX : ENUMS_MAX;
+    const [make, del] =
+      kind === 'a type' ? ["new_type('X');", "del_type('X');"] : ["set_enum('X', {A: 1});", "del_enum('X');"];
+    const known = ({ group: { store } }: Life): readonly number[] =>
+      kind === 'a type' ? store.schema.typeIdsKnown() : store.schema.enumIdsKnown();
+    const named = (code: string, name: string): string => code.replaceAll("'X'", `'${name}'`);
+    const names = Array.from({ length: max }, (_, i) => `X${i}`);
+    for (let from = 0; from < max; from += 1000) {
+      const codes = names.slice(from, from + 1000).map((name) => named(`${make} ${del}`, name));
+      life.query(codes.join(' '), true);
+    }
+    life.query('.wrapped = {a: 1};', true);
+    save(life);
+    const forgotten = (): readonly number[] => {
+      const ids = new Set(known(life));
+      return Array.from({ length: max }, (_, id) => id + 1).filter((id) => !ids.has(id));
+    };
+    // One is there: so the first of the others went.
+    expect([known(life).length, forgotten()]).toEqual([max, [1]]);
+
+    life.query(`${named(make, 'failed')} raise('stop');`);
+    expect(forgotten()).toEqual([1]);
+    life.query(named(make, 'lost'), true);
+    expect(forgotten().length).toBe(2);
+    life.depose(1);
+    expect(forgotten()).toEqual([1]);
+    life.look();
+    life.query(named(make, 'Y'), true);
+    expect([known(life).length, forgotten().length, known(life).at(-1)]).toEqual([max, 2, max + 3]);
+    life.query(`${named(del, 'Y')} ${named(make, 'Z')}`, true);
+    expect([known(life).length, forgotten().length, known(life).slice(-2)]).toEqual([
+      max,
+      3,
+      [max + 3, max + 4],
+    ]);
     life.look();
     save(life);
     life.restart();
-    expect(life.harness.run(info.replace('N', 'B'))).toBe(2);
+    life.look();
+    expect([known(life).length, forgotten().length, known(life).at(-1)]).toEqual([max, 3, max + 4]);
+    expect(idsOf(life).nextId).toBe(max + 5);
   });
 
-  test('is none when all are those of what is there, or was', () => {
+  test('is none when all are those of what is there', () => {
     const life = newLife();
     const { schema } = life.group.store;
-    for (let id = 1; id < TYPES_MAX; id++) schema.setType(id, { gone: `G${id}`, generation: 0 });
-    for (let id = 1; id < ENUMS_MAX; id++) schema.setEnum(id, { gone: `G${id}` });
+    const type = schema.typeNamed('Q')?.def;
+    const of = schema.enumNamed('E')?.def;
+    for (let id = 1; id < TYPES_MAX && type; id++) schema.setType(id, { ...type, id, name: `T${id}` });
+    for (let id = 1; id < ENUMS_MAX && of; id++) schema.setEnum(id, { ...of, id, name: `E${id}` });
     expect(life.harness.error(next)).toBe('max_quota_err');
+  });
+
+  test('is not given behind the limit while older nodes are there, which could not import it', () => {
+    const life = newLife();
+    idsOf(life).idFloor = kind === 'a type' ? TYPES_MAX : ENUMS_MAX;
+    life.harness.engine.root.level = 2;
+    expect(life.harness.error(next)).toBe('max_quota_err');
+  });
+});
+
+describe('types that could not be made', () => {
+  test('leave nothing: no id, no name, and no object in memory', () => {
+    const life = newLife();
+    const { schema } = life.group.store;
+    const { nextId } = schema.typeIds;
+    for (let i = 0; i < 5; i++) {
+      const tries = Array.from(
+        { length: 100 },
+        (_, j) => `try(set_type('F${i}_${j}', {a: 'bad', b: 'int'}));`,
+      );
+      life.query(`${tries.join(' ')} .n = ${i};`, true);
+    }
+    expect(schema.typeIdsKnown()).toEqual([0]);
+    expect(schema.typeIds.nextId).toBe(nextId);
+    life.look();
+    life.query("set_type('F0_1', {a: 'int'}); .is = type_info('F0_1').load().type_id;", true);
+    expect(life.harness.run('.is')).toBe(nextId + 500);
+    life.look();
+  });
+
+  test('are deleted when their arguments changed something, which stays', () => {
+    const life = newLife();
+    life.query("try(set_type('F', {a: {.y = {z: 1}; 'bad'}})); .n = 1;", true);
+    expect(life.harness.run("[.y.z, has_type('F')]")).toEqual([1, false]);
+    expect(life.group.store.schema.goneType('F')).toBe(1);
+    life.look();
+  });
+
+  test('are again what they were before: a deleted type with what it wraps', () => {
+    const life = newLife();
+    life.query("set_type('F', {a: 'int'}); .w = {a: 1, b: 2}.wrap('F'); del_type('F');", true);
+    life.query("try(set_type('F', {a: 'bad'})); .n = 1;", true);
+    life.query("set_type('F', {b: 'int'});", true);
+    expect(life.harness.run('.w')).toEqual({ '#': expect.any(Number), b: 2 });
+    life.look();
+  });
+
+  test('wrap nothing while they are made', () => {
+    const life = newLife();
+    life.query("x = nil; try(set_type('F', {a: {x = {}.wrap('F'); 'bad'}})); .x = x;", true);
+    expect(life.harness.run('.x')).toBeNull();
+  });
+});
+
+describe('what a forgotten type wraps', () => {
+  test('is shown whole, is equal to itself in and out of memory, and is not wrapped by a later type of the name', () => {
+    const life = newLife();
+    life.query("set_type('F', {a: 'int'}); .w = {a: 1, b: 2}.wrap('F'); .also = [.w]; del_type('F');", true);
+    const { store } = life.group;
+    const type = store.schema.goneType('F');
+    if (type === undefined) throw new Error('the type is not remembered');
+    const out = new ByteWriter();
+    writeEffect(out, SchemaEffect.FORGET_TYPE, type);
+    life.commit();
+    life.log.push(out.take());
+    for (const effects of life.log.slice(-1)) life.group.apply(effects);
+    life.query("set_type('F', {a: 'int'});", true);
+    const asks = '[type(.w), .w, .w == .also[0]]';
+    const answer = ['<thing>', { '#': expect.any(Number), a: 1, b: 2 }, true];
+    expect(life.harness.run(asks)).toEqual(answer);
+    life.look();
+    save(life);
+    life.evict();
+    expect(life.harness.run(asks)).toEqual(answer);
+    life.restart();
+    expect(life.harness.run(asks)).toEqual(answer);
+    const dump = life.harness.run('export({dump: true})');
+    const db = new Harness();
+    db.run('import(d)', { vars: { d: dump } });
+    expect(db.run(asks)).toEqual(answer);
   });
 });
 

@@ -93,9 +93,9 @@ class DumpWriter {
   }
 
   private newEnum({ id, createdAt, name, members }: EnumDef): void {
-    const { out } = this;
+    const { out, values } = this;
     this.map(75, [
-      () => out.int(id),
+      () => out.int(values.numbers.enum(id)),
       () => out.int(createdAt),
       () => out.str(name),
       () => out.int(members.length),
@@ -107,14 +107,19 @@ class DumpWriter {
   }
 
   private newType({ id, createdAt, name, flags }: TypeDef): void {
-    const { out } = this;
-    this.map(35, [() => out.int(id), () => out.int(createdAt), () => out.str(name), ...this.flags(flags)]);
+    const { out, values } = this;
+    this.map(35, [
+      () => out.int(values.numbers.type(id)),
+      () => out.int(createdAt),
+      () => out.str(name),
+      ...this.flags(flags),
+    ]);
   }
 
   private setType({ id, modifiedAt, flags, fields, idName, methods }: TypeDef): void {
-    const { out } = this;
+    const { out, values } = this;
     this.map(51, [
-      () => out.int(id),
+      () => out.int(values.numbers.type(id)),
       () => out.int(modifiedAt ?? 0),
       ...this.flags(flags),
       () => {
@@ -172,7 +177,7 @@ class DumpWriter {
   private setEnum({ id, members, methods }: EnumDef): void {
     const { out, values } = this;
     this.map(76, [
-      () => out.int(id),
+      () => out.int(values.numbers.enum(id)),
       () => {
         out.array(members.length);
         for (const { name, value } of members) this.pair(name, () => values.write(value));
@@ -186,7 +191,7 @@ class DumpWriter {
 
   /** The relations that a type begins: those to a type with a higher id, and to a later field of its own. */
   private relationsOf(def: TypeDef): (() => void)[] {
-    const { out, group } = this;
+    const { out, group, values: writer } = this;
     return def.fields.flatMap((field, place) => {
       const { relation } = field;
       const other = relation === null ? null : group.store.schema.type(relation.type).def;
@@ -196,9 +201,9 @@ class DumpWriter {
       if (!begins) return [];
       const values = [
         () => out.int(def.modifiedAt ?? 0),
-        () => out.int(def.id),
+        () => out.int(writer.numbers.type(def.id)),
         () => out.str(field.name),
-        () => out.int(other.id),
+        () => out.int(writer.numbers.type(other.id)),
         () => out.str(other.fields[end]?.name ?? ''),
       ];
       return [() => this.map(25, values)];

@@ -4,6 +4,7 @@
  */
 import type { Catalog } from '../schema/catalog.js';
 import type { Item, PlainName } from '../schema/definition.js';
+import type { TypeNumbers } from './type-numbers.js';
 
 const ANY = 0x4000;
 const ENUMS = 0x6000;
@@ -57,15 +58,15 @@ export function restrictionOf(code: number, schema: Catalog): Item | 'any' | nul
 }
 
 /** The code of a restriction; null where there is none of it. */
-export function restrictionCode(item: Item | null): number | null {
+export function restrictionCode(item: Item | null, numbers: TypeNumbers): number | null {
   if (item === null) return ANY;
-  const code = codeOf(item.base);
+  const code = codeOf(item.base, numbers);
   return code === null ? null : code + (item.nillable ? NILLABLE : 0);
 }
 
-function codeOf(base: Item['base']): number | null {
-  if (base.kind === 'type') return base.id;
-  if (base.kind === 'enum') return ENUMS + base.id;
+function codeOf(base: Item['base'], numbers: TypeNumbers): number | null {
+  if (base.kind === 'type') return numbers.type(base.id);
+  if (base.kind === 'enum') return ENUMS + numbers.enum(base.id);
   const name = base.kind === 'plain' ? base.name : base.kind;
   if (name === 'any') return ANY;
   const place = NAMES.indexOf(name);

@@ -15,6 +15,7 @@ import type { Value } from '../value/value.js';
 import { Anonymous } from '../value/wrap.js';
 import { DataOutput } from './output.js';
 import { restrictionCode } from './restrictions.js';
+import { TypeNumbers } from './type-numbers.js';
 
 /** The values that stand inside another one, of which the head was written; it writes what is in front of each. */
 type Steps = Iterator<Value, void, undefined>;
@@ -22,6 +23,7 @@ type Steps = Iterator<Value, void, undefined>;
 export class ValueWriter {
   /** Values that ThingsDB can't hold, a line each: nil stands in their place, or a text that it will refuse. */
   readonly problems: string[] = [];
+  readonly numbers: TypeNumbers;
   private readonly written = new Set<number>();
   /** The thing that is being written, for what is said of it. */
   private present = 'a value';
@@ -30,7 +32,9 @@ export class ValueWriter {
     readonly out: DataOutput,
     readonly store: Store,
     private readonly charge: Charge,
-  ) {}
+  ) {
+    this.numbers = new TypeNumbers(store.schema);
+  }
 
   /** Writes a value, with all things in it that were not written before. */
   write(value: Value): void {
@@ -90,7 +94,7 @@ export class ValueWriter {
     if (type !== null) {
       out.str('.');
       out.array(3);
-      out.int(type.id);
+      out.int(this.numbers.type(type.id));
       out.int(thing.id);
       out.array(thing.slots.length);
       this.noteLengths(thing);
@@ -145,7 +149,7 @@ export class ValueWriter {
   }
 
   private restriction(thing: Thing): number {
-    const code = restrictionCode(thing.restriction?.item ?? null);
+    const code = restrictionCode(thing.restriction?.item ?? null, this.numbers);
     if (code === null) this.note('it is restricted to what ThingsDB has no number for');
     return code ?? 0x4000;
   }
@@ -193,10 +197,10 @@ const WRITERS: AnyKind<[writer: ValueWriter], Steps | null> = {
     out.map(1);
     out.str('%');
     out.array(2);
-    out.int(member.enum.id);
+    out.int(writer.numbers.enum(member.enum.id));
     return done(out.int(index));
   },
-  [Tag.WRAP]: ({ thing, by }, { out }) => {
+  [Tag.WRAP]: ({ thing, by }, { out, numbers }) => {
     out.map(1);
     if (by instanceof Anonymous) {
       out.str(' ');
@@ -205,7 +209,7 @@ const WRITERS: AnyKind<[writer: ValueWriter], Steps | null> = {
     } else {
       out.str('&');
       out.array(2);
-      out.int(by.id);
+      out.int(numbers.type(by.id));
     }
     return [thing][Symbol.iterator]();
   },

@@ -6,6 +6,8 @@
  *           | 12 enum                         new or changed enum; `enum` as in `schema/enum.ts`
  *           | 13 id:varint name:text          the enum is deleted
  *           | 14 thing:varint type:varint     a plain thing becomes an instance of type - 1; 0: an instance becomes plain
+ *           | 32 id:varint                    a deleted type is forgotten
+ *           | 33 id:varint                    a deleted enum is forgotten
  *           | 1c                              a definition as it was, see `former-definitions.ts`
  *
  * Records: TYPE (id) holds `type`, ENUM (id) `enum`, INSTANCES (type, chunk) a part of the index of a type, see `schema/id-set.ts`,
@@ -97,105 +99,13 @@ export class Schema implements GroupPart {
   }
 }
 
-/** Writes all types, those that are gone too: their ids are not given again. No job goes along that gives instances the successor of a field. */
-export function writeTypes(out: ByteWriter, { schema }: Store): void {
-  writeStates(out, schema.typeIds.nextId, (id) => withoutSuccessor(schema.stateOfType(id)), writeType);
-}
-
-function withoutSuccessor(state: TypeState): TypeState {
-  const def = defIn(state);
-  return def === null ? state : { ...def, successor: null };
-}
-
-/** Writes all enums. */
-export function writeEnums(out: ByteWriter, { schema }: Store): void {
-  writeStates(out, schema.enumIds.nextId, (id) => schema.stateOfEnum(id), writeEnum);
-}
-
-function writeStates<State extends object>(
-  out: ByteWriter,
-  end: number,
-  stateOf: (id: number) => State | undefined,
-  write: (out: ByteWriter, id: number, state: State) => void,
-): void {
-  const ids = Array.from({ length: end }, (_, id) => id).filter((id) => stateOf(id) !== undefined);
-  out.varint(ids.length);
-  for (const id of ids) {
-    const state = stateOf(id);
-    if (state !== undefined) write(out, id, state);
-  }
-}
-
-/**
- * Takes up what `writeTypes` wrote, in a collection that has no types: what it knows of deleted ones is replaced.
- *
- * @returns the way back
- */
-export function readTypes(input: ByteReader, store: Store): () => void {
-  const { schema } = store;
-  const { nextId } = schema.typeIds;
-  const before = readStates<TypeState>(input, TYPES_MAX, (take) => {
-    const { id, state } = readType(input, store);
-    take(id, schema.stateOfType(id));
-    putType(store, id, state);
-  });
-  return () => {
-    for (const [id, state] of before) {
-      schema.setType(id, state);
-      store.changedTypes.add(id);
-    }
-    takeIdsBack(schema.typeIds, nextId);
-  };
-}
-
-/**
- * Takes up what `writeEnums` wrote, in a collection that has no enums; the things that they name are there.
- *
- * @returns the way back
- */
-export function readEnums(input: ByteReader, store: Store): () => void {
-  const { schema } = store;
-  const { nextId } = schema.enumIds;
-  const before = readStates<EnumState>(input, ENUMS_MAX, (take) => {
-    const { id, state } = readEnum(input, store);
-    take(id, schema.stateOfEnum(id));
-    store.setEnum(id, state);
-  });
-  return () => {
-    for (const [id, state] of before) store.setEnum(id, state);
-    takeIdsBack(schema.enumIds, nextId);
-  };
-}
-
-/**
- * Reads types or enums.
- *
- * @param read tells `take` of each, with what was known of its id
- * @returns what was known
- */
-function readStates<State extends TypeState | EnumState>(
-  input: ByteReader,
-  max: number,
-  read: (take: (id: number, before: State) => void) => void,
-): Map<number, State> {
-  const count = input.varint();
-  if (count > max) throw new FormatError(`${count} types or enums`);
-  const known = new Map<number, State>();
-  for (let left = count; left > 0; left--) {
-    read((id, before) => {
-      const isThere = before !== undefined && !('gone' in before);
-      if (id >= max || isThere || known.has(id))
-        throw new FormatError(`the id ${id} of a type or enum can not be`);
-      known.set(id, before);
-    });
-  }
-  return known;
-}
-
 /** The charge for a query whenever a type changes, and for each of its fields and methods; and for each member of an enum. */
 const UNITS_PER_TYPE = 2048;
 const UNITS_PER_FIELD = 64;
 const UNITS_PER_MEMBER = 16;
+
+/** Deleted types or enums that are forgotten for a new one at most. */
+const FORGOTTEN_AT_ONCE = 2;
 
 /** A type or enum with its id; `state` is what becomes of it. */
 interface Put<State> {
@@ -254,6 +164,35 @@ export const SchemaEffect = {
     cost: ({ schema }, id) => nsOfEnum(schema, id),
     counts: one('definitions'),
   }),
+  /** Forgets a deleted type, so that a later one of its name is another. Its id is not given again. */
+  FORGET_TYPE: effect<Store, [id: number]>({
+    code: 0x32,
+    write: (out, id) => out.varint(id),
+    read: (input) => [input.varint()],
+    apply: (store, id) => {
+      putType(store, id, undefined);
+    },
+    inverse: (store, id) => {
+      const before = store.schema.stateOfType(id);
+      return () => {
+        putType(store, id, before);
+      };
+    },
+    cost: () => NS_PER_TYPE,
+    counts: one('definitions'),
+  }),
+  FORGET_ENUM: effect<Store, [id: number]>({
+    code: 0x33,
+    write: (out, id) => out.varint(id),
+    read: (input) => [input.varint()],
+    apply: (store, id) => store.setEnum(id, undefined),
+    inverse: (store, id) => {
+      const before = store.schema.stateOfEnum(id);
+      return () => store.setEnum(id, before);
+    },
+    cost: () => NS_PER_TYPE,
+    counts: one('definitions'),
+  }),
   /** A plain thing becomes an instance of a type, or an instance plain. */
   CONVERT: effect<Store, [thing: Thing, type: Type | null]>({
     code: 0x14,
@@ -282,7 +221,8 @@ interface DroppedType {
   readonly rescue: Rescue | null;
 }
 
-function putType({ schema, changedTypes }: Store, id: number, state: TypeState): Rescue | null {
+/** Makes this the state of a type. Returns the values that its instances lost, as long as somebody holds it. */
+export function putType({ schema, changedTypes }: Store, id: number, state: TypeState): Rescue | null {
   const rescue = schema.setType(id, state);
   changedTypes.add(id);
   return rescue;
@@ -307,8 +247,8 @@ function enumBack(store: Store, id: number): Undo {
   const before = schema.stateOfEnum(id);
   const { nextId } = schema.enumIds;
   return () => {
-    store.setEnum(id, before);
     schema.enum(id).forget(before !== undefined && 'members' in before ? before.nextMember : 0);
+    store.setEnum(id, before);
     takeIdsBack(schema.enumIds, nextId);
   };
 }
@@ -328,7 +268,11 @@ export class SchemaEditor {
   /** Makes a new type, or replaces what is known of one. */
   putType(def: TypeDef): void {
     const { store, transaction } = this;
+    const { schema } = store;
     transaction.chargeUnits(UNITS_PER_TYPE + UNITS_PER_FIELD * (def.fields.length + def.methods.size));
+    if (schema.stateOfType(def.id) === undefined) {
+      this.forget(SchemaEffect.FORGET_TYPE, () => schema.typeToForget(TYPES_MAX));
+    }
     writeFormerType(transaction.effects, store, def.id);
     perform(transaction, SchemaEffect.PUT_TYPE, store, { id: def.id, state: def });
   }
@@ -347,6 +291,10 @@ export class SchemaEditor {
     const { store, transaction } = this;
     transaction.chargeUnits(UNITS_PER_MEMBER * def.members.length);
     transaction.storeValues(def.members.map(({ value }) => value));
+    const { schema } = store;
+    if (schema.stateOfEnum(def.id) === undefined) {
+      this.forget(SchemaEffect.FORGET_ENUM, () => schema.enumToForget(ENUMS_MAX));
+    }
     this.noteMembers(def.id);
     writeFormerEnum(transaction.effects, store, def.id);
     perform(transaction, SchemaEffect.PUT_ENUM, store, { id: def.id, state: def });
@@ -356,6 +304,16 @@ export class SchemaEditor {
     this.noteMembers(id);
     writeFormerEnum(this.transaction.effects, this.store, id);
     perform(this.transaction, SchemaEffect.DROP_ENUM, this.store, id, name);
+  }
+
+  /** Makes room for a new type or enum. An import can bring more than there is room for: they go bit by bit. */
+  private forget(row: (typeof SchemaEffect)['FORGET_TYPE'], find: () => number | undefined): void {
+    for (let i = 0; i < FORGOTTEN_AT_ONCE; i++) {
+      const id = find();
+      if (id === undefined) return;
+      this.transaction.chargeUnits(UNITS_PER_TYPE);
+      perform(this.transaction, row, this.store, id);
+    }
   }
 
   private noteMembers(id: number): void {
@@ -370,7 +328,7 @@ function addedFields(before: TypeState, now: TypeState): readonly FieldDef[] {
   return present === null ? [] : slottedOf(present).filter(({ mark }) => !known.has(mark));
 }
 
-function defIn(state: TypeState): TypeDef | null {
+export function defIn(state: TypeState): TypeDef | null {
   return state !== undefined && 'fields' in state ? state : null;
 }
 

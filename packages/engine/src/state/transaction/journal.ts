@@ -19,6 +19,13 @@ export type Charge = (units: number) => void;
  */
 const EXACT_UNDO_MAX = 1000;
 
+/** A place in a change that is being made. */
+export interface ChangeMark {
+  readonly effects: number;
+  readonly undos: number;
+  readonly undoNs: number;
+}
+
 /** The record of a change: its effects, the way back, and what the query pays for. */
 export class Journal {
   /** The effects, of which those of `run` are not complete. */
@@ -109,6 +116,25 @@ export class Journal {
   /** Charges the query for work done elsewhere. */
   chargeUnits(units: number): void {
     this.count(units);
+  }
+
+  /** The place that the change has reached. */
+  mark(): ChangeMark {
+    return { effects: this.effects.length, undos: this.undos.length, undoNs: this.undoNs };
+  }
+
+  /** True if nothing was recorded behind a place. */
+  isAt({ effects, undos }: ChangeMark): boolean {
+    return this.effects.length === effects && this.undos.length === undos;
+  }
+
+  /** Takes what was recorded behind a place back. The query goes on. */
+  takeBackTo({ effects, undos, undoNs }: ChangeMark): void {
+    this.endRun();
+    takeBack(this.undos.splice(undos));
+    this.undoNs = undoNs;
+    this.written.rewind(effects);
+    this.countedTo = Math.min(this.countedTo, effects);
   }
 
   /** The way back from the whole change, for a leader that loses its leadership before the change is committed. */
