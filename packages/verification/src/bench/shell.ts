@@ -2,7 +2,7 @@
  * The speed of the shell for somebody at a terminal: a real one of `script` (util-linux), with a real node. Times are by the clock on the wall,
  * so they are those of an idle machine or of none; the processor time of a key is there beside, which others do not change.
  */
-import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +10,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { NodeProcess } from '../harness/node-process.js';
 import { median } from '../harness/table.js';
+import { cpuTimeUs } from './cpu.js';
 import { type Figure, figure } from './figures.js';
 
 const PROGRAM = fileURLToPath(new URL('../../../cli/bin/althing.js', import.meta.url));
@@ -90,8 +91,6 @@ async function firstPage(shell: TerminalShell): Promise<number> {
 /** The shell on a terminal of 80 columns and 24 rows. */
 class TerminalShell {
   readonly #process: ChildProcessWithoutNullStreams;
-  /** Of the times in `/proc`. */
-  readonly #ticksPerS = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
   /** The output since something was typed. */
   #output = '';
   #typedAt = performance.now();
@@ -120,10 +119,7 @@ class TerminalShell {
   get cpuMs(): number {
     const { pid = 0 } = this.#process;
     const child = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
-    const fields = readFileSync(`/proc/${child}/stat`, 'utf8')
-      .replace(/^.*\) /, '')
-      .split(' ');
-    return ((Number(fields[11]) + Number(fields[12])) * 1000) / this.#ticksPerS;
+    return (cpuTimeUs([Number(child)]) ?? Number.NaN) / 1000;
   }
 
   type(text: string): void {

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { SmallDisk } from '../durability/small-disk.js';
-import { durationOf, runProgram, UsageError, wholeIn } from '../harness/usage.js';
+import { durationOf, runProgram, seedOf, tellingTime, UsageError, wholeIn } from '../harness/usage.js';
 import { check } from './check.js';
 import type { FaultKind } from './fault-kind.js';
 import { faultKinds } from './faults.js';
@@ -64,6 +64,7 @@ async function main(args: readonly string[]): Promise<number> {
   if (values.check !== undefined) return tell(await readRecord(values.check));
   const nodes = wholeIn('--nodes', values.nodes, 1, 5);
   if (nodes % 2 === 0) throw new UsageError('--nodes must be 1, 3 or 5');
+  const seed = seedOf(values.seed);
   const clients = wholeIn('--clients', values.clients, 1, 100);
   const sockets = wholeIn('--sockets', values.sockets, 0, 100);
   const durationMs = durationOf('--for', values.for);
@@ -71,15 +72,13 @@ async function main(args: readonly string[]): Promise<number> {
   const [prefix] = positionals;
   if (values.library) {
     const perSecond = wholeIn('--rate', values.rate, 1, 10_000);
-    return playLibrary(durationMs, transportsOf(values.transports), perSecond, values.seed);
+    return playLibrary(durationMs, transportsOf(values.transports), perSecond, seed);
   }
   if (!values.inside && !values.proxies) {
     const problem = namespacesProblem();
     if (problem === null) return runInside(nodes, [fileURLToPath(import.meta.url), ...args, '--inside']);
     console.log(`proxies instead of network namespaces: ${problem}`);
   }
-  const seed =
-    values.seed === undefined ? Date.now() % 1_000_000 : wholeIn('--seed', values.seed, 0, 2 ** 31);
   const folder = resolve(values.keep ?? mkdtempSync(join(tmpdir(), 'althing-chaos-')));
   const network = prefix === undefined ? await Proxies.open(nodes) : new Namespaces(prefix, nodes);
   let isInterrupted = false;
@@ -88,7 +87,6 @@ async function main(args: readonly string[]): Promise<number> {
   };
   process.on('SIGINT', interrupt);
   process.on('SIGTERM', interrupt);
-  const start = performance.now();
   console.log(`seed ${seed}, ${nodes} nodes, ${network.title}, data in ${folder}`);
   const record = await run({
     seed,
@@ -100,7 +98,7 @@ async function main(args: readonly string[]): Promise<number> {
     diskProblem: SmallDisk.problem(),
     folder,
     isInterrupted: () => isInterrupted,
-    tell: (text) => console.log(`${((performance.now() - start) / 1000).toFixed(1).padStart(7)} s  ${text}`),
+    tell: tellingTime(),
   });
   await network.close();
   const code = tell(record);
@@ -114,9 +112,8 @@ async function playLibrary(
   durationMs: number,
   transports: readonly TransportName[],
   perSecond: number,
-  seedText: string | undefined,
+  seed: number,
 ): Promise<number> {
-  const seed = seedText === undefined ? Date.now() % 1_000_000 : wholeIn('--seed', seedText, 0, 2 ** 31);
   const folder = mkdtempSync(join(tmpdir(), 'althing-chaos-'));
   const network = await Proxies.open(3);
   console.log(`seed ${seed}, ${perSecond} changes a second over ${transports.join(', ')}`);

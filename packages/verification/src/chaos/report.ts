@@ -1,8 +1,8 @@
 /** A run and what was found in it, as text. */
-import { table } from '../harness/table.js';
+import { longestGap, table } from '../harness/table.js';
 import type { Operation } from '../simulation/history.js';
 import type { CheckResult } from './check.js';
-import type { Fault, Record } from './record.js';
+import type { Record } from './record.js';
 
 /** Messages of failed operations that are shown. */
 const MESSAGES_MAX = 8;
@@ -31,27 +31,14 @@ export function report(record: Record, { problems, undecided }: CheckResult, wha
 
 /** The number of faults of each kind, and the longest time without an answer to any request meanwhile. */
 function faultTable({ faults, operations }: Record, what: string): string {
-  const ends = operations
-    .filter(({ outcome }) => outcome === 'ok')
-    .map(({ end }) => end)
-    .sort((left, right) => left - right);
+  const ends = operations.filter(({ outcome }) => outcome === 'ok').map(({ end }) => end);
   const kinds = [...new Set(faults.map(({ name }) => name))];
   const rows = kinds.map((name) => {
     const own = faults.filter((fault) => fault.name === name);
-    const gap = Math.max(...own.map((fault) => longestGap(fault, ends)));
+    const gap = Math.max(...own.map(({ begin, end }) => longestGap(ends, begin, end)));
     return [name, String(own.length), `${(gap / 1000).toFixed(2)} s`];
   });
   return table([[what, 'times', 'longest gap'], ...rows]);
-}
-
-function longestGap({ begin, end }: Fault, ends: readonly number[]): number {
-  let longest = 0;
-  for (let at = 1; at < ends.length; at++) {
-    const from = ends[at - 1] as number;
-    const to = ends[at] as number;
-    if (to >= begin && from <= end) longest = Math.max(longest, to - from);
-  }
-  return longest;
 }
 
 /** Why operations failed, with how often. */

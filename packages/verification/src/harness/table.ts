@@ -31,6 +31,15 @@ export function quantile(values: ArrayLike<number>, share: number): number {
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
 }
 
+/** The longest time between two neighbours among some moments, as far as it touches the time between two others. */
+export function longestGap(moments: readonly number[], from: number, to: number): number {
+  const sorted = [...moments].sort((a, b) => a - b);
+  return sorted.reduce((longest, moment, at) => {
+    const before = sorted[at - 1] ?? moment;
+    return moment >= from && before <= to ? Math.max(longest, moment - before) : longest;
+  }, 0);
+}
+
 /** From where to where. */
 export interface Interval {
   readonly low: number;

@@ -41,6 +41,21 @@ export function wholeIn(option: string, text: string, min: number, max: number):
   throw new UsageError(`${option} must be a whole number from ${min} to ${max}`);
 }
 
+/**
+ * The seed that was given, or another one each time.
+ *
+ * @throws {UsageError}
+ */
+export function seedOf(text: string | undefined): number {
+  return text === undefined ? Date.now() % 1_000_000 : wholeIn('--seed', text, 0, 2 ** 31);
+}
+
+/** Prints what happens, each time with the seconds from now on. */
+export function tellingTime(): (text: string) => void {
+  const start = performance.now();
+  return (text) => console.log(`${((performance.now() - start) / 1000).toFixed(1).padStart(7)} s  ${text}`);
+}
+
 const UNIT_MS: Readonly<{ [unit: string]: number }> = { s: 1000, m: 60_000, h: 3_600_000 };
 
 /**

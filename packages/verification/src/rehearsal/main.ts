@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { check } from '../chaos/check.js';
 import { report } from '../chaos/report.js';
-import { runProgram, UsageError, wholeIn } from '../harness/usage.js';
+import { runProgram, seedOf, tellingTime, UsageError, wholeIn } from '../harness/usage.js';
 import { balancerProblem } from './balancer.js';
 import { DeploymentError } from './compose.js';
 import { type Goal, goalTable, measureGoals } from './goals.js';
@@ -61,7 +61,7 @@ async function main(args: readonly string[]): Promise<number> {
     options: {
       short: { type: 'boolean', default: false },
       'old-build': { type: 'string' },
-      seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+      seed: { type: 'string' },
       clients: { type: 'string', default: '8' },
       scene: { type: 'string' },
       keep: { type: 'string' },
@@ -71,7 +71,7 @@ async function main(args: readonly string[]): Promise<number> {
     },
   });
   const clients = wholeIn('--clients', values.clients, 1, 100);
-  const seed = wholeIn('--seed', values.seed, 0, 2 ** 31);
+  const seed = seedOf(values.seed);
   const oldBuild = values['old-build'] === undefined ? undefined : resolve(values['old-build']);
   if (oldBuild !== undefined && !existsSync(join(oldBuild, 'packages/node/dist/index.js')))
     throw new UsageError(`${oldBuild} holds no build of the project: run npm ci and npm run build there`);
@@ -85,9 +85,7 @@ async function main(args: readonly string[]): Promise<number> {
   const problem = balancerProblem();
   if (problem !== null) throw new DeploymentError(problem);
   const folder = folderOf(values.keep);
-  const begin = performance.now();
-  const tell = (text: string): void =>
-    console.log(`${((performance.now() - begin) / 1000).toFixed(1).padStart(7)} s  ${text}`);
+  const tell = tellingTime();
   console.log(`seed ${seed}, volumes and logs in ${folder}`);
   if (values.goals) {
     return goalsOf(folder, values.keep !== undefined, () =>

@@ -1,7 +1,7 @@
 /** Waits of clients when a leader is killed, and when it hands over as planned. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ClusterProcess } from '../../harness/cluster-process.js';
-import { quantile, table, timeText } from '../../harness/table.js';
+import { longestGap, quantile, table, timeText } from '../../harness/table.js';
 import { type Asked, Clients } from '../clients.js';
 import { SCOPE } from './rates.js';
 
@@ -59,13 +59,14 @@ export async function measureFailovers(
     await writers.until(end, AFTER_MS);
     await writers.stop();
     const writes = await writers.take();
+    const ends = writes.filter(({ problem }) => problem === null).map(({ endedAt }) => endedAt);
     if (kills) {
       found.killMs.push(firstAfter(writes, moment));
-      found.killGapMs.push(longestGap(writes, moment, moment + AFTER_MS));
+      found.killGapMs.push(longestGap(ends, moment, moment + AFTER_MS));
       await cluster.startNode(leader);
     } else {
-      found.handoverGapMs.push(longestGap(writes, moment, end));
-      found.calmGapMs.push(longestGap(writes, start + CALM_MS, start + CALM_MS + AFTER_MS));
+      found.handoverGapMs.push(longestGap(ends, moment, end));
+      found.calmGapMs.push(longestGap(ends, start + CALM_MS, start + CALM_MS + AFTER_MS));
     }
     found.writes += writes.length;
     const problems = writes.flatMap(({ problem }) => problem ?? []);
@@ -80,17 +81,6 @@ export async function measureFailovers(
 function firstAfter(writes: readonly Asked[], moment: number): number {
   const later = writes.filter(({ dueAt, problem }) => problem === null && dueAt >= moment);
   return Math.min(...later.map(({ endedAt }) => endedAt)) - moment;
-}
-
-/** The longest time without an acknowledgement, in milliseconds, of which some is between two moments. */
-function longestGap(writes: readonly Asked[], from: number, to: number): number {
-  const ends = writes.filter(({ problem }) => problem === null).map(({ endedAt }) => endedAt);
-  ends.sort((a, b) => a - b);
-  const gaps = ends.map((end, at) => {
-    const before = ends[at - 1] ?? end;
-    return end >= from && before <= to ? end - before : 0;
-  });
-  return Math.max(0, ...gaps);
 }
 
 export function failoversText(found: Failovers): string {

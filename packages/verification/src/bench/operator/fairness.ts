@@ -19,31 +19,17 @@ export interface FairnessRow {
 }
 
 const CASES: readonly (readonly [Side, Side])[] = [
-  [
-    { loops: 1, ms: 5 },
-    { loops: 1, ms: 5 },
-  ],
-  [
-    { loops: 16, ms: 5 },
-    { loops: 2, ms: 5 },
-  ],
-  [
-    { loops: 16, ms: 1 },
-    { loops: 4, ms: 1 },
-  ],
-  [
-    { loops: 8, ms: 30 },
-    { loops: 8, ms: 3 },
-  ],
-  [
-    { loops: 4, ms: 150 },
-    { loops: 4, ms: 5 },
-  ],
-  [
-    { loops: 4, ms: 150 },
-    { loops: 1, ms: 150 },
-  ],
+  [side(1, 5), side(1, 5)],
+  [side(16, 5), side(2, 5)],
+  [side(16, 1), side(4, 1)],
+  [side(8, 30), side(8, 3)],
+  [side(4, 150), side(4, 5)],
+  [side(4, 150), side(1, 150)],
 ];
+
+function side(loops: number, ms: number): Side {
+  return { loops, ms };
+}
 
 const NAMES = ['ann', 'bob'] as const;
 const SCOPE = '//stuff';

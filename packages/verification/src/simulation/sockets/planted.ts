@@ -39,16 +39,13 @@ export function roomsWithBugs(
 export function loseEvents(end: NodeEnd): void {
   const write = end.write.bind(end) as (chunk: Uint8Array) => boolean;
   const decoder = new PackageDecoder();
-  /** Bytes of a package that were written, and whose others were not yet: what is written may be cut anywhere. */
-  let openBytes = 0;
   end.write = ((chunk: Uint8Array): boolean => {
-    const isWhole = openBytes === 0;
+    const isSlow = end.writableLength > 0;
+    // What a node writes may end within a package, whose rest comes next.
     const packages = decoder.push(Uint8Array.from(chunk));
-    for (const { type, id, data } of packages) openBytes -= encodePackage(type, id, data).length;
-    openBytes += chunk.length;
-    const areEvents = packages.every(({ type }) => type === PackageType.ROOM_EMIT);
-    const isLost = end.writableLength > 0 && isWhole && openBytes === 0 && areEvents;
-    return isLost ? true : write(chunk);
+    const kept = packages.filter(({ type }) => !isSlow || type !== PackageType.ROOM_EMIT);
+    const bytes = kept.map(({ type, id, data }) => encodePackage(type, id, data));
+    return kept.length === 0 || write(Buffer.concat(bytes));
   }) as NodeEnd['write'];
 }
 
