@@ -5,6 +5,7 @@ import type { NodeMutant } from '../node-mutant-names.js';
 import type { NodeEnd } from './pipe.js';
 
 type Rooms = NativeOptions['rooms'];
+type Write = (chunk: Uint8Array, done?: () => void) => boolean;
 
 /** The delay with which something is done, in milliseconds. */
 const LATE_MS = 20;
@@ -37,28 +38,29 @@ export function roomsWithBugs(
 
 /** Events get lost where anything waits to be sent, and the connection goes on. */
 export function loseEvents(end: NodeEnd): void {
-  const write = end.write.bind(end) as (chunk: Uint8Array) => boolean;
+  const write = end.write.bind(end) as Write;
   const decoder = new PackageDecoder();
-  end.write = ((chunk: Uint8Array): boolean => {
+  end.write = ((chunk, done) => {
+    if (chunk.length === 0) return write(chunk, done);
     const isSlow = end.writableLength > 0;
     // What a node writes may end within a package, whose rest comes next.
     const packages = decoder.push(Uint8Array.from(chunk));
     const kept = packages.filter(({ type }) => !isSlow || type !== PackageType.ROOM_EMIT);
     const bytes = kept.map(({ type, id, data }) => encodePackage(type, id, data));
-    return kept.length === 0 || write(Buffer.concat(bytes));
-  }) as NodeEnd['write'];
+    return kept.length === 0 || write(Buffer.concat(bytes), done);
+  }) as Write as NodeEnd['write'];
 }
 
 /** Sends long messages behind those that come after them. */
 export function overtake(end: NodeEnd, later: (work: () => void) => void): void {
-  const write = end.write.bind(end) as (chunk: Uint8Array) => boolean;
-  end.write = ((chunk: Uint8Array): boolean => {
-    if (chunk.length < LONG) return write(chunk);
+  const write = end.write.bind(end) as Write;
+  end.write = ((chunk, done) => {
+    if (chunk.length < LONG) return write(chunk, done);
     later(() => {
-      if (!end.destroyed && !end.writableEnded) write(chunk);
+      if (!end.destroyed && !end.writableEnded) write(chunk, done);
     });
     return true;
-  }) as NodeEnd['write'];
+  }) as Write as NodeEnd['write'];
 }
 
 /** Bytes from which on something is long; what is sent at once is a piece. */
