@@ -92,9 +92,9 @@ check_native
 
 # What an interrupted `up` left: a guard that was made and not started, which each `up` would put into the place of the one that
 # runs. And what ran once, with the former image: the first `up` below runs it again, with the new one.
-docker compose rm -f guard
+docker compose rm -fv guard
 for once in $(docker compose config --services | grep -Ex 'secrets|certs'); do
-  docker compose rm -f "$once"
+  docker compose rm -fv "$once"
 done
 
 order=
@@ -116,7 +116,7 @@ starts=$(starts_but none)
 
 # It does not end by itself while nodes run.
 docker compose kill guard >/dev/null 2>&1 || true
-docker compose rm -f guard
+docker compose rm -fv guard
 docker compose up -d --no-recreate guard
 if lb_has_changed; then docker compose rm -sf lb; fi
 docker compose up -d --no-recreate --wait lb

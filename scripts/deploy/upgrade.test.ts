@@ -104,8 +104,8 @@ describe('upgrade.sh', () => {
     expect([code, output]).toEqual([0, 'upgrade: node0\nupgrade: node1\nupgrade: node2\n']);
     const check = nodes.slice(0, 3).map((name) => `exec -T ${name} node /app/deploy/docker/healthcheck.mjs`);
     expect(calls()).toEqual([
-      'rm -f guard',
-      'rm -f secrets',
+      'rm -fv guard',
+      'rm -fv secrets',
       ...check,
       ...nodes.slice(0, 3).flatMap((name, i) => {
         const others = check.filter((_, k) => k !== i);
@@ -113,7 +113,7 @@ describe('upgrade.sh', () => {
       }),
       ...check,
       'kill guard',
-      'rm -f guard',
+      'rm -fv guard',
       'up -d --no-recreate guard',
       'up -d --no-recreate --wait lb',
       'kill -s SIGUSR2 lb',
@@ -129,7 +129,7 @@ describe('upgrade.sh', () => {
   test('runs the services again that run once, with TLS that of the certificates, too', async () => {
     docker('case "$*" in "config --services") printf "%s\\n" certs guard lb node0 secrets ;; esac');
     expect((await upgrade()).code).toBe(0);
-    expect(calls().slice(0, 3)).toEqual(['rm -f guard', 'rm -f certs', 'rm -f secrets']);
+    expect(calls().slice(0, 3)).toEqual(['rm -fv guard', 'rm -fv certs', 'rm -fv secrets']);
   });
 
   test.each([

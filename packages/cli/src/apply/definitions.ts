@@ -11,7 +11,7 @@ import {
   quoteStr,
   type ThingLiteral,
 } from '@althing/language';
-import { CommandError } from '../input.js';
+import { UsageError } from '../input.js';
 
 export interface TypeDefinition {
   /** `WPO`, `HID`, `STRICT`, or fewer. */
@@ -50,7 +50,7 @@ export interface Definitions {
 }
 
 /** A text that is no list of definitions, with the place. */
-export class DefinitionsError extends CommandError {}
+export class DefinitionsError extends UsageError {}
 
 /**
  * @param name of the file, for errors

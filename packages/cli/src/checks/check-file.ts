@@ -1,6 +1,6 @@
 /** Files of checks: statements of the language, of which closures are checks, and others make what these need. */
 import { closureDoc, LanguageError, parse, positionOf } from '@althing/language';
-import { CommandError } from '../input.js';
+import { UsageError } from '../input.js';
 
 /** One statement, as code that stands in the line and column of the file in which it stands there. */
 export interface CheckStatement {
@@ -10,7 +10,7 @@ export interface CheckStatement {
 }
 
 /** A text that is no file of checks. */
-export class CheckFileError extends CommandError {}
+export class CheckFileError extends UsageError {}
 
 /**
  * @param file its name, for errors

@@ -80,8 +80,10 @@ test('the definitions of a collection become those of a file, all of them or non
   expect(await differs()).toBe(0);
 
   file('.x = 1;');
-  expect(await apply()).toMatchObject({ code: 1, output: expect.stringContaining('shop.ti:1:1') });
+  expect(await apply()).toMatchObject({ code: 2, output: expect.stringContaining('shop.ti:1:1') });
   expect(await differs()).toBe(2);
+  file('|| {');
+  expect((await run('test', '//stuff', 'shop.ti')).code).toBe(2);
   expect((await run('diff', '//stuff', 'none.ti')).code).toBe(2);
   expect((await run('diff', '//none', 'shop.ti')).code).toBe(2);
 
