@@ -13,7 +13,7 @@ import {
   type TaskOutcome,
 } from './calls/call.js';
 import { beginDryRun, endDryRun, explainFailure } from './calls/dry-run.js';
-import { evaluate } from './calls/evaluate.js';
+import { compiledFor, evaluate } from './calls/evaluate.js';
 import { Executor, secretOf } from './calls/executor.js';
 import { Futures } from './calls/futures.js';
 import { JobRuns } from './calls/jobs.js';
@@ -312,12 +312,12 @@ export class Engine {
     return code.length > this.options.limits.codeLength ? null : this.programs.known(code);
   }
 
-  /** True if a call may change the state of its scope, so that it needs the leader and the privilege CHANGE. */
+  /** True if a call may change the state of its scope, so that it needs the leader and the privilege CHANGE. Throws as `compiledFor`. */
   mayWrite({ scope, body }: Pick<Call, 'scope' | 'body'>): boolean {
     if (body.kind === 'query') return scope.isAmong(body.prepared.changes);
     if (body.kind === 'session') return true;
     if (body.kind !== 'run') return false;
-    return scope.isAmong(this.runtime.unitOf(body.procedure.closure).changesAlone);
+    return scope.isAmong(compiledFor(this.executor, body).changesAlone);
   }
 
   /** True if a call tells clients of events, as far as is known: it did before, or is a request to do so. Then it takes the leader. */
@@ -331,7 +331,7 @@ export class Engine {
   mayRestore({ scope, body }: Pick<Call, 'scope' | 'body'>): boolean {
     if (scope.kind !== 'thingsdb') return false;
     if (body.kind === 'query') return body.prepared.isLocal;
-    return body.kind === 'run' && this.runtime.unitOf(body.procedure.closure).isLocal;
+    return body.kind === 'run' && compiledFor(this.executor, body).isLocal;
   }
 
   /** Runs a call. It changes everything it says, or, when it ends in an error, nothing. */

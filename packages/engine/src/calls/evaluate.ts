@@ -75,6 +75,22 @@ function noteVariables(rt: Runtime, variables: Cell[], cells: readonly Cell[]): 
 /** Variables that a query remembers at most. */
 const VARIABLES_KNOWN_MAX = 16;
 
+/**
+ * The compiled form of a procedure that is about to run. It is made in the time that the run may take.
+ *
+ * @throws QueryError when that is not enough
+ */
+export function compiledFor({ runtime: rt, limits }: Executor, { procedure }: ProcedureBody): Unit {
+  const { closure } = procedure;
+  if (closure.unit !== null) return rt.unitOf(closure);
+  rt.startClock(limits);
+  try {
+    return rt.unitOf(closure);
+  } finally {
+    rt.stopClock();
+  }
+}
+
 function argumentsOf({ runtime: rt, wire }: Executor, { procedure, args }: ProcedureBody): readonly Value[] {
   const unit = rt.unitOf(procedure.closure);
   if (args === null) {

@@ -6,12 +6,13 @@ import { checkMsgpack } from '../pack/msgpack-check.js';
 import type { Extensions } from '../pack/msgpack-reader.js';
 import { MSGPACK_NESTING_MAX } from '../pack/walk.js';
 import { type Entry, func, variadic } from '../run/builtin.js';
+import { textFor } from '../run/charge.js';
 import { isGone } from '../run/gone.js';
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import { Closure } from '../value/closure.js';
 import { assertMembers, List, listOf, ThingSet, UNITS_PER_MEMBER } from '../value/containers.js';
-import { toBytes, toFloat, toInt, toText } from '../value/convert.js';
+import { toBytes, toFloat, toInt } from '../value/convert.js';
 import { isTruthy } from '../value/kinds.js';
 import { RegexValue } from '../value/regex-value.js';
 import { Float, MpData } from '../value/scalars.js';
@@ -45,7 +46,7 @@ export const CONVERSION: readonly Entry[] = [
   func('str', {
     doc: 'Converts to a str; default empty.',
     params: [p.optional(p.any('value'))],
-    run: (_rt, value = '') => toText(value),
+    run: (rt, value = '') => textFor(rt, value),
   }),
   func('bytes', {
     doc: 'Converts to bytes; default empty.',
@@ -101,7 +102,7 @@ export const CONVERSION: readonly Entry[] = [
     run: (rt, value = '||nil') => {
       if (value instanceof Closure) return value;
       if (typeof value !== 'string') throw typeError(`${typeName(value)} can not be converted to a closure`);
-      return closureOf(rt, value);
+      return rt.compileText(value);
     },
   }),
   func('regex', {
@@ -160,11 +161,6 @@ export const CONVERSION: readonly Entry[] = [
   ),
 ];
 
-/** Units charged for compiling a text, one in which there may be regular expressions, and for each character of it. */
-const PER_SOURCE = 6400;
-const PER_SOURCE_WITH_REGEX = 640_000;
-const PER_CHARACTER = 256;
-
 /** Units charged for each character of a regular expression, and for each word of its program. */
 const PER_WORD = 64;
 
@@ -213,16 +209,6 @@ function storedThing(rt: Runtime, id: number | bigint): Thing {
   return thing;
 }
 
-/**
- * The closure that a text is the source of.
- *
- * @throws QueryError syntax_err and the others of `compileText`
- */
-function closureOf(rt: Runtime, source: string): Closure {
-  rt.charge((source.includes('/') ? PER_SOURCE_WITH_REGEX : PER_SOURCE) + PER_CHARACTER * source.length);
-  return rt.compileText(source);
-}
-
 /** As `makeRegex`, with the work charged for. */
 function regexOf(rt: Runtime, pattern: string, flags: string): RegexValue {
   rt.charge(PER_WORD * pattern.length);
@@ -253,7 +239,7 @@ export function extensionsOf(rt: Runtime): Extensions {
     closure: (source) => {
       // A closure that a client brings is code of its own, also among the arguments of a procedure.
       rt.access.require(Privilege.QUERY);
-      return closureOf(rt, source);
+      return rt.compileText(source);
     },
   };
 }

@@ -8,6 +8,7 @@ import {
   valueError,
 } from '../error.js';
 import { type Entry, func, In, method, type Receiver, variadic } from '../run/builtin.js';
+import { textFor } from '../run/charge.js';
 import { STEPS_PER_ERROR } from '../run/limits.js';
 import * as p from '../run/params.js';
 import { toText } from '../value/convert.js';
@@ -125,7 +126,7 @@ export const CORE: readonly Entry[] = [
     doc: 'Writes a text to the log of the node, with scope, user, procedure and request, and sends it to a client of the native protocol as a warning.',
     params: [p.any('value')],
     run: (rt, value) => {
-      const text = toText(value);
+      const text = textFor(rt, value);
       rt.environment.log(text, {
         scope: rt.scope.name,
         user: rt.user.name,

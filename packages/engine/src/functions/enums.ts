@@ -177,7 +177,7 @@ function newEnum(rt: Runtime, name: string, source: Thing): EnumDef {
     assertPartName(key);
     if (isClosure(value)) {
       assertMethodCount(methods.size + 1);
-      methods.set(key, storedCopyOf(value));
+      methods.set(key, storedCopyOf(rt, value));
       continue;
     }
     assertMemberCount(members.length + 1);
@@ -278,7 +278,7 @@ function add(call: Call, name: string): void {
   const def = defOf(of);
   if (isClosure(given)) {
     assertMethodCount(def.methods.size + 1);
-    put(call, { methods: new Map([...def.methods, [name, storedCopyOf(given)]]) });
+    put(call, { methods: new Map([...def.methods, [name, storedCopyOf(call.rt, given)]]) });
     return;
   }
   assertMemberCount(def.members.length + 1);
@@ -338,7 +338,7 @@ function mod(call: Call, name: string): void {
     const closure = argumentOf(call, 4);
     if (!isClosure(closure))
       throw typeError(`\`${name}\` is a method: expected a closure, got ${inWords(closure)}`);
-    put(call, { methods: new Map([...def.methods, [name, storedCopyOf(closure)]]) });
+    put(call, { methods: new Map([...def.methods, [name, storedCopyOf(call.rt, closure)]]) });
     return;
   }
   const member = memberDef(of, name);

@@ -1,6 +1,7 @@
 /** Values of enum members, and code, as the script of `export` writes them. */
 import type { DateTime } from '@althing/datetime';
 import { parseClosure, prettySource, quoteStr } from '@althing/language';
+import { chargeParse } from '../run/charge.js';
 import type { Runtime } from '../run/runtime.js';
 import { type Definition, definitionText, isSchemaName } from '../schema/definition.js';
 import type { Structure } from '../schema/structure.js';
@@ -133,7 +134,7 @@ export function entryText(name: string, text: string, level: number): string {
 }
 
 export function closureText(rt: Runtime, closure: Closure, level: number): string {
-  rt.charge(closure.source.length);
+  chargeParse(rt, closure.source);
   return prettySource(parseClosure(closure.source), closure.source, level);
 }
 

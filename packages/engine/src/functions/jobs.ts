@@ -25,7 +25,7 @@ export const JOBS: readonly Entry[] = [
     run: (rt, typeName, closure, args) => {
       const type = typeNamed(rt, typeName);
       if (type.isWrapOnly) throw operationError(`the type \`${type.name}\` only wraps: it has no instances`);
-      if (rt.needsChange(copy(closure)))
+      if (rt.needsChange(copy(rt, closure)))
         throw operationError('the closure of a job that removes may change nothing: it says what goes');
       return beginJob(rt, { kind: 'remove', type: type.id, field: 0 }, closure, args?.items);
     },
@@ -78,7 +78,7 @@ export function beginJob(
   const jobs = jobsOf(rt);
   if (jobs.all.filter(isOpen).length >= JOBS_MAX)
     throw quotaError(`${JOBS_MAX} jobs are open, the most that there may be: cancel_job() ends one`);
-  const closure = copy(given);
+  const closure = copy(rt, given);
   const args = argsOf(rt, closure, values, 'the instance');
   const def = { ...what, owner: rt.user.id, begunAt: rt.seconds(), closure, args };
   // The rest of the query may give instances the property, too.

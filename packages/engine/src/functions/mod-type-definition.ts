@@ -51,7 +51,7 @@ export function modPart(call: Call, name: string): number | null {
     if (!isMethod) throw typeError(`type \`${type.name}\`: \`${name}\` is a property, not a method`);
     assertCount(call, 4);
     const methods = new Map(def.methods);
-    methods.set(name, storedCopyOf(given));
+    methods.set(name, storedCopyOf(call.rt, given));
     rt.schemaEditor.putType({ ...def, methods });
     return null;
   }
@@ -105,7 +105,7 @@ function modLater(
     throw operationError(
       `${where}: a job gives another property of the type another definition: it goes first`,
     );
-  if (rt.needsChange(copy(closure)))
+  if (rt.needsChange(copy(rt, closure)))
     throw operationError(`${where}: the closure of a job may change nothing here: it gives the value`);
   const id = nextFieldId(rt, def);
   const initial = isFixedDefault(definition) ? defaultOf(rt, definition) : null;

@@ -115,6 +115,6 @@ function isPlainScalar(value: Value): boolean {
 }
 
 /** A list or set of one's own; other values are shared. */
-export function ownCopy(value: Value): Value {
-  return value instanceof Closure ? storedCopyOf(value) : snapshot(value);
+export function ownCopy(rt: Runtime, value: Value): Value {
+  return value instanceof Closure ? storedCopyOf(rt, value) : snapshot(value);
 }

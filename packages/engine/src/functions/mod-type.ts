@@ -117,7 +117,7 @@ export function addPart(call: Call, name: string): number | null {
   if (isClosure(given)) {
     assertCount(call, 4);
     // Adding a method does not count as a modification: programs rely on it.
-    rt.schemaEditor.putType(withMethod(defOf(type), name, given));
+    rt.schemaEditor.putType(withMethod(rt, defOf(type), name, given));
     return null;
   }
   if (given === '#') {
@@ -180,13 +180,13 @@ function addWithDefault(call: Call, name: string, definition: Definition): void 
 function addWithValue(call: Call, name: string, definition: Definition, init: Value): void {
   const { rt, type } = call;
   if (isFlat(init)) {
-    put(call, withField(rt, defOf(type), name, definition, ownCopy(init)));
+    put(call, withField(rt, defOf(type), name, definition, ownCopy(rt, init)));
     return;
   }
   const things = new Set(eachInstance(rt, type));
   // Instances that only the value holds have the property from now on, too.
   for (const thing of looseInstancesIn(rt, type, init)) things.add(thing);
-  const values = Array.from(things, (thing) => ({ thing, value: ownCopy(init) }));
+  const values = Array.from(things, (thing) => ({ thing, value: ownCopy(rt, init) }));
   put(call, withField(rt, defOf(type), name, definition, null));
   fill(rt, name, values);
 }

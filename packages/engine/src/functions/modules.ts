@@ -14,6 +14,7 @@ import { isModulePath, type ModuleDefaults, type ModuleFunction } from '../pack/
 import { MsgpackWriter } from '../pack/msgpack-writer.js';
 import { MSGPACK_NESTING_MAX, pack } from '../pack/walk.js';
 import { CHANGES_ROOT, type Entry, func, In, OPERATE } from '../run/builtin.js';
+import { chargeParse } from '../run/charge.js';
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import { assertName } from '../schema/name.js';
@@ -320,6 +321,7 @@ function exposesInfo(rt: Runtime, exposes: ReadonlyMap<string, ModuleFunction>):
 function exposedInfo(rt: Runtime, exposed: ModuleFunction): Info {
   if (exposed.kind === 'closure') {
     const { closure } = exposed;
+    chargeParse(rt, closure.source);
     return { definition: closure.pretty(), with_side_effects: rt.needsChange(closure) };
   }
   const { doc, defaults, argmap } = exposed;

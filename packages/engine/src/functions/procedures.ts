@@ -3,6 +3,7 @@ import { Privilege } from '../admin/privileges.js';
 import { existsError, lookupError, quotaError, valueError } from '../error.js';
 import { packInfo } from '../pack/info.js';
 import { CHANGES_DATA, type Entry, func, In, variadic } from '../run/builtin.js';
+import { chargeParse } from '../run/charge.js';
 import { callProcedure } from '../run/invoke.js';
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
@@ -125,7 +126,7 @@ export const PROCEDURES: readonly Entry[] = [
     in: In.DATA,
     readsState: true,
     params: [p.str('name')],
-    run: (rt, name) => docOf(procedureOf(rt, name)),
+    run: (rt, name) => docOf(rt, procedureOf(rt, name)),
   }),
   variadic('run', {
     doc: 'Calls a procedure.',
@@ -160,7 +161,7 @@ function put(rt: Runtime, name: string, original: Closure, durationMs: number | 
     if (params.findIndex(({ name }) => name === twice) < i)
       throw valueError(`procedure '${name}' has two parameters '${twice}'`);
   }
-  const closure = storedCopyOf(original);
+  const closure = storedCopyOf(rt, original);
   const { procedures } = rt.group;
   const procedure = { name, closure, createdAt: rt.seconds(), durationMs };
   perform(rt.transaction, ProcedureEffect.PUT, procedures, procedure);
@@ -172,7 +173,8 @@ function durationIn(rt: Runtime, name: string, options: Thing | undefined): numb
   return durationOf(name, 3, knownOptions(rt, name, options, ['duration']).get('duration'));
 }
 
-function docOf(procedure: Procedure): string {
+function docOf(rt: Runtime, procedure: Procedure): string {
+  chargeParse(rt, procedure.closure.source);
   return closureDoc(parseClosure(procedure.closure.source));
 }
 
@@ -191,7 +193,7 @@ export function procedureHelp(rt: Runtime, procedure: Procedure): string {
     ...(durationMs === null ? [] : [`It may run for ${durationMs} ms.`]),
     ...(rt.needsChange(closure) ? ['Makes the query a change.'] : []),
   ];
-  return [`${name}(${call})`, docOf(procedure), notes.join(' ')].filter((line) => line !== '').join('\n');
+  return [`${name}(${call})`, docOf(rt, procedure), notes.join(' ')].filter((line) => line !== '').join('\n');
 }
 
 /** Of a list of procedures often only a part is looked at, and to lay out the text of one takes longer than all else. */
@@ -203,9 +205,10 @@ function procedureInfo(rt: Runtime, procedure: Procedure): MpData {
 /** @param full whether the text belongs to it */
 function describe(rt: Runtime, procedure: Procedure, full: boolean): Uint8Array {
   const { closure } = procedure;
+  chargeParse(rt, closure.source);
   const { params, rules } = rt.unitOf(closure);
   return packInfo({
-    doc: docOf(procedure),
+    doc: docOf(rt, procedure),
     name: procedure.name,
     created_at: procedure.createdAt,
     definition: full ? closure.pretty() : undefined,

@@ -42,7 +42,7 @@ export const TASKS: readonly Entry[] = [
       if (tasks.size >= rt.quotas.tasks && tasks.list().length >= rt.quotas.tasks) {
         throw quotaError(`there are ${tasks.size} tasks, the most that max_tasks allows`);
       }
-      const closure = copy(p.closure('closure').accept(second(), where(2)));
+      const closure = copy(rt, p.closure('closure').accept(second(), where(2)));
       const given = third === undefined ? NO_ARGS : p.array('args').accept(third(), where(3));
       const args = argsOf(rt, closure, given.items);
       rt.assertCommittedUser(rt.user.id);
@@ -135,7 +135,7 @@ export const TASKS: readonly Entry[] = [
     changes: CHANGES_DATA,
     run: (rt, task, given) => {
       assertMine(rt, stateOf(task));
-      const closure = copy(given());
+      const closure = copy(rt, given());
       const state = stateOf(task);
       const args = argsOf(rt, closure, state.args.items.slice(0, argCount(rt, closure)));
       editorOf(rt).change({ ...state, closure, args });
@@ -297,7 +297,8 @@ function checked(startAt: number): number {
 }
 
 /** A closure of one's own: what happens to the original does not matter to it. */
-export function copy(closure: Closure): Closure {
+export function copy(rt: Runtime, closure: Closure): Closure {
+  rt.charge(closure.unitsToStore);
   return new Closure(closure.source, closure.unit, closure.store());
 }
 

@@ -62,7 +62,7 @@ export function inSteps<Part>(parts: readonly Part[], set: (part: Part) => boole
 export function withPart(rt: Runtime, def: TypeDef, name: string, given: Value): TypeDef {
   assertPartName(name);
   assertFreePart(def, name);
-  if (isClosure(given)) return withMethod(def, name, given);
+  if (isClosure(given)) return withMethod(rt, def, name, given);
   if (given === '#') {
     if (def.idName !== null)
       throw existsError(`type \`${def.name}\` shows ids under the name \`${def.idName}\` already`);
@@ -71,11 +71,11 @@ export function withPart(rt: Runtime, def: TypeDef, name: string, given: Value):
   return withField(rt, def, name, fieldDefinition(rt, def, name, given), null);
 }
 
-export function withMethod(def: TypeDef, name: string, closure: Closure): TypeDef {
+export function withMethod(rt: Runtime, def: TypeDef, name: string, closure: Closure): TypeDef {
   if (!def.methods.has(name) && def.methods.size >= METHODS_MAX) {
     throw quotaError(`a type has at most ${METHODS_MAX} methods`);
   }
-  return { ...def, methods: new Map([...def.methods, [name, storedCopyOf(closure)]]) };
+  return { ...def, methods: new Map([...def.methods, [name, storedCopyOf(rt, closure)]]) };
 }
 
 /** The id of the next field: no other one of the type ever had it. */

@@ -3,6 +3,7 @@ import { Privilege } from '../admin/privileges.js';
 import { type Info, packInfo } from '../pack/info.js';
 import { packDefinition } from '../pack/structure.js';
 import { type Entry, func, In } from '../run/builtin.js';
+import { chargeParse } from '../run/charge.js';
 import { typeNamed } from '../run/instance.js';
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
@@ -62,12 +63,17 @@ function typeInfo(rt: Runtime, type: Type): MpData {
 /** Methods of a type or enum; their definitions are for those who may change them. */
 export function methodsInfo(rt: Runtime, methods: ReadonlyMap<string, Closure>): Info {
   const hasDefinition = rt.access.has(Privilege.CHANGE);
-  const infoOf = (closure: Closure): Info => ({
-    arguments: rt.unitOf(closure).params.map(({ name }) => name),
-    doc: closureDoc(parseClosure(closure.source)),
-    with_side_effects: rt.needsChange(closure),
-    definition: hasDefinition ? closure.pretty() : undefined,
-  });
+  const infoOf = (closure: Closure): Info => {
+    // Its text is parsed for the doc, and again to be laid out.
+    chargeParse(rt, closure.source);
+    chargeParse(rt, closure.source);
+    return {
+      arguments: rt.unitOf(closure).params.map(({ name }) => name),
+      doc: closureDoc(parseClosure(closure.source)),
+      with_side_effects: rt.needsChange(closure),
+      definition: hasDefinition ? closure.pretty() : undefined,
+    };
+  };
   return new Map([...methods].map(([name, closure]) => [name, infoOf(closure)]));
 }
 

@@ -1,5 +1,7 @@
 /** Charges for work on long values. */
+import { Closure } from '../value/closure.js';
 import { List, UNITS_PER_READ_ITEM, unitsToFill } from '../value/containers.js';
+import { toText } from '../value/convert.js';
 import { Bytes } from '../value/scalars.js';
 import type { Value } from '../value/value.js';
 import type { Runtime } from './runtime.js';
@@ -9,6 +11,11 @@ import type { Runtime } from './runtime.js';
  * for that, since texts that are made by many small steps are copied seldom.
  */
 const COPIED_BITS = 2;
+
+/** Units charged for compiling a text, one in which there may be regular expressions, and for each character that is parsed. */
+const UNITS_PER_SOURCE = 6400;
+const UNITS_PER_SOURCE_WITH_REGEX = 640_000;
+const UNITS_PER_CHARACTER = 256;
 
 /** Texts beyond this length are charged. */
 const LONG_TEXT = 1000;
@@ -42,6 +49,23 @@ export function chargeLong(rt: Runtime, value: Value): void {
   }
   const length = lengthOf(value);
   if (length > LONG_TEXT) rt.charge(length);
+}
+
+/** Counts the work of compiling a text, whose nodes are counted besides. */
+export function chargeSource(rt: Runtime, source: string): void {
+  rt.charge(source.includes('/') ? UNITS_PER_SOURCE_WITH_REGEX : UNITS_PER_SOURCE);
+  chargeParse(rt, source);
+}
+
+/** Counts the work of parsing a text, or of laying it out. */
+export function chargeParse(rt: Runtime, source: string): void {
+  rt.charge(UNITS_PER_CHARACTER * source.length);
+}
+
+/** The text of a value, as `toText` gives it: that of a closure is laid out anew. */
+export function textFor(rt: Runtime, value: Value): string {
+  if (value instanceof Closure) chargeParse(rt, value.source);
+  return toText(value);
 }
 
 /** Length of a text or of bytes; 0 for everything else. */

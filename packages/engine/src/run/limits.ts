@@ -91,6 +91,10 @@ const heights: AnyNodeColumn<Node, number> = HEIGHTS;
 /** Steps between two looks at the clock: well under a millisecond of work. */
 export const STEPS_PER_CHECK = 10_000;
 
+/** Steps that count for a node of a text that is compiled, and for the body of a closure besides. */
+export const STEPS_PER_NODE = 8;
+export const STEPS_PER_BODY = 80;
+
 /** Steps that count for an error which is caught: making, throwing and catching it takes some half of a microsecond. */
 export const STEPS_PER_ERROR = 20;
 

@@ -45,8 +45,19 @@ const UNITS_PER_STEP = 1 << STEP_BITS;
 
 const NO_CHANGES: Undoable = { undoMs: 0 };
 
+/** The limits of work that belongs to no query. */
+const NO_LIMITS: QueryLimits = {
+  durationMs: Number.POSITIVE_INFINITY,
+  durationSource: '',
+  memoryBytes: Number.POSITIVE_INFINITY,
+  memorySource: '',
+  valueBytes: Number.POSITIVE_INFINITY,
+  resultBytes: Number.POSITIVE_INFINITY,
+  codeLength: Number.POSITIVE_INFINITY,
+};
+
 export class Meter {
-  limits!: QueryLimits;
+  limits: QueryLimits = NO_LIMITS;
   /** Steps until the next look at the clock. */
   steps = 0;
   /** Heights of all that runs inside each other: see `limits.ts`. */
@@ -66,6 +77,11 @@ export class Meter {
   private changes: Undoable = NO_CHANGES;
 
   constructor(readonly environment: Environment) {}
+
+  /** Ends the count: nothing is charged, and nothing ended, before it begins again. */
+  stopClock(): void {
+    this.startClock(NO_LIMITS);
+  }
 
   /**
    * Begins to count time and memory: those of a query, or of other work that is charged.
@@ -105,6 +121,7 @@ export class Meter {
   private checkAhead(aheadMs: number): void {
     this.stepsBefore = this.stepsUsed;
     this.steps = STEPS_PER_CHECK;
+    if (this.limits === NO_LIMITS) return;
     const now = this.environment.monotonic();
     if (this.deadline === 0) {
       // The clock starts at the first check: a short query never looks at it.

@@ -65,6 +65,52 @@ test('a text of very many variables is compiled in time that grows with it', () 
   expect(timeOf(100_000) / timeOf(10_000)).toBeLessThan(50);
 });
 
+test('a text is compiled under the clock of its query', () => {
+  const looksOf = (code: string): number => {
+    let looks = 0;
+    const db = new Harness({ limits: { durationMs: 60_000 }, monotonic: () => ++looks / 1000 });
+    db.run(code);
+    return looks;
+  };
+  expect(looksOf(`if (false) {${'1;'.repeat(20_000)}};`)).toBeGreaterThan(12);
+  expect(looksOf(`if (false) {${'1+2+3+4;'.repeat(5000)}};`)).toBeGreaterThan(12);
+  expect(looksOf(`if (false) {${'||1;'.repeat(5000)}};`)).toBeGreaterThan(36);
+});
+
+test.each([
+  ['a closure that is stored', '.f = f;'],
+  ['a closure in a list that is written out', '[f];'],
+  ['a closure that is put into a list', '.l.push(f);'],
+  ['a closure in a thing that is written out', '{a: f};'],
+  ['a closure of a task', 'task(datetime(), f);'],
+  ['a method of a type', "set_type('T', {f: f});"],
+  ['a closure that is laid out', 'str(f);'],
+  ['a closure that is laid out in a template', '`{f}`;'],
+  ['a doc', 'f.doc();'],
+  ['a method of a nested definition', "set_type('T', {a: {f: '|x| 1' + s}}, true);"],
+])('%s: its text is charged before it is looked at', (_what, code) => {
+  const db = new Harness({ limits: { durationMs: 100 }, monotonic: () => 1000 });
+  db.run('.l = []; nil;');
+  const spaces = ' '.repeat(200_000);
+  expect(db.failure(`f = || {1${spaces}}; ${code} nil;`, { vars: { s: spaces } }).message).toContain(
+    'query_duration_limit_ms',
+  );
+});
+
+test('a procedure that was not compiled yet is compiled in no more time than a query has', () => {
+  const db = new Harness({ limits: { durationMs: 1000 }, monotonic: () => 1000 });
+  db.run(`new_procedure('short', || {1}); new_procedure('long', || {${'1+'.repeat(450_000)}1});`);
+  const scope = db.engine.scope(db.collection.id);
+  if (scope === undefined) throw new Error('the collection is open');
+  const mayWrite = (name: string): boolean => {
+    const procedure = scope.procedure(name);
+    if (procedure === undefined) throw new Error('there is no such procedure');
+    return db.engine.mayWrite({ scope, body: { kind: 'run', procedure, args: null } });
+  };
+  expect(mayWrite('short')).toBe(false);
+  expect(() => mayWrite('long')).toThrow('query_duration_limit_ms');
+});
+
 test('errors that are caught bring the next look at the clock nearer: they take longer than other steps', () => {
   // The clock goes on with each look at it.
   const looksOf = (code: string): number => {
@@ -141,6 +187,25 @@ test.each([
   looks = 0;
   db.run(`${code} nil;`);
   expect(looks).toBeGreaterThan(least);
+});
+
+test.each([
+  ['a list', '.l = range(40).map(|| .s);'],
+  ['a thing', "x = {}; range(40).each(|i| x.set('k' + str(i), .s)); .x = x;"],
+  ['an enum', "x = {}; range(40).each(|i| x.set('K' + str(i), .s + str(i))); set_enum('E', x);"],
+])('%s of large values is charged while it is written', (_what, code) => {
+  const db = new Harness({ limits: { durationMs: 1e6 }, monotonic: () => 1, evicts: false });
+  db.run("s = 'x'; for (k in range(22)) { s = s + s }; .s = s; nil;");
+  const lengths: number[] = [];
+  db.isCancelled = () => {
+    lengths.push(db.engine.runtime.transaction.effects.length);
+    return false;
+  };
+  db.run(`${code} nil;`);
+  // Some four megabytes a value: never more than two of them between two looks.
+  const steps = lengths.map((length, i) => length - (lengths[i - 1] ?? 0));
+  expect(Math.max(...steps)).toBeLessThan(9e6);
+  expect(Math.max(...lengths)).toBeGreaterThan(150e6);
 });
 
 test('a query that is cancelled ends at its next look at the clock, changes nothing, and can not go on by itself', () => {

@@ -128,6 +128,12 @@ export class Profile {
     this.rest.begin(this.seen, this.heapUsed);
   }
 
+  /** Leaves out the steps that it took to compile the text: they belong to no statement. */
+  noteCompiled(): void {
+    this.begun.steps = this.gauges.stepsUsed;
+    this.seen.steps = this.begun.steps;
+  }
+
   /** The cost of the whole run. */
   total(): Usage & { readonly memoryBytes: number } {
     this.settle();

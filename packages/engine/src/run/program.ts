@@ -11,6 +11,7 @@ import {
 } from '@althing/language';
 import { ErrorCode, QueryError } from '../error.js';
 import { Closure } from '../value/closure.js';
+import { chargeSource } from './charge.js';
 import { compileClosureNode, compileProgram } from './compile/compiler.js';
 import { placed } from './place.js';
 import { rulesForText } from './rules.js';
@@ -69,7 +70,11 @@ export class Prepared {
 
   /** Its code, for a run that has begun. */
   unitFor(rt: Runtime): Unit {
-    if (rt.profile !== null) return compilePassing(rt, this.parsed ?? parsedOf(rt, this.code));
+    if (rt.profile !== null) {
+      const made = compilePassing(rt, this.parsed ?? parsedOf(rt, this.code));
+      rt.profile.noteCompiled();
+      return made;
+    }
     const { unit, parsed } = this;
     if (unit !== null) return unit;
     if (parsed === null) throw new Error('what is compiled has a unit');
@@ -109,6 +114,7 @@ function compilePassing(rt: Runtime, { program, analysis }: Parsed): Unit {
  * @throws QueryError as `prepare`; bad_data_err for more than one statement, lookup_err for what is no closure
  */
 export function compileText(rt: Runtime, source: string): Closure {
+  chargeSource(rt, source);
   return withLanguageErrors(
     null,
     () => new Closure(source, compileSource(rt, source, rulesForText(rt.rules))),
@@ -117,6 +123,7 @@ export function compileText(rt: Runtime, source: string): Closure {
 
 /** The body of a closure that was checked before it was stored. */
 export function compileStored(rt: Runtime, closure: Closure): Unit {
+  chargeSource(rt, closure.source);
   return withLanguageErrors(null, () => compileSource(rt, closure.source, rt.rules));
 }
 

@@ -343,6 +343,7 @@ export class Runtime extends Meter {
   /** Forgets the query, so that nothing of it stays alive. */
   end(): void {
     this.endPassing();
+    this.stopClock();
     this.profile?.end();
     this.profile = null;
     this.returned = null;

@@ -41,9 +41,9 @@ export function structureOf(
   let idName: string | null = null;
   for (const [name, value] of entries) {
     if (!isSchemaName(name)) throw valueError(`'${name}' is no name of a property`);
-    if (value instanceof Closure) methods.set(name, storedCopyOf(value));
+    if (value instanceof Closure) methods.set(name, storedCopyOf(rt, value));
     else if (typeof value === 'string' && value.startsWith('|'))
-      methods.set(name, storedCopyOf(rt.compileText(value)));
+      methods.set(name, storedCopyOf(rt, rt.compileText(value)));
     else if (value === '#') {
       if (idName !== null) throw existsError(`ids are shown under the name \`${idName}\` already`);
       idName = name;
@@ -92,7 +92,8 @@ export function assertNotInUse(rt: Runtime, definition: Definition, own: Owner):
  * A closure of its own: what happens to the original does not matter to it. It is compiled from its own text, so that places of errors in
  * it are not those of the query that it came with.
  */
-export function storedCopyOf(closure: Closure): Closure {
+export function storedCopyOf(rt: Runtime, closure: Closure): Closure {
+  rt.charge(closure.unitsToStore);
   return new Closure(closure.source, null, closure.store());
 }
 

@@ -141,11 +141,24 @@ function writeList(list: List, out: ByteWriter): void {
   writeValues(out, list.items);
 }
 
+/**
+ * Tells who watches when much was written, between two of many values, each of which may be large.
+ *
+ * @param from the length at the last look
+ * @returns the length at the last look from now on
+ */
+export function looked(out: ByteWriter, from: number): number {
+  if (out.length - from <= BYTES_AT_ONCE) return from;
+  out.watcher?.noteWritten(from);
+  return out.length;
+}
+
 /** Writes values one behind the other. */
 export function writeValues(out: ByteWriter, values: readonly Value[]): void {
-  const from = out.length;
+  let from = out.length;
   let left = VALUES_AT_ONCE;
   for (const value of values) {
+    from = looked(out, from);
     if (left === 0) {
       out.watcher?.noteWritten(from);
       left = VALUES_AT_ONCE;
@@ -155,8 +168,9 @@ export function writeValues(out: ByteWriter, values: readonly Value[]): void {
   }
 }
 
-/** Values that are written between two looks of who watches. */
+/** Values that are written between two looks of who watches, and about how many bytes. */
 const VALUES_AT_ONCE = 1024;
+const BYTES_AT_ONCE = 1 << 20;
 
 /** The writer of each kind of object; read by `readValue`, and passed over by `visitThings`. */
 const WRITERS: AnyKind<[out: ByteWriter], void> = {

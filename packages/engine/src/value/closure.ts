@@ -5,6 +5,8 @@ import { Tag } from './tag.js';
 /** Simultaneous activations of one closure at most. */
 export const ACTIVATIONS_MAX = 24;
 
+const UNITS_PER_STORED_CHARACTER = 128;
+
 /**
  * A closure. It captures nothing: free names mean whatever the callers define when it runs. One that was read from
  * disk or made from a text is compiled when it is first called.
@@ -28,6 +30,11 @@ export class Closure {
 
   get isStored(): boolean {
     return this.compact !== null;
+  }
+
+  /** The cost of switching to the stored form, in units that are charged before. */
+  get unitsToStore(): number {
+    return this.compact === null ? UNITS_PER_STORED_CHARACTER * this.source.length : 0;
   }
 
   /** The text for clients: the source as written, or, once the closure was stored, the source without white space. */

@@ -1,5 +1,6 @@
 import { operationError, quotaError } from '../error.js';
 import type { ItemRule } from '../schema/rule.js';
+import { Closure } from './closure.js';
 import { Future } from './future.js';
 import { Module } from './module.js';
 import { Tag } from './tag.js';
@@ -207,6 +208,7 @@ export function unitsToDrop(value: Value): number {
 /** The cost of giving a value the form of a property, in the same units: see `toProperty`. */
 export function unitsToOwn(value: Value): number {
   if (value instanceof List) return isLoose(value) && !value.tuple ? 0 : unitsToFill(value) + sizeOf(value);
+  if (value instanceof Closure) return value.unitsToStore;
   return value instanceof ThingSet && !isLoose(value) ? UNITS_PER_MEMBER * value.members.size : 0;
 }
 

@@ -128,6 +128,12 @@ export class Checks {
       }
       this.require(request, target, Privilege.RUN);
       const run = { kind: 'run', procedure, args: body.args } as const;
+      if (procedure.closure.unit === null) {
+        // It is compiled now, to know what it changes, and that is part of its time.
+        const begun = monotonic();
+        engine.mayWrite({ scope, body: run });
+        spentMs += monotonic() - begun;
+      }
       call = { scope, user, format, body: run, spentMs, outlet, requestId, readOnly, mayEmit: false };
     } else if (body.type === 'session') {
       // Everybody may have sessions, whatever its privileges.

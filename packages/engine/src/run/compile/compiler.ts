@@ -28,7 +28,7 @@ import { enumLiteral } from '../enum.js';
 import { instanceLiteral } from '../instance.js';
 import { translate } from '../jit/index.js';
 import { Jump, Signal } from '../jump.js';
-import { CALL_HEIGHT, COUNTER_HEIGHT, frameHeight } from '../limits.js';
+import { CALL_HEIGHT, COUNTER_HEIGHT, frameHeight, STEPS_PER_BODY, STEPS_PER_NODE } from '../limits.js';
 import { checked, rulesOf } from '../parameters.js';
 import type { Place } from '../place.js';
 import type { Runtime } from '../runtime.js';
@@ -52,6 +52,7 @@ export function compileProgram(rt: Runtime, program: Program, analysis: Analysis
 
 /** Compiles one closure of a text. */
 export function compileClosureNode(rt: Runtime, source: string, node: ClosureNode, analysis: Analysis): Unit {
+  rt.step(STEPS_PER_BODY);
   const rules = rulesOf(rt, node.params);
   const compiler = new Compiler(rt, source, analysis, node.params, false, rules);
   const body = compiler.body(node.body, searchedProperty(node));
@@ -196,6 +197,7 @@ export class Compiler {
 
   private compile(node: Node, position: Position): Code {
     const height = frameHeight(node);
+    this.rt.step(STEPS_PER_NODE);
     this.level += height;
     if (this.level > this.nesting) this.nesting = this.level;
     const code = isOperators(node, position) ? this.operators(node) : this.compileNode(node, position);
@@ -222,6 +224,7 @@ export class Compiler {
         this.level -= frameHeight(node);
         outer.codes.push(code);
       } else if (isOperators(operand, 'operand')) {
+        this.rt.step(STEPS_PER_NODE);
         this.level += frameHeight(operand);
         if (this.level > this.nesting) this.nesting = this.level;
         open.push({ node: operand, operands: operandsOf(operand), codes: [] });

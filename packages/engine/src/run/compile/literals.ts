@@ -1,9 +1,9 @@
 /** Code of what is written out: texts with values in them, things and lists. */
 import { Closure } from '../../value/closure.js';
 import { List, toItem } from '../../value/containers.js';
-import { toText } from '../../value/convert.js';
 import { Thing } from '../../value/thing.js';
 import type { Value } from '../../value/value.js';
+import { textFor } from '../charge.js';
 import { literalShape, ownValue } from '../literal.js';
 import type { Runtime } from '../runtime.js';
 import type { Code } from '../unit.js';
@@ -12,7 +12,7 @@ import type { Code } from '../unit.js';
 export function templateCode(rt: Runtime, pieces: readonly (string | Code)[]): Code {
   return () => {
     let text = '';
-    for (const piece of pieces) text += typeof piece === 'string' ? piece : toText(piece());
+    for (const piece of pieces) text += typeof piece === 'string' ? piece : textFor(rt, piece());
     if (text.length > 1000) rt.chargeLength(text.length);
     return text;
   };
@@ -51,7 +51,9 @@ export function listCode(rt: Runtime, codes: readonly Code[]): Code {
 
 function toOwnItem(rt: Runtime, value: Value, list: List): Value {
   if (typeof value !== 'object' || value === null) return value;
-  if (value instanceof Closure) value.store();
-  else rt.chargeFill(value);
+  if (value instanceof Closure) {
+    rt.charge(value.unitsToStore);
+    value.store();
+  } else rt.chargeFill(value);
   return toItem(value, list);
 }

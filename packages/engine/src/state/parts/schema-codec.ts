@@ -4,7 +4,7 @@ import type { EnumState, TypeState } from '../../schema/catalog.js';
 import type { MemberDef } from '../../schema/enum.js';
 import { readDefinition, readMethods, writeDefinition, writeMethods } from '../../schema/structure.js';
 import type { FieldDef, RelationEnd, Successor, TypeDef } from '../../schema/type.js';
-import { type References, readValue, writeValue } from '../value-codec.js';
+import { looked, type References, readValue, writeValue } from '../value-codec.js';
 
 /** Stands in the place of the flags of a type, or of the time when an enum was made, for one that is gone. */
 const GONE = 0x80;
@@ -117,10 +117,12 @@ export function writeEnum(out: ByteWriter, id: number, state: NonNullable<EnumSt
   out.varint(state.modifiedAt ?? 0);
   out.varint(state.nextMember);
   out.varint(state.members.length);
+  let from = out.length;
   for (const { id: memberId, name, value } of state.members) {
     out.varint(memberId);
     out.text(name);
     writeValue(out, value);
+    from = looked(out, from);
   }
   writeMethods(out, state.methods);
 }

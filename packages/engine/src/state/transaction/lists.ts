@@ -206,7 +206,10 @@ export class ListChanges extends Storing {
     const made = new List(new Array<Value>(values.length));
     for (let i = 0; i < values.length; i++) {
       const value = values[i] as Value;
-      if (value instanceof Closure) value.store();
+      if (value instanceof Closure) {
+        this.count(value.unitsToStore);
+        value.store();
+      }
       made.items[i] = toItem(value, made);
     }
     assertInnerItems(list, made.inner * times);
