@@ -42,7 +42,7 @@ export async function besideBareNode(
   }
 }
 
-/** What the node did more meanwhile, on top of what the bare server does for its writes. */
+/** The work that the bare server does: its own for writes, and as much more as the node did meanwhile. */
 function workOf(before: Work, meanwhile: Work, own: Work): BareWork {
   const more = (of: (work: Work) => number): number => Math.max(0, of(meanwhile) - of(before));
   return {
@@ -52,7 +52,7 @@ function workOf(before: Work, meanwhile: Work, own: Work): BareWork {
   };
 }
 
-/** What a bare iterator of LevelDB takes over so many records of the size of small instances, none of them read before, in milliseconds. */
+/** Time that a bare iterator of LevelDB takes over so many records of the size of small instances, none of them read before, in milliseconds. */
 export async function bareScanMs(storage: string, records: number): Promise<number> {
   const folder = mkdtempSync(join(storage, 'althing-bare-'));
   try {
@@ -63,7 +63,7 @@ export async function bareScanMs(storage: string, records: number): Promise<numb
   }
 }
 
-/** What a look-up of a number takes in bare sorted pages over so many objects in memory, in milliseconds. */
+/** Time of a look-up of a number in bare sorted pages over so many objects in memory, in milliseconds. */
 export async function bareLookUpMs(records: number, times: number): Promise<number> {
   return (await inProcess({ kind: 'look up', records, times })) / times;
 }

@@ -6,7 +6,7 @@ import { Clients } from '../clients.js';
 import { cpuTimeUs, firstThreadTimeUs } from '../cpu.js';
 import { SCOPE } from './orders.js';
 
-/** How long writes of a span of time took, in milliseconds, and what their server did meanwhile, each a second. */
+/** Times of writes, in milliseconds, and the work that their server did meanwhile, each a second. */
 export interface Waits {
   readonly perS: number;
   readonly p99: number;
@@ -83,7 +83,7 @@ export class Writers {
   }
 }
 
-/** What a process did so far. */
+/** The work of a process so far. */
 function workUntilNow(pid: number): Work | null {
   const firstUs = firstThreadTimeUs(pid);
   const allUs = cpuTimeUs([pid]);

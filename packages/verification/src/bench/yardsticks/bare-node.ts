@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { Level } from 'level';
 
-/** What the process does, its writes included, each a second; the thread of the door's without its writes. */
+/** The work of the process in a second, that for its writes included; of the thread of the door only what comes besides. */
 export interface BareWork {
   /** Processor time of the thread of the door, and of all threads, in milliseconds. */
   readonly doorMs: number;
@@ -27,7 +27,7 @@ export type BareOrder = { readonly folder: string } | BareWork;
 const ENTRY_BYTES = 120;
 /** Time that a thread works without a pause, in milliseconds: as long as a slice of a node. */
 const SLICE_MS = 5;
-/** Bytes of a batch, as keys of an index come: in no order. */
+/** Entries of a batch, and bytes of each. Their keys come in no order, as those of an index do. */
 const BATCH = 64;
 const VALUE_BYTES = 1000;
 const STRIDE = 2_654_435_761;

@@ -43,7 +43,7 @@ export function loseEvents(end: NodeEnd): void {
   end.write = ((chunk, done) => {
     if (chunk.length === 0) return write(chunk, done);
     const isSlow = end.writableLength > 0;
-    // What a node writes may end within a package, whose rest comes next.
+    // A write of a node may end within a package, whose rest comes next.
     const packages = decoder.push(Uint8Array.from(chunk));
     const kept = packages.filter(({ type }) => !isSlow || type !== PackageType.ROOM_EMIT);
     const bytes = kept.map(({ type, id, data }) => encodePackage(type, id, data));

@@ -1,7 +1,7 @@
 /**
  * A client of the native protocol, with one session at a time, in the simulator and at real nodes: it asks, runs procedures, is in rooms
  * and tells others what happens there. It notes each of its operations, and holds what it hears against what all others hear (I18, I19).
- * What it does next, and how it connects, is for those who extend it.
+ * Its subclasses decide what it does next, and how it connects.
  */
 import { PackageType, type WireValue } from '@althing/client';
 import { Sequences } from '@althing/node/parts';
