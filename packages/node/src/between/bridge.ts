@@ -1,8 +1,8 @@
 /**
  * The engine thread's end of the line to the consensus thread. Commands of one turn of the event loop travel in one message.
  * Proposals that could not be written yet wait for the write under way, and behind it for clients that were answered by
- * it and ask again: a message and a write cost as much as many changes. Calls of other nodes and answers to them do not wait, and do not take along what does. The progress of states
- * does not take it along either: only limits depend on it.
+ * it and ask again: a message and a write cost as much as many changes. Calls of other nodes and answers to them do not
+ * wait, and do not take along what does. The progress of states does not take it along either: only limits depend on it.
  */
 import { assert } from '../base/assert.js';
 import type { Clock } from '../base/clock.js';
