@@ -312,6 +312,11 @@ export class Engine {
     return code.length > this.options.limits.codeLength ? null : this.programs.known(code);
   }
 
+  /** Compiles a procedure that is about to run, unless it was: a part of the time of that run. Throws as `compiledFor`. */
+  compile(body: ProcedureBody): void {
+    compiledFor(this.executor, body);
+  }
+
   /** True if a call may change the state of its scope, so that it needs the leader and the privilege CHANGE. Throws as `compiledFor`. */
   mayWrite({ scope, body }: Pick<Call, 'scope' | 'body'>): boolean {
     if (body.kind === 'query') return scope.isAmong(body.prepared.changes);

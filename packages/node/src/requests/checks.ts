@@ -129,9 +129,9 @@ export class Checks {
       this.require(request, target, Privilege.RUN);
       const run = { kind: 'run', procedure, args: body.args } as const;
       if (procedure.closure.unit === null) {
-        // It is compiled now, to know what it changes, and that is part of its time.
+        // What it changes has to be known below, and to find that out is part of its time.
         const begun = monotonic();
-        engine.mayWrite({ scope, body: run });
+        engine.compile(run);
         spentMs += monotonic() - begun;
       }
       call = { scope, user, format, body: run, spentMs, outlet, requestId, readOnly, mayEmit: false };
