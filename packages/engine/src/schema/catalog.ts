@@ -4,9 +4,9 @@ import type { Value } from '../value/value.js';
 import type { Definition, Labels, Names } from './definition.js';
 import { isScalarDefinition, referencesOf } from './definition.js';
 import { type EnumDef, EnumType } from './enum.js';
-import { Passing } from './passing.js';
 import { ruleOf } from './rule.js';
 import { type Field, type FieldDef, type Rescue, Type, type TypeDef } from './type.js';
+import { WeakById } from './weak-by-id.js';
 
 /** The entry of an id: a definition, the name that a deleted one had, or nothing. */
 export type TypeState = TypeDef | { readonly gone: string; readonly generation: number } | undefined;
@@ -47,8 +47,9 @@ export class Catalog implements Names, Labels {
   /** Ids of the types and enums that are remembered; on a node that was there, in the order in which they were deleted. */
   private readonly goneTypes = new Set<number>();
   private readonly goneEnums = new Set<number>();
-  private readonly passingTypes = new Passing<Type>();
-  private readonly passingEnums = new Passing<EnumType>();
+  /** Types and enums that the state does not know: those that are wrapped by a value, or come back by an undo, stay one object. */
+  private readonly detachedTypes = new WeakById<Type>();
+  private readonly detachedEnums = new WeakById<EnumType>();
   /** Types by the ids of the types, and of the enums, that their definitions name. */
   private readonly usersByType = new Map<number, Set<Type>>();
   private readonly usersByEnum = new Map<number, Set<Type>>();
@@ -80,7 +81,7 @@ export class Catalog implements Names, Labels {
   type(id: number): Type {
     let type = this.types.get(id);
     if (type === undefined) {
-      type = this.passingTypes.take(id) ?? new Type(id, UNKNOWN);
+      type = this.detachedTypes.take(id) ?? new Type(id, UNKNOWN);
       this.types.set(id, type);
     }
     return type;
@@ -98,7 +99,7 @@ export class Catalog implements Names, Labels {
   enum(id: number): EnumType {
     let found = this.enums.get(id);
     if (found === undefined) {
-      found = this.passingEnums.take(id) ?? new EnumType(id, UNKNOWN);
+      found = this.detachedEnums.take(id) ?? new EnumType(id, UNKNOWN);
       this.enums.set(id, found);
     }
     return found;
@@ -212,7 +213,7 @@ export class Catalog implements Names, Labels {
       if (shape !== null) shape.stale = this.loader;
       if (state === undefined) {
         this.types.delete(id);
-        this.passingTypes.put(id, type);
+        this.detachedTypes.put(id, type);
       } else {
         this.gone.set(state.gone, type);
         this.goneTypes.add(id);
@@ -300,7 +301,7 @@ export class Catalog implements Names, Labels {
       if (state !== undefined) this.goneEnums.add(id);
       else {
         this.enums.delete(id);
-        this.passingEnums.put(id, found);
+        this.detachedEnums.put(id, found);
       }
       return;
     }
@@ -359,7 +360,7 @@ export class Catalog implements Names, Labels {
     }
     for (const map of [this.types, this.typesByName, this.enums, this.enumsByName]) map.clear();
     for (const map of [this.gone, this.usersByType, this.usersByEnum, this.rescuing]) map.clear();
-    for (const ids of [this.goneTypes, this.goneEnums, this.passingTypes, this.passingEnums]) ids.clear();
+    for (const ids of [this.goneTypes, this.goneEnums, this.detachedTypes, this.detachedEnums]) ids.clear();
     this.typeIds.nextId = 0;
     this.enumIds.nextId = 0;
     this.version = {};

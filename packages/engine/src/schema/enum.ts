@@ -11,7 +11,7 @@
 import type { Closure } from '../value/closure.js';
 import { Member } from '../value/member.js';
 import type { Value } from '../value/value.js';
-import { Passing } from './passing.js';
+import { WeakById } from './weak-by-id.js';
 
 /** Members of one enum at most. */
 export const MEMBERS_OF_ENUM_MAX = 65_535;
@@ -47,7 +47,7 @@ export class EnumType {
   private byName = new Map<string, Member>();
   private readonly byId = new Map<number, Member>();
   /** Members that were deleted. */
-  private readonly passing = new Passing<Member>();
+  private readonly detached = new WeakById<Member>();
 
   constructor(
     readonly id: number,
@@ -66,7 +66,7 @@ export class EnumType {
       return member;
     });
     this.byName = new Map(this.members.map((member) => [member.name, member]));
-    this.passOthers(new Set(this.members));
+    this.detachOthers(new Set(this.members));
   }
 
   /** Makes it one that was deleted, or never was. */
@@ -75,22 +75,22 @@ export class EnumType {
     this.name = name;
     this.members = [];
     this.byName = new Map();
-    this.passOthers(new Set());
+    this.detachOthers(new Set());
   }
 
   /** Lets go of members that are not there, as soon as no variable holds them, or change that may be taken back. */
-  private passOthers(present: ReadonlySet<Member>): void {
+  private detachOthers(present: ReadonlySet<Member>): void {
     for (const [id, member] of this.byId) {
       if (member.refs > 0 || present.has(member)) continue;
       this.byId.delete(id);
-      this.passing.put(id, member);
+      this.detached.put(id, member);
     }
   }
 
   /** Forgets members with ids from one on, and what they stood for: nothing refers to them, since the change that made them was taken back. */
   forget(from: number): void {
     for (const id of this.byId.keys()) if (id >= from) this.byId.delete(id);
-    this.passing.forget(from);
+    this.detached.forget(from);
     if (from > 0) return;
     this.members = [];
     this.byName = new Map();
@@ -115,7 +115,7 @@ export class EnumType {
   member(id: number): Member {
     let member = this.byId.get(id);
     if (member === undefined) {
-      member = this.passing.take(id) ?? new Member(this, id, '?', null);
+      member = this.detached.take(id) ?? new Member(this, id, '?', null);
       this.byId.set(id, member);
     }
     return member;

@@ -5,12 +5,12 @@ const SWEEP_FIRST = 64;
  * Objects by id that the state knows nothing of any more, or not yet: each is found as long as something refers to it, so that there are
  * never two for one id.
  */
-export class Passing<T extends object> {
+export class WeakById<T extends object> {
   private readonly refs = new Map<number, WeakRef<T>>();
   private sweepAt = SWEEP_FIRST;
 
-  put(id: number, passing: T): void {
-    this.refs.set(id, new WeakRef(passing));
+  put(id: number, object: T): void {
+    this.refs.set(id, new WeakRef(object));
     if (this.refs.size < this.sweepAt) return;
     for (const [other, ref] of this.refs) if (ref.deref() === undefined) this.refs.delete(other);
     this.sweepAt = Math.max(SWEEP_FIRST, 2 * this.refs.size);
