@@ -1,4 +1,4 @@
-/** Processor time of other processes, where the system tells (Linux). */
+/** Processor time and written bytes of processes, where the system tells (Linux). */
 import { readdirSync, readFileSync } from 'node:fs';
 
 /** The time that all threads of some processes have run so far, in µs; undefined when the system does not tell. */
@@ -26,6 +26,15 @@ export function firstThreadTimeUs(pid: number): number | undefined {
     return Number(ns) / 1000;
   } catch {
     // Another system, or a kernel without these statistics.
+    return undefined;
+  }
+}
+
+/** The bytes that a process, or this one, has written to files so far; undefined when the system does not tell. */
+export function writtenBytesOf(pid: number | 'self'): number | undefined {
+  try {
+    return Number(/^write_bytes: (\d+)/m.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))?.[1] ?? 0);
+  } catch {
     return undefined;
   }
 }

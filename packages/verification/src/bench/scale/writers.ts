@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Credentials } from '../../harness/node-client.js';
 import { quantile } from '../../harness/table.js';
 import { Clients } from '../clients.js';
-import { cpuTimeUs, firstThreadTimeUs } from '../cpu.js';
+import { cpuTimeUs, firstThreadTimeUs, writtenBytesOf } from '../cpu.js';
 import { SCOPE } from './orders.js';
 
 /** Times of writes, in milliseconds, and the work that their server did meanwhile, each a second. */
@@ -87,11 +86,7 @@ export class Writers {
 function workUntilNow(pid: number): Work | null {
   const firstUs = firstThreadTimeUs(pid);
   const allUs = cpuTimeUs([pid]);
-  if (firstUs === undefined || allUs === undefined) return null;
-  const io = readFileSync(`/proc/${pid}/io`, 'utf8');
-  return {
-    firstMs: firstUs / 1000,
-    allMs: allUs / 1000,
-    bytes: Number(/^write_bytes: (\d+)/m.exec(io)?.[1]),
-  };
+  const bytes = writtenBytesOf(pid);
+  if (firstUs === undefined || allUs === undefined || bytes === undefined) return null;
+  return { firstMs: firstUs / 1000, allMs: allUs / 1000, bytes };
 }

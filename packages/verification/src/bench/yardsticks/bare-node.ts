@@ -5,11 +5,11 @@
  */
 
 import { App, type HttpResponse, us_socket_local_port } from 'uWebSockets.js';
-import { readFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { Level } from 'level';
+import { writtenBytesOf } from '../cpu.js';
 
 /** The work of the process in a second, that for its writes included; of the thread of the door only what comes besides. */
 export interface BareWork {
@@ -69,10 +69,6 @@ function spin(): void {
 function spentMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;
-}
-
-function writtenBytes(): number {
-  return Number(/^write_bytes: (\d+)/m.exec(readFileSync('/proc/self/io', 'utf8'))?.[1] ?? 0);
 }
 
 /** The thread of the log: takes numbers of writes, and says of how many it is certain that they are on the disk. */
@@ -158,7 +154,7 @@ async function door(folder: string): Promise<(work: BareWork) => void> {
       spunMs += SLICE_MS;
     };
     stops.push(keepUp(work.doorMs, SLICE_MS, () => spunMs, spinHere));
-    stops.push(keepUp(work.bytes, BATCH * VALUE_BYTES, writtenBytes, batch));
+    stops.push(keepUp(work.bytes, BATCH * VALUE_BYTES, () => writtenBytesOf('self') ?? 0, batch));
     otherThread.postMessage(work);
   };
 }
