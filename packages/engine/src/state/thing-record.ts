@@ -19,7 +19,7 @@ import { missingValue, rescueValue } from './migrate.js';
 import type { PageSink } from './pages/page-table.js';
 import { PAGED_HEAD, PropertyPages } from './pages/property-pages.js';
 import { readStored, writeStored } from './stored-value.js';
-import { looked, writeValue } from './value-codec.js';
+import { noteProgress, writeValue } from './value-codec.js';
 
 /**
  * Writes the first record of a thing, and freezes its pages.
@@ -91,17 +91,17 @@ export function writeProperties(out: ByteWriter, thing: Thing): void {
     for (let i = 0; i < fields.length; i++) {
       out.varint(fields[i]!.id);
       writeValue(out, thing.slots[i] as Value);
-      from = looked(out, from);
+      from = noteProgress(out, from);
     }
   } else if (keys === null) {
     for (const [key, slot] of index) {
       writeProperty(out, key, thing.slots[slot] as Value);
-      from = looked(out, from);
+      from = noteProgress(out, from);
     }
   } else {
     for (let i = 0; i < keys.length; i++) {
       writeProperty(out, keys[i]!, thing.slots[i] as Value);
-      from = looked(out, from);
+      from = noteProgress(out, from);
     }
   }
 }

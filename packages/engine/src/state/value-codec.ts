@@ -147,7 +147,7 @@ function writeList(list: List, out: ByteWriter): void {
  * @param from the length at the last look
  * @returns the length at the last look from now on
  */
-export function looked(out: ByteWriter, from: number): number {
+export function noteProgress(out: ByteWriter, from: number): number {
   if (out.length - from <= BYTES_AT_ONCE) return from;
   out.watcher?.noteWritten(from);
   return out.length;
@@ -158,7 +158,7 @@ export function writeValues(out: ByteWriter, values: readonly Value[]): void {
   let from = out.length;
   let left = VALUES_AT_ONCE;
   for (const value of values) {
-    from = looked(out, from);
+    from = noteProgress(out, from);
     if (left === 0) {
       out.watcher?.noteWritten(from);
       left = VALUES_AT_ONCE;

@@ -4,7 +4,7 @@ import type { EnumState, TypeState } from '../../schema/catalog.js';
 import type { MemberDef } from '../../schema/enum.js';
 import { readDefinition, readMethods, writeDefinition, writeMethods } from '../../schema/structure.js';
 import type { FieldDef, RelationEnd, Successor, TypeDef } from '../../schema/type.js';
-import { looked, type References, readValue, writeValue } from '../value-codec.js';
+import { noteProgress, type References, readValue, writeValue } from '../value-codec.js';
 
 /** Stands in the place of the flags of a type, or of the time when an enum was made, for one that is gone. */
 const GONE = 0x80;
@@ -122,7 +122,7 @@ export function writeEnum(out: ByteWriter, id: number, state: NonNullable<EnumSt
     out.varint(memberId);
     out.text(name);
     writeValue(out, value);
-    from = looked(out, from);
+    from = noteProgress(out, from);
   }
   writeMethods(out, state.methods);
 }
