@@ -320,8 +320,7 @@ export class Engine {
   /** True if a call may change the state of its scope, so that it needs the leader and the privilege CHANGE. Throws as `compiledFor`. */
   mayWrite({ scope, body }: Pick<Call, 'scope' | 'body'>): boolean {
     if (body.kind === 'query') return scope.isAmong(body.prepared.changes);
-    if (body.kind === 'session') return true;
-    if (body.kind !== 'run') return false;
+    if (body.kind !== 'run') return body.kind === 'session';
     return scope.isAmong(compiledFor(this.executor, body).changesAlone);
   }
 
