@@ -12,12 +12,13 @@ import {
   type TaskOptions,
   type TaskOutcome,
 } from './calls/call.js';
+import { Collections } from './calls/collections.js';
 import { beginDryRun, endDryRun, explainFailure } from './calls/dry-run.js';
 import { compiledFor, evaluate } from './calls/evaluate.js';
 import { Executor, secretOf } from './calls/executor.js';
 import { Futures } from './calls/futures.js';
-import { JobRuns } from './calls/jobs.js';
 import { TaskRuns } from './calls/tasks.js';
+import { Upkeep } from './calls/upkeep.js';
 import type { Environment } from './environment.js';
 import { ErrorCode, operationError, QueryError } from './error.js';
 import { CONSTANTS } from './functions/constants.js';
@@ -28,19 +29,10 @@ import type { Continuation } from './run/later.js';
 import type { QueryLimits } from './run/limits.js';
 import { compileStored, compileText, type Prepared, prepare } from './run/program.js';
 import { ProgramCache } from './run/program-cache.js';
-import { keepRoom } from './run/room.js';
 import { Runtime } from './run/runtime.js';
 import { CollectionScope, NodeScope, RootScope } from './run/scopes.js';
 import { FunctionTable } from './run/table.js';
-import { CollectionGroup } from './state/collection-group.js';
-import { areOver, bytesOfAll, Evictor, evictAll } from './state/evictor.js';
-import { Expiry } from './state/expiry.js';
-import { buildSlice, unfinishedIndex } from './state/index-build.js';
-import { Marking } from './state/marking.js';
-import type { RecordSource } from './state/records.js';
-import { Removal } from './state/removal.js';
 import type { Scope } from './state/scope.js';
-import { addCounts } from './state/store-counts.js';
 import type { Transaction } from './state/transaction.js';
 
 export interface EngineFigures {
@@ -60,14 +52,6 @@ export interface EngineFigures {
     readonly result: number;
     readonly depth: number;
   };
-}
-
-interface OpenCollection {
-  readonly scope: CollectionScope;
-  readonly group: CollectionGroup;
-  readonly evictor: Evictor;
-  readonly expiry: Expiry;
-  readonly removal: Removal;
 }
 
 export interface EngineOptions {
@@ -91,12 +75,9 @@ export interface EngineOptions {
 export class Engine {
   readonly root: RootGroup;
   readonly runtime: Runtime;
-  /** Things that were removed because only circles of garbage held them. */
-  garbageCount = 0;
-  /** Counts of collections that are closed. */
-  private readonly goneCounts = { hits: 0, misses: 0, evictions: 0, lookUps: 0 };
+  readonly collections: Collections;
+  readonly upkeep: Upkeep;
   private readonly programs: ProgramCache;
-  private readonly collections = new Map<number, OpenCollection>();
   /** Programs that told clients of events. */
   private readonly emitters = new WeakSet<object>();
   private hasEmitters = false;
@@ -105,56 +86,40 @@ export class Engine {
   private readonly executor: Executor;
   private readonly futures: Futures;
   private readonly taskRuns: TaskRuns;
-  private readonly jobRuns: JobRuns;
 
   constructor(private readonly options: EngineOptions) {
     this.root = new RootGroup(options.knownLevel);
     this.rootScope = new RootScope(this.root);
     this.nodeScope = new NodeScope(this.root);
     this.programs = new ProgramCache(options.programCacheBytes);
+    const { environment } = options;
+    const monotonic = (): number => environment.monotonic();
     this.runtime = new Runtime(
       new FunctionTable(builtIns(), CONSTANTS),
-      options.environment,
+      environment,
       { collection: (id) => this.collections.get(id)?.group },
       options.quotas,
       { compileStored, compileText },
     );
     this.runtime.isSnapshot = options.readingBytes !== undefined;
+    this.collections = new Collections({
+      root: this.root,
+      runtime: this.runtime,
+      readingBytes: options.readingBytes,
+      monotonic,
+    });
     this.executor = new Executor({
       root: this.root,
       runtime: this.runtime,
       limits: options.limits,
       scope: (target) => this.scope(target),
       defaultDeep: (target) => this.defaultDeep(target),
-      monotonic: () => options.environment.monotonic(),
+      monotonic,
       onInternalError: options.onInternalError,
     });
     this.futures = new Futures(this.executor);
     this.taskRuns = new TaskRuns(this.executor, this.futures);
-    this.jobRuns = new JobRuns(this.executor);
-  }
-
-  /** Makes the state of a collection's group, empty but for what `source` has. */
-  openCollection(id: number, source: RecordSource): CollectionGroup {
-    const group = new CollectionGroup(id, this.runtime.shapes, source, this.root);
-    keepRoom(this.runtime, group.store, this.options.readingBytes);
-    const scope = new CollectionScope(this.root, group);
-    this.closeCollection(id);
-    this.collections.set(id, {
-      scope,
-      group,
-      evictor: new Evictor(group.store),
-      expiry: new Expiry(group.store),
-      removal: new Removal(group.jobs),
-    });
-    return group;
-  }
-
-  closeCollection(id: number): void {
-    const store = this.collections.get(id)?.group.store;
-    if (store === undefined) return;
-    addCounts(this.goneCounts, store);
-    this.collections.delete(id);
+    this.upkeep = new Upkeep(this.executor, this.collections, () => environment.now());
   }
 
   /** The number of times the compiled form of a text was at hand. */
@@ -169,114 +134,14 @@ export class Engine {
 
   /** Figures of the caches and of ended calls, counted from the start on. */
   get figures(): EngineFigures {
-    const counts = { ...this.goneCounts };
-    for (const { group } of this.collections.values()) addCounts(counts, group.store);
-    const { lookUps, ...things } = counts;
+    const { lookUps, ...things } = this.collections.counts;
     return {
       programs: { hits: this.programs.hits, misses: this.programs.misses, bytes: this.programs.bytes },
-      things: { ...things, bytes: this.thingBytes },
+      things: { ...things, bytes: this.collections.bytes },
       indexes: { lookUps },
-      garbage: this.garbageCount,
+      garbage: this.upkeep.garbageCount,
       stops: this.executor.stops,
     };
-  }
-
-  /** Estimated bytes that things take in memory. */
-  get thingBytes(): number {
-    return bytesOfAll(this.evictors);
-  }
-
-  /** True if things take more than they may, or may do so, since much has changed since they were counted. */
-  isOver(bytesMax: number): boolean {
-    return areOver(this.evictors, bytesMax);
-  }
-
-  /**
-   * Counts things, and takes those out of memory that were not used for a while, until there are few enough or the time is up.
-   *
-   * @param bytesMax what things may take in memory
-   * @param until end of the time, by the environment's monotonic clock
-   * @returns whether there is more to do
-   */
-  evict(bytesMax: number, until: number): boolean {
-    return evictAll(this.evictors, bytesMax, () => this.options.environment.monotonic() >= until);
-  }
-
-  private get evictors(): readonly Evictor[] {
-    return Array.from(this.collections.values(), ({ evictor }) => evictor);
-  }
-
-  /** Number of things in a collection that may be part of circles of garbage. */
-  suspectsOf(collection: number): number {
-    return this.collections.get(collection)?.group.store.suspects.size ?? 0;
-  }
-
-  /** Starts to search a collection for circles of garbage; one search at a time. */
-  searchGarbage(collection: number): Marking {
-    const open = this.collections.get(collection);
-    if (open === undefined || open.group.store.marking !== null) throw new Error('no search can be started');
-    return new Marking(open.group.store);
-  }
-
-  /** Ends a search in which everything is marked, and removes what it found; null when it found nothing. */
-  removeGarbage(collection: number, marking: Marking): Change | null {
-    const group = this.collections.get(collection)?.group;
-    const garbage = marking.finish();
-    // The state may have been replaced meanwhile, by a snapshot.
-    if (group === undefined || !marking.isOf(group.store) || garbage.length === 0) return null;
-    this.garbageCount += garbage.length;
-    const transaction = this.executor.transactionOf(group);
-    transaction.removeGarbage(garbage);
-    return this.executor.changeOf(group, transaction);
-  }
-
-  /** True if a collection has an index that is not complete. */
-  isBuilding(collection: number): boolean {
-    const store = this.collections.get(collection)?.group.store;
-    return store !== undefined && unfinishedIndex(store) !== undefined;
-  }
-
-  /**
-   * Takes up more instances of an index that is not complete; null where there is none.
-   *
-   * @param isOver whether it has lasted long enough; asked after each instance
-   */
-  buildIndex(collection: number, isOver: () => boolean): Change | null {
-    const group = this.collections.get(collection)?.group;
-    const index = group === undefined ? undefined : unfinishedIndex(group.store);
-    if (group === undefined || index === undefined) return null;
-    const transaction = this.executor.transactionOf(group);
-    buildSlice(group.store, transaction, index, isOver);
-    return this.executor.changeOf(group, transaction);
-  }
-
-  /** True if things of a collection have expired, and are to go. */
-  hasExpired(collection: number): boolean {
-    return this.collections.get(collection)?.expiry.isDue(this.options.environment.now()) ?? false;
-  }
-
-  /**
-   * Lets go of things that have expired; null where nothing changed.
-   *
-   * @param isOver whether it has lasted long enough; asked after each thing that is looked into
-   */
-  expire(collection: number, isOver: () => boolean): Change | null {
-    const open = this.collections.get(collection);
-    if (open === undefined) return null;
-    const transaction = this.executor.transactionOf(open.group);
-    open.expiry.step(transaction, this.options.environment.now(), isOver);
-    return this.executor.changeOf(open.group, transaction);
-  }
-
-  /** True if a collection has a job that is not at its end. */
-  hasJob(collection: number): boolean {
-    return this.collections.get(collection)?.group.jobs.current !== undefined;
-  }
-
-  /** Does a slice of the job of a collection whose turn it is; null where nothing changed. See `JobRuns.run`. */
-  runJob(collection: number, isOver: () => boolean): Change | null {
-    const open = this.collections.get(collection);
-    return open === undefined ? null : this.jobRuns.run(open.group, open.removal, isOver);
   }
 
   /** The scope of a target; undefined for a collection that is not open. */

@@ -63,7 +63,9 @@ export type {
   RoomBody,
   TaskOutcome,
 } from './calls/call.js';
+export type { Collections } from './calls/collections.js';
 export { toldPlaces } from './calls/told-places.js';
+export type { SlicedWork } from './calls/upkeep.js';
 export { Engine, type EngineFigures, type EngineOptions } from './engine.js';
 export type { Environment } from './environment.js';
 export {

@@ -180,7 +180,7 @@ export class Node implements RunningNode {
     const { sessions, checkpointer } = scopes;
     this.counters = new Counters(Date.now, () => ({
       changes: sessions.changes,
-      garbage: engine.garbageCount,
+      garbage: engine.upkeep.garbageCount,
       cacheHits: engine.programHits,
     }));
     this.backups = new NodeBackups({

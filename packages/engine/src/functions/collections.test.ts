@@ -237,7 +237,7 @@ describe('defaults of a scope', () => {
 
 test('what a collection holds lies apart from what is known of it', () => {
   change("new_collection('other')");
-  const other = db.engine.openCollection(idOf('other'), EMPTY_SOURCE);
+  const other = db.engine.collections.open(idOf('other'), EMPTY_SOURCE);
   other.create();
   db.run('.a = {}; .b = {};');
   expect([info('stuff', '.things'), info('other', '.things')]).toEqual([3, 1]);

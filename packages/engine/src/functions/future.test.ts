@@ -195,7 +195,7 @@ describe('futures', () => {
     const db = new Harness();
     const [id = 0] = db.engine.root.collections.keys();
     db.between = () => {
-      db.engine.closeCollection(id);
+      db.engine.collections.close(id);
       return Number.POSITIVE_INFINITY;
     };
     expect(db.error('future(|| 1);')).toBe('cancelled_err');

@@ -17,9 +17,9 @@ beforeEach(() => {
 /** Does what there is to do; gives the number of slices. */
 function work(instances = 1000): number {
   let slices = 0;
-  while (db.engine.hasJob(db.collection.id)) {
+  while (db.engine.upkeep.jobs.isDue(db.collection.id)) {
     let left = instances;
-    db.engine.runJob(db.collection.id, () => --left <= 0);
+    db.engine.upkeep.jobs.slice(db.collection.id, () => --left <= 0);
     slices += 1;
     if (slices > 10_000) throw new Error('it does not end');
   }
@@ -86,8 +86,8 @@ describe('del_instances', () => {
     `);
     const left = () => Number(db.run('.far.list.len();'));
     const lengths: number[] = [];
-    while (db.engine.hasJob(db.collection.id)) {
-      db.engine.runJob(db.collection.id, () => false);
+    while (db.engine.upkeep.jobs.isDue(db.collection.id)) {
+      db.engine.upkeep.jobs.slice(db.collection.id, () => false);
       lengths.push(left());
     }
     const removed = lengths.map((length, i) => (lengths[i - 1] ?? 5000) - length);
@@ -101,8 +101,8 @@ describe('del_instances', () => {
   function goings(partners = '0'): { readonly things: number; readonly partners: number }[] {
     const now = () => ({ things: db.collection.store.thingCount, partners: Number(db.run(partners)) });
     const all = [now()];
-    while (db.engine.hasJob(db.collection.id)) {
-      db.engine.runJob(db.collection.id, () => false);
+    while (db.engine.upkeep.jobs.isDue(db.collection.id)) {
+      db.engine.upkeep.jobs.slice(db.collection.id, () => false);
       all.push(now());
       if (all.length > 1000) throw new Error('it does not end');
     }
@@ -189,7 +189,7 @@ describe('del_instances', () => {
   test('decides when an instance has its turn, and leaves those alone that came later', () => {
     db.run("fill(100); del_instances('Order', |o| o.done);");
     let left = 50;
-    db.engine.runJob(db.collection.id, () => --left <= 0);
+    db.engine.upkeep.jobs.slice(db.collection.id, () => --left <= 0);
     db.run('.orders.each(|o| if (o.nr == 80) o.done = false); .orders.add(Order{nr: 1000, done: true});');
     work();
     expect(db.run('.orders.filter(|o| o.nr >= 80 && (o.done || o.nr == 80)).map(|o| o.nr).sort();')).toEqual([
@@ -221,7 +221,7 @@ describe('del_instances', () => {
       ],
     ]);
     expect(db.run('.orders.len();')).toBe(4);
-    expect(db.engine.hasJob(db.collection.id)).toBe(false);
+    expect(db.engine.upkeep.jobs.isDue(db.collection.id)).toBe(false);
   });
 
   test.each([
@@ -280,7 +280,7 @@ describe('mod_type with {background: true}', () => {
       "fill(100); mod_type('Order', 'add', 'text', 'str', |o| o.nr == 7 ? nil : 'nr ' + str(o.nr), {background: true});",
     );
     let left = 50;
-    db.engine.runJob(db.collection.id, () => --left <= 0);
+    db.engine.upkeep.jobs.slice(db.collection.id, () => --left <= 0);
     db.run(".orders.each(|o| if (o.nr == 80) o.text = 'own'); .orders.add(Order{nr: 200});");
     work();
     expect(
@@ -346,7 +346,7 @@ describe('mod_type with another definition in the background', () => {
   function begin(slices: number, instances: number): void {
     for (let i = 0; i < slices; i++) {
       let left = instances;
-      db.engine.runJob(db.collection.id, () => --left <= 0);
+      db.engine.upkeep.jobs.slice(db.collection.id, () => --left <= 0);
     }
     expect(brokenRules(db.collection)).toEqual([]);
   }
@@ -517,11 +517,11 @@ describe('mod_type with another definition in the background', () => {
     }
     // The last slice gives the property its definition, and is taken back.
     life.commit();
-    while (life.harness.engine.hasJob(life.group.id)) life.work(1000);
+    while (life.harness.engine.upkeep.jobs.isDue(life.group.id)) life.work(1000);
     life.harness.run('.ts.one().n;');
     life.depose(1);
     life.look();
-    while (life.harness.engine.hasJob(life.group.id)) life.work(1000);
+    while (life.harness.engine.upkeep.jobs.isDue(life.group.id)) life.work(1000);
     life.look();
     life.commit();
     life.begin();
@@ -538,7 +538,7 @@ describe('jobs', () => {
   test('are done one after the other, can be cancelled, and the last ones are remembered', () => {
     db.run("fill(100); del_instances('Order', |o| o.nr < 50); del_instances('Order', |o| true);");
     let left = 10;
-    db.engine.runJob(db.collection.id, () => --left <= 0);
+    db.engine.upkeep.jobs.slice(db.collection.id, () => --left <= 0);
     expect(db.run('jobs_info().map(|j| j.state);')).toEqual(['running', 'waiting']);
     db.run('cancel_job(jobs_info()[0].id);');
     expect(db.run('jobs_info().map(|j| j.state);')).toEqual(['cancelled', 'running']);
@@ -561,7 +561,7 @@ describe('jobs', () => {
     );
     life.query('.far[20].t = .ts.one(); .far[30].l = [.ts.one()];', true);
     life.query("del_instances('T', |t| t.n % 3 == 0);", true);
-    while (life.harness.engine.hasJob(life.group.id)) life.work(7);
+    while (life.harness.engine.upkeep.jobs.isDue(life.group.id)) life.work(7);
     for (const effects of life.log) copy.apply(effects);
     expect([...stateLines(copy), ...schemaLines(copy)]).toEqual([
       ...stateLines(life.group),
@@ -589,7 +589,7 @@ describe('jobs', () => {
       life.restart();
       life.look();
     }
-    expect(life.harness.engine.hasJob(life.group.id)).toBe(false);
+    expect(life.harness.engine.upkeep.jobs.isDue(life.group.id)).toBe(false);
     expect(life.harness.run('[jobs_info()[0].state, .ts.len(), .far[40].l.len()];')).toEqual(['done', 40, 4]);
   });
 });

@@ -19,12 +19,12 @@ const ADD = "mod_type('Order', 'add', 'text', 'str', |o| 'nr ' + str(o.nr), {bac
 /** Does a slice of so many instances. */
 function slice(instances: number): void {
   let left = instances;
-  db.engine.runJob(db.collection.id, () => --left <= 0);
+  db.engine.upkeep.jobs.slice(db.collection.id, () => --left <= 0);
   expect(brokenRules(db.collection)).toEqual([]);
 }
 
 function work(): void {
-  while (db.engine.hasJob(db.collection.id)) slice(1000);
+  while (db.engine.upkeep.jobs.isDue(db.collection.id)) slice(1000);
 }
 
 /** The values as the state has them. */
@@ -230,7 +230,7 @@ describe('a property that a job gives to instances', () => {
       life.look();
     }
     expect(life.harness.run('[.ts[40].x, .ts[7].x, .ts[8].x, .ts[50].x];')).toEqual([1041, 0, 900, 51]);
-    while (life.harness.engine.hasJob(life.group.id)) life.work(1000);
+    while (life.harness.engine.upkeep.jobs.isDue(life.group.id)) life.work(1000);
     life.look();
     expect(life.harness.run('[.ts[40].x, .ts[7].x, .ts[8].x, .ts[50].x];')).toEqual([1041, 0, 900, 51]);
   });

@@ -78,9 +78,9 @@ test('circles of garbage take their rooms with them', () => {
   harness.run(".a = {r: room()}; .a.me = .a; .a.r.set_name('x'); .del('a');");
   expect(harness.run("room('x').id()")).toBe(3);
   const { engine, collection } = harness;
-  const marking = engine.searchGarbage(collection.id);
+  const marking = engine.upkeep.searchGarbage(collection.id);
   while (marking.step(100)) {}
-  const change = engine.removeGarbage(collection.id, marking);
+  const change = engine.upkeep.removeGarbage(collection.id, marking);
   expect(change?.roomEvents?.map(textOf)).toEqual(['3 gone']);
   expect(harness.error("room('x')")).toBe('lookup_err');
   expect(brokenRules(harness.collection)).toEqual([]);

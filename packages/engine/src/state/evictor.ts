@@ -73,34 +73,6 @@ export class Evictor {
   }
 }
 
-/** Changes of so large a part of the memory for things make it be counted: they take several times as much in memory. */
-const UNCOUNTED_PART = 1 / 16;
-
-/** Estimated bytes of what is in memory of some collections. */
-export function bytesOfAll(evictors: readonly Evictor[]): number {
-  return evictors.reduce((sum, { bytes }) => sum + bytes, 0);
-}
-
-/** True if that is more than it may be, or has changed so much since it was counted that it may be. */
-export function areOver(evictors: readonly Evictor[], bytesMax: number): boolean {
-  const uncounted = evictors.reduce((sum, { store }) => sum + store.uncounted, 0);
-  return uncounted > bytesMax * UNCOUNTED_PART || bytesOfAll(evictors) > bytesMax;
-}
-
-/** Counts what is over, and takes things out of memory; see `Engine.evict`. */
-export function evictAll(evictors: readonly Evictor[], bytesMax: number, isTimeUp: () => boolean): boolean {
-  for (const evictor of evictors) {
-    const { store } = evictor;
-    // A step is a page of things, so the clock may be looked at after each.
-    while (!store.dirty.freezing && areOver(evictors, bytesMax)) {
-      const isTooMuch = bytesOfAll(evictors) > bytesMax;
-      if ((!isTooMuch && store.uncounted === 0) || !evictor.step(isTooMuch)) break;
-      if (isTimeUp()) return true;
-    }
-  }
-  return false;
-}
-
 /** Bytes that a loaded thing takes in memory, roughly. */
 export function bytesOf(thing: Thing): number {
   let bytes = THING_BYTES + 8 * thing.slots.length;

@@ -18,9 +18,9 @@ beforeEach(() => {
 function pass(seconds: number, things = 10_000): number {
   db.nowMs += 1000 * seconds;
   let slices = 0;
-  while (db.engine.hasExpired(db.collection.id)) {
+  while (db.engine.upkeep.expiry.isDue(db.collection.id)) {
     let left = things;
-    db.engine.expire(db.collection.id, () => --left <= 0);
+    db.engine.upkeep.expiry.slice(db.collection.id, () => --left <= 0);
     slices += 1;
     if (slices > 10_000) throw new Error('it does not end');
   }
@@ -58,7 +58,8 @@ describe('an instance whose moment is over', () => {
     });
     const expire = (seconds: number): void => {
       db.nowMs += 1000 * seconds;
-      while (db.engine.hasExpired(db.collection.id)) db.engine.expire(db.collection.id, () => false);
+      while (db.engine.upkeep.expiry.isDue(db.collection.id))
+        db.engine.upkeep.expiry.slice(db.collection.id, () => false);
     };
     expire(5);
     expect(db.run("type_count('Cart');")).toBe(1);
@@ -117,7 +118,7 @@ describe('an instance whose moment is over', () => {
   test('stays when it is given more time before it was found', () => {
     db.run('.far = range(500).map(|i| {i:}); .far[400].cart = cart(1, 5);');
     db.nowMs += 5000;
-    db.engine.expire(db.collection.id, () => true);
+    db.engine.upkeep.expiry.slice(db.collection.id, () => true);
     db.run(".far[400].cart.until = datetime().move('seconds', 100);");
     pass(1);
     expect(db.run('.far[400].cart.nr;')).toBe(1);
@@ -134,8 +135,8 @@ describe('an instance whose moment is over', () => {
     `);
     db.nowMs += 5000;
     const counts = [db.collection.store.thingCount];
-    while (db.engine.hasExpired(db.collection.id)) {
-      db.engine.expire(db.collection.id, () => false);
+    while (db.engine.upkeep.expiry.isDue(db.collection.id)) {
+      db.engine.upkeep.expiry.slice(db.collection.id, () => false);
       counts.push(db.collection.store.thingCount);
       expect(counts.length).toBeLessThan(40);
     }
@@ -161,8 +162,8 @@ describe('an instance whose moment is over', () => {
     const before = stateLines(db.collection);
     db.nowMs += 5000;
     const changes = [];
-    while (db.engine.hasExpired(db.collection.id)) {
-      const change = db.engine.expire(db.collection.id, () => false);
+    while (db.engine.upkeep.expiry.isDue(db.collection.id)) {
+      const change = db.engine.upkeep.expiry.slice(db.collection.id, () => false);
       if (change !== null) changes.push(change);
     }
     expect(changes.length).toBeGreaterThan(2);

@@ -133,13 +133,13 @@ class Fixture {
   }
 
   evict(): void {
-    for (let i = 0; i < 3; i++) this.engine.evict(CACHE_BYTES, Number.POSITIVE_INFINITY);
+    for (let i = 0; i < 3; i++) this.engine.collections.evict(CACHE_BYTES, Number.POSITIVE_INFINITY);
   }
 
   /** The state that the next start would find. */
   stored(): number[] {
     const meta = this.group.encodeMeta();
-    const group = makeEngine().openCollection(1, this.source());
+    const group = makeEngine().collections.open(1, this.source());
     group.loadRecord(RecordKind.META, 0, meta);
     return this.ids.map((id) => {
       const thing = group.store.find(id);
@@ -154,7 +154,7 @@ class Fixture {
   }
 
   private open(): CollectionGroup {
-    return this.engine.openCollection(1, this.source());
+    return this.engine.collections.open(1, this.source());
   }
 
   private change(work: (transaction: Transaction) => void): void {

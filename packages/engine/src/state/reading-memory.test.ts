@@ -52,7 +52,7 @@ describe('things leave memory while a query runs that changes nothing', () => {
     const { harness } = cold();
     const { store } = harness.collection;
     const ids = harness.run('.parts.map(|p| p.id());') as number[];
-    harness.engine.evict(0, Number.POSITIVE_INFINITY);
+    harness.engine.collections.evict(0, Number.POSITIVE_INFINITY);
     let isFull = false;
     const reading = new ReadingMemory(store, BYTES_MAX, () => {
       isFull = true;

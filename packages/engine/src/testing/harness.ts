@@ -163,7 +163,7 @@ export class Harness {
       throw new Error('a new cluster has a user and a collection');
     this.admin = admin;
     this.collectionId = stuff;
-    this.collection = this.engine.openCollection(stuff, this.source());
+    this.collection = this.engine.collections.open(stuff, this.source());
     this.collection.create();
   }
 
@@ -182,13 +182,13 @@ export class Harness {
       delete: (kind, id, part) => disk.delete(`${kind}:${id}:${part}`),
     });
     collection.dirty.release();
-    for (let i = 0; i < EVICTION_ROUNDS; i++) this.engine.evict(0, Number.POSITIVE_INFINITY);
+    for (let i = 0; i < EVICTION_ROUNDS; i++) this.engine.collections.evict(0, Number.POSITIVE_INFINITY);
   }
 
   /** Puts another collection in the place of the present one: the one whose things these records are. */
   reopen(source: RecordSource): CollectionGroup {
     this.disk = null;
-    this.collection = this.engine.openCollection(this.collectionId, source);
+    this.collection = this.engine.collections.open(this.collectionId, source);
     return this.collection;
   }
 

@@ -110,7 +110,7 @@ export class Life {
   /** Takes up so many more instances of an index that is not complete. */
   build(instances: number): void {
     let left = instances;
-    const change = this.harness.engine.buildIndex(this.group.id, () => --left <= 0);
+    const change = this.harness.engine.upkeep.indexes.slice(this.group.id, () => --left <= 0);
     if (change !== null) this.changed(change);
   }
 
@@ -119,19 +119,19 @@ export class Life {
     let left = things;
     const { harness } = this;
     harness.nowMs += 1000 * seconds;
-    const change = harness.engine.expire(this.group.id, () => --left <= 0);
+    const change = harness.engine.upkeep.expiry.slice(this.group.id, () => --left <= 0);
     if (change !== null) this.changed(change);
   }
 
   /** Does a slice of a job, in which so many instances have their turn. */
   work(instances: number): void {
     let left = instances;
-    const change = this.harness.engine.runJob(this.group.id, () => --left <= 0);
+    const change = this.harness.engine.upkeep.jobs.slice(this.group.id, () => --left <= 0);
     if (change !== null) this.changed(change);
   }
 
   evict(): void {
-    for (let i = 0; i < 5; i++) this.harness.engine.evict(0, Number.POSITIVE_INFINITY);
+    for (let i = 0; i < 5; i++) this.harness.engine.collections.evict(0, Number.POSITIVE_INFINITY);
   }
 
   restart(): void {
@@ -150,7 +150,7 @@ export class Life {
 
   mark(things: number): void {
     const { engine, collection } = this.harness;
-    this.marking ??= engine.searchGarbage(collection.id);
+    this.marking ??= engine.upkeep.searchGarbage(collection.id);
     this.marking.step(things);
   }
 
@@ -159,7 +159,7 @@ export class Life {
     if (marking === null) return;
     while (marking.step(1000));
     this.marking = null;
-    const change = this.harness.engine.removeGarbage(this.group.id, marking);
+    const change = this.harness.engine.upkeep.removeGarbage(this.group.id, marking);
     if (change !== null) this.changed(change);
   }
 

@@ -8,8 +8,8 @@ test('a slice of background work is no shorter for having waited for records tha
   let waited = 0;
   const waits = jest.spyOn(StateStore.prototype, 'waitedMs', 'get').mockImplementation(() => waited);
   const over: boolean[] = [];
-  jest.spyOn(engine, 'isBuilding').mockImplementation(() => over.length === 0);
-  jest.spyOn(engine, 'buildIndex').mockImplementation((_collection, isOver) => {
+  jest.spyOn(engine.upkeep.indexes, 'isDue').mockImplementation(() => over.length === 0);
+  jest.spyOn(engine.upkeep.indexes, 'slice').mockImplementation((_collection, isOver) => {
     cluster.now += 5;
     waited += 5;
     over.push(isOver());

@@ -1,4 +1,4 @@
-import { type Engine, isBeingFilled, type QueryError } from '@althing/engine';
+import { type Engine, isBeingFilled, type QueryError, type SlicedWork } from '@althing/engine';
 import { isDiskFull } from '@althing/storage';
 import type { Calls } from '../calls/calls.js';
 import type { GroupSession } from '../groups/group-session.js';
@@ -6,7 +6,7 @@ import { type RoomsOfGroups, Sessions } from '../groups/sessions.js';
 import { Checkpointer } from '../state/checkpointer.js';
 import type { DiskKeeper } from '../state/disk-keeper.js';
 import { GarbageCollector } from '../state/garbage-collector.js';
-import { type LeaderTask, LeaderWork } from '../state/leader-work.js';
+import { LeaderWork } from '../state/leader-work.js';
 import { LogKeeping } from '../state/log-keeping.js';
 import { MemoryKeeper } from '../state/memory-keeper.js';
 import { Reopening } from '../state/reopening.js';
@@ -73,21 +73,12 @@ export class Scopes {
       checkpointer: this.checkpointer,
       sessions: this.sessions,
     });
-    this.memory = new MemoryKeeper(parts.engine, settings, clock.now, clock.soon);
+    this.memory = new MemoryKeeper(parts.engine.collections, settings, clock.now, clock.soon);
     this.garbage = this.makeGarbageCollector();
-    const { engine } = parts;
-    this.indexes = this.makeWork({
-      isDue: (collection) => engine.isBuilding(collection),
-      slice: (collection, isOver) => engine.buildIndex(collection, isOver),
-    });
-    this.expiry = this.makeWork({
-      isDue: (collection) => engine.hasExpired(collection),
-      slice: (collection, isOver) => engine.expire(collection, isOver),
-    });
-    this.jobs = this.makeWork({
-      isDue: (collection) => engine.hasJob(collection),
-      slice: (collection, isOver) => engine.runJob(collection, isOver),
-    });
+    const { upkeep } = parts.engine;
+    this.indexes = this.makeWork(upkeep.indexes);
+    this.expiry = this.makeWork(upkeep.expiry);
+    this.jobs = this.makeWork(upkeep.jobs);
     this.stateChecks = this.makeStateChecks();
   }
 
@@ -209,7 +200,7 @@ export class Scopes {
     });
   }
 
-  private makeWork(task: LeaderTask): LeaderWork {
+  private makeWork(task: SlicedWork): LeaderWork {
     const { clock, disk } = this.ports;
     const { onDefect } = this.parts;
     return new LeaderWork({

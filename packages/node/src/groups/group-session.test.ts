@@ -187,7 +187,7 @@ test('a session whose group waits for its first snapshot can not be read, since 
   const { engine } = await bench();
   const session = new GroupSession(
     9,
-    engine.openCollection(9, EMPTY_SOURCE),
+    engine.collections.open(9, EMPTY_SOURCE),
     new SessionTable(),
     nothing(),
     JOINING,

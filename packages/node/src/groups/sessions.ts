@@ -273,14 +273,14 @@ export class Sessions {
       await this.openGroup(id, group, () => group.create());
     } catch (error) {
       // Half a collection must not be found.
-      this.options.engine.closeCollection(id);
+      this.options.engine.collections.close(id);
       throw error;
     }
   }
 
   private makeCollection(id: GroupId): CollectionGroup {
     const { engine, state } = this.options;
-    return engine.openCollection(id, {
+    return engine.collections.open(id, {
       read: (kind: number, thing: number, part: number) => state.store.read(id, kind, thing, part),
     });
   }
@@ -338,7 +338,7 @@ export class Sessions {
     if (id === ROOT_GROUP) {
       engine.root.clear();
     } else {
-      engine.closeCollection(id);
+      engine.collections.close(id);
       group = this.makeCollection(id);
     }
     const table = new SessionTable();
@@ -409,7 +409,7 @@ export class Sessions {
     if (session === undefined) return;
     const { engine } = this.options;
     this.sessions.delete(id);
-    engine.closeCollection(id);
+    engine.collections.close(id);
     session.abandon(gone(), true);
     await this.options.closing(session);
     this.deleted.set(id, this.root.appliedIndex);

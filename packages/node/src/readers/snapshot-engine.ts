@@ -84,7 +84,7 @@ export class SnapshotEngine {
     const cost = costOf(snapshot.engine, this.options.environment.monotonic);
     const reply = this.evaluate(snapshot.engine, query, line === undefined ? { log } : { log, line });
     const spent = cost();
-    snapshot.engine.evict(this.options.thingBytes, Number.POSITIVE_INFINITY);
+    snapshot.engine.collections.evict(this.options.thingBytes, Number.POSITIVE_INFINITY);
     return { reply: { ...reply, index: shown }, logs: logs.texts, at: { index, hash }, cost: spent };
   }
 
@@ -187,7 +187,7 @@ function isSame(a: StateView, b: StateView, groups: readonly GroupId[]): boolean
 }
 
 function collectionOver({ engine, view, collection }: OpenSnapshot): CollectionGroup {
-  return engine.openCollection(collection, {
+  return engine.collections.open(collection, {
     read: (kind: number, id: number, part: number) => view.read(collection, kind, id, part),
   });
 }

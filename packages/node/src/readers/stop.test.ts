@@ -49,7 +49,7 @@ async function stored(store: StateStore): Promise<Parameters<Pool['ask']>[0]> {
   const [admin] = engine.root.users.values();
   const stuff = engine.root.collectionsByName.get('stuff');
   if (admin === undefined || stuff === undefined) throw new Error('a new cluster has these');
-  const group = engine.openCollection(stuff.id, EMPTY_SOURCE);
+  const group = engine.collections.open(stuff.id, EMPTY_SOURCE);
   group.create();
   for (const [id, each] of [[0, engine.root] as const, [stuff.id, group] as const]) {
     const checkpoint = store.beginCheckpoint(id);

@@ -38,7 +38,7 @@ export class GarbageCollector {
   consider(session: GroupSession): void {
     const { engine, settings, clock } = this.options;
     if (this.current !== null || !session.leading) return;
-    const suspects = engine.suspectsOf(session.id);
+    const suspects = engine.upkeep.suspectsOf(session.id);
     if (suspects === 0) return;
     const searchedAt = this.searchedAt.get(session);
     if (searchedAt === undefined) {
@@ -46,7 +46,7 @@ export class GarbageCollector {
       return;
     }
     if (clock.now() - searchedAt < settings.garbageIntervalMs && suspects < SUSPECTS_MAX) return;
-    this.current = { session, marking: engine.searchGarbage(session.id) };
+    this.current = { session, marking: engine.upkeep.searchGarbage(session.id) };
     clock.after(PAUSE_MS, () => this.work());
   }
 
@@ -72,7 +72,7 @@ export class GarbageCollector {
       }
       this.current = null;
       this.searchedAt.set(session, clock.now());
-      const change = engine.removeGarbage(session.id, marking);
+      const change = engine.upkeep.removeGarbage(session.id, marking);
       if (change !== null) propose(session, change);
     } catch (error) {
       this.stop();

@@ -22,10 +22,7 @@ async function building(): Promise<{
   const waiting: (() => void)[] = [];
   let time = 0;
   const builder = new LeaderWork({
-    task: {
-      isDue: (collection) => bench.engine.isBuilding(collection),
-      slice: (collection, isOver) => bench.engine.buildIndex(collection, isOver),
-    },
+    task: bench.engine.upkeep.indexes,
     clock: {
       after: (_ms, work) => {
         waiting.push(work);
@@ -222,10 +219,7 @@ test('things that expire go in slices, also those for which nothing changed', as
   const waiting: (() => void)[] = [];
   let time = 0;
   const work = new LeaderWork({
-    task: {
-      isDue: (collection) => bench.engine.hasExpired(collection),
-      slice: (collection, isOver) => bench.engine.expire(collection, isOver),
-    },
+    task: bench.engine.upkeep.expiry,
     clock: {
       after: (_ms, next) => {
         waiting.push(next);
@@ -256,7 +250,7 @@ test('work of many groups that rest is looked for in turns, and that of one that
   for (let i = 0; i < count; i++)
     expect(await bench.value('thingsdb', `new_collection('c${i}');`)).toBe(`"c${i}"`);
   for (const { id } of bench.sessions.all) if (id !== ROOT_GROUP) await bench.checkpoint(id);
-  const looks = jest.spyOn(bench.engine, 'hasExpired');
+  const looks = jest.spyOn(bench.engine.upkeep.expiry, 'isDue');
   const looked = async (): Promise<number[]> => {
     looks.mockClear();
     await bench.consider();

@@ -1,20 +1,10 @@
-import type { Change } from '@althing/engine';
+import type { Change, SlicedWork } from '@althing/engine';
 import type { Clock } from '../base/clock.js';
 import type { GroupSession } from '../groups/group-session.js';
 
-/** Work that a leader does in its collections by itself. How far it is must be a part of the state, so that another leader can go on. */
-export interface LeaderTask {
-  readonly isDue: (collection: number) => boolean;
-  /**
-   * Does a part of it, which is a change like any other; null where nothing changed.
-   *
-   * @param isOver whether the slice has lasted long enough; asked after each thing that is looked at
-   */
-  readonly slice: (collection: number, isOver: () => boolean) => Change | null;
-}
-
 export interface LeaderWorkOptions {
-  readonly task: LeaderTask;
+  /** Work that a leader does in its collections by itself. */
+  readonly task: SlicedWork;
   readonly clock: Pick<Clock, 'after'>;
   /** The clock of slices, which stands still while one waits for records: in a simulation another one, which moves with each thing. */
   readonly workClock: () => number;

@@ -1,19 +1,19 @@
 import { expect, test } from '@jest/globals';
 import { MemoryKeeper } from './memory-keeper.js';
 
-/** An engine whose rounds take so many bytes out of memory, one after the other. */
+/** Collections whose rounds take so many bytes out of memory, one after the other. */
 function roundsOf(...rounds: number[]) {
-  const engine = {
-    thingBytes: 300,
-    isOver: (bytesMax: number) => engine.thingBytes > bytesMax,
+  const collections = {
+    bytes: 300,
+    isOver: (bytesMax: number) => collections.bytes > bytesMax,
     evict: () => {
-      engine.thingBytes -= rounds.shift() ?? 0;
+      collections.bytes -= rounds.shift() ?? 0;
       return false;
     },
   };
   const works: (() => void)[] = [];
   const keeper = new MemoryKeeper(
-    engine,
+    collections,
     { cacheBytes: 100 },
     () => 0,
     (work) => works.push(work),
@@ -21,7 +21,7 @@ function roundsOf(...rounds: number[]) {
   keeper.consider();
   let count = 0;
   for (let work = works.shift(); work !== undefined; work = works.shift(), count++) work();
-  return { count, bytes: engine.thingBytes, isWorking: keeper.isWorking };
+  return { count, bytes: collections.bytes, isWorking: keeper.isWorking };
 }
 
 test('what a first round spared leaves in the next one, and what that spares stays', () => {
@@ -35,8 +35,8 @@ function longestSlice(excess: number, othersMs: number): number {
   let now = 0;
   let longest = 0;
   let rounds = 0;
-  const engine = {
-    thingBytes: 100 * (1 + excess),
+  const collections = {
+    bytes: 100 * (1 + excess),
     isOver: () => true,
     evict: (_bytesMax: number, until: number) => {
       longest = Math.max(longest, until - now);
@@ -46,7 +46,7 @@ function longestSlice(excess: number, othersMs: number): number {
   };
   const works: (() => void)[] = [];
   const keeper = new MemoryKeeper(
-    engine,
+    collections,
     { cacheBytes: 100 },
     () => now,
     (work) => works.push(work),

@@ -1,4 +1,4 @@
-import type { Engine } from '@althing/engine';
+import type { Collections } from '@althing/engine';
 import { sliceLength } from './slice-length.js';
 
 /** Milliseconds of one slice of work at most: at first, and when things take half as much memory again as they may. */
@@ -28,7 +28,7 @@ export class MemoryKeeper {
    * @param later calls back after other work had its turn
    */
   constructor(
-    private readonly engine: Pick<Engine, 'thingBytes' | 'isOver' | 'evict'>,
+    private readonly collections: Pick<Collections, 'bytes' | 'isOver' | 'evict'>,
     private readonly settings: MemorySettings,
     private readonly monotonic: () => number,
     private readonly later: (work: () => void) => void,
@@ -41,7 +41,7 @@ export class MemoryKeeper {
 
   /** Starts to make room when that is needed. To be called now and then. */
   consider(): void {
-    if (this.working || !this.engine.isOver(this.settings.cacheBytes)) return;
+    if (this.working || !this.collections.isOver(this.settings.cacheBytes)) return;
     this.working = true;
     this.roundsLeft = ROUNDS;
     this.next();
@@ -54,12 +54,12 @@ export class MemoryKeeper {
 
   private work(): void {
     const began = this.monotonic();
-    const excess = Math.min(Math.max(2 * (this.engine.thingBytes / this.settings.cacheBytes - 1), 0), 1);
+    const excess = Math.min(Math.max(2 * (this.collections.bytes / this.settings.cacheBytes - 1), 0), 1);
     const mayMs = SLICE_MS + excess * (SLICE_MAX_MS - SLICE_MS);
     const sliceMs = sliceLength(mayMs, began - this.endedAt, excess * URGENCY_MAX);
     const isTooMuch =
-      this.engine.evict(this.settings.cacheBytes, began + sliceMs) ||
-      (this.engine.isOver(this.settings.cacheBytes) && --this.roundsLeft > 0);
+      this.collections.evict(this.settings.cacheBytes, began + sliceMs) ||
+      (this.collections.isOver(this.settings.cacheBytes) && --this.roundsLeft > 0);
     if (isTooMuch) this.next();
     else this.working = false;
   }

@@ -83,7 +83,7 @@ export class LocalEngine {
     for (const id of this.#open) {
       if (collections.has(id)) continue;
       this.#open.delete(id);
-      this.engine.closeCollection(id);
+      this.engine.collections.close(id);
     }
     for (const id of collections.keys()) {
       if (!this.#open.has(id)) this.openCollection(id, EMPTY_SOURCE).create();
@@ -92,7 +92,7 @@ export class LocalEngine {
 
   openCollection(id: number, source: RecordSource): CollectionGroup {
     this.#open.add(id);
-    return this.engine.openCollection(id, source);
+    return this.engine.collections.open(id, source);
   }
 }
 

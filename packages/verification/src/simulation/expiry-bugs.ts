@@ -4,17 +4,18 @@ import type { NodeId } from '@althing/node/parts';
 import type { NodeMutant } from './node-mutant-names.js';
 
 export function plantInExpiry(engine: Engine, on: ReadonlySet<NodeMutant>, nodeId: NodeId): void {
-  const expire = engine.expire.bind(engine);
-  if (on.has('expiry_not_taken_up') && nodeId !== FIRST_NODE) engine.hasExpired = () => false;
+  const { expiry } = engine.upkeep;
+  const { slice } = expiry;
+  if (on.has('expiry_not_taken_up') && nodeId !== FIRST_NODE) expiry.isDue = () => false;
   if (on.has('expiry_not_proposed')) {
-    engine.expire = (collection, isOver) => {
-      expire(collection, isOver);
+    expiry.slice = (collection, isOver) => {
+      slice(collection, isOver);
       return null;
     };
   }
   if (on.has('expiry_not_undone')) {
-    engine.expire = (collection, isOver) => {
-      const change = expire(collection, isOver);
+    expiry.slice = (collection, isOver) => {
+      const change = slice(collection, isOver);
       return change === null ? null : { ...change, undo: [] };
     };
   }

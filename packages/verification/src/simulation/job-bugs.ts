@@ -34,13 +34,13 @@ export function plantInJobs({ jobs, store }: CollectionGroup, on: ReadonlySet<No
 /** A leader whose jobs go on where it remembers that they were. */
 export function plantCursorInMemory(engine: Engine, groupOf: (id: number) => CollectionGroup | null): void {
   const cursors = new Map<string, number>();
-  const runJob = engine.runJob.bind(engine);
-  engine.runJob = (collection, isOver) => {
+  const { slice } = engine.upkeep.jobs;
+  engine.upkeep.jobs.slice = (collection, isOver) => {
     const job = groupOf(collection)?.jobs.current;
     if (job === undefined) return null;
     const name = `${collection} ${job.def.id}`;
     job.progress = { ...job.progress, cursor: cursors.get(name) ?? 0 };
-    const change = runJob(collection, isOver);
+    const change = slice(collection, isOver);
     cursors.set(name, job.progress.cursor);
     return change;
   };

@@ -201,7 +201,7 @@ function unsettledGroup(processes: readonly Process[], group: number): string | 
     if (session === undefined || status === undefined) return `not open at ${machine.name}`;
     if (session.hasUncommitted) return `something is not committed at ${machine.name}`;
     if (session.group.tasks.scheduled > 0) return `tasks are still to run at ${machine.name}`;
-    if (process.side?.engine.hasJob(group) === true) return `a job is not done at ${machine.name}`;
+    if (process.side?.engine.upkeep.jobs.isDue(group) === true) return `a job is not done at ${machine.name}`;
     if (session.leading) leaders += 1;
     else if (session.leader === 0) return `no leader is known at ${machine.name}`;
     const { commitIndex, appliedIndex, lastIndex } = status;

@@ -1,0 +1,93 @@
+/** Work on collections that no call asks for: the node that leads a collection does it, as changes like any other. */
+import { buildSlice, unfinishedIndex } from '../state/index-build.js';
+import { Marking } from '../state/marking.js';
+import type { Change } from './call.js';
+import type { Collections } from './collections.js';
+import type { Executor } from './executor.js';
+import { JobRuns } from './jobs.js';
+
+/** Work that is done a slice at a time. How far it is must be a part of the state, so that another leader can go on. */
+export interface SlicedWork {
+  /** True if there is something to do in a collection. */
+  isDue(collection: number): boolean;
+  /**
+   * Does a slice of it; null where nothing changed.
+   *
+   * @param isOver whether the slice has lasted long enough; asked after each thing that is looked at
+   */
+  slice(collection: number, isOver: () => boolean): Change | null;
+}
+
+export class Upkeep {
+  /** Things that were removed because only circles of garbage held them. */
+  garbageCount = 0;
+  /** Takes up instances into an index that is not complete. */
+  readonly indexes: SlicedWork;
+  /** Lets go of things that have expired. */
+  readonly expiry: SlicedWork;
+  /** Works on the job of a collection whose turn it is. See `JobRuns.run`. */
+  readonly jobs: SlicedWork;
+
+  constructor(
+    private readonly executor: Executor,
+    private readonly collections: Collections,
+    now: () => number,
+  ) {
+    const jobRuns = new JobRuns(executor);
+    this.indexes = {
+      isDue: (id) => {
+        const store = collections.get(id)?.group.store;
+        return store !== undefined && unfinishedIndex(store) !== undefined;
+      },
+      slice: (id, isOver) => {
+        const group = collections.get(id)?.group;
+        const index = group === undefined ? undefined : unfinishedIndex(group.store);
+        if (group === undefined || index === undefined) return null;
+        const transaction = executor.transactionOf(group);
+        buildSlice(group.store, transaction, index, isOver);
+        return executor.changeOf(group, transaction);
+      },
+    };
+    this.expiry = {
+      isDue: (id) => collections.get(id)?.expiry.isDue(now()) ?? false,
+      slice: (id, isOver) => {
+        const open = collections.get(id);
+        if (open === undefined) return null;
+        const transaction = executor.transactionOf(open.group);
+        open.expiry.step(transaction, now(), isOver);
+        return executor.changeOf(open.group, transaction);
+      },
+    };
+    this.jobs = {
+      isDue: (id) => collections.get(id)?.group.jobs.current !== undefined,
+      slice: (id, isOver) => {
+        const open = collections.get(id);
+        return open === undefined ? null : jobRuns.run(open.group, open.removal, isOver);
+      },
+    };
+  }
+
+  /** Number of things in a collection that may be part of circles of garbage. */
+  suspectsOf(collection: number): number {
+    return this.collections.get(collection)?.group.store.suspects.size ?? 0;
+  }
+
+  /** Starts to search a collection for circles of garbage; one search at a time. */
+  searchGarbage(collection: number): Marking {
+    const store = this.collections.get(collection)?.group.store;
+    if (store === undefined || store.marking !== null) throw new Error('no search can be started');
+    return new Marking(store);
+  }
+
+  /** Ends a search in which everything is marked, and removes what it found; null when it found nothing. */
+  removeGarbage(collection: number, marking: Marking): Change | null {
+    const group = this.collections.get(collection)?.group;
+    const garbage = marking.finish();
+    // The state may have been replaced meanwhile, by a snapshot.
+    if (group === undefined || !marking.isOf(group.store) || garbage.length === 0) return null;
+    this.garbageCount += garbage.length;
+    const transaction = this.executor.transactionOf(group);
+    transaction.removeGarbage(garbage);
+    return this.executor.changeOf(group, transaction);
+  }
+}
