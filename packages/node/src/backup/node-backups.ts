@@ -91,6 +91,7 @@ export class NodeBackups {
       report: (event) => this.tookScheduled(event),
       onFailure,
       now: Date.now,
+      clock: backgroundClock,
     });
     this.staging = this.makeStaging();
     this.imports = this.makeImports();

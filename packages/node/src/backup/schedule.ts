@@ -80,9 +80,13 @@ export class Schedule {
     this.save({ backups });
   }
 
-  /** @param begunAt wall clock in milliseconds */
+  /**
+   * Notes the backup that was taken last. It is the newest also where an earlier one was begun at a later time: by a clock that was ahead.
+   *
+   * @param begunAt wall clock in milliseconds
+   */
   noteNewest(begunAt: number): void {
-    this.save({ newest: Math.max(this.newest, begunAt) });
+    this.save({ newest: begunAt });
   }
 
   private save(change: Partial<Remembered>): void {

@@ -25,6 +25,7 @@ const NOW = 1_769_826_600;
 let root: string;
 let folder: string;
 let clock: number;
+let monotonic: number;
 let content: string;
 let failure: Error | null;
 let isBusy: boolean;
@@ -34,6 +35,7 @@ beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'althing-scheduled-'));
   folder = join(root, 'kept');
   clock = NOW * 1000;
+  monotonic = 5;
   content = 'backup';
   failure = null;
   isBusy = false;
@@ -62,6 +64,7 @@ function open(standing: StandingOrder | null = null): ScheduledBackups {
       throw error;
     },
     now: () => clock,
+    clock: { now: () => monotonic },
   });
 }
 
@@ -214,12 +217,39 @@ describe('a backup that repeats', () => {
     expect(readdirSync(folder)).toEqual(['023000.backup']);
   });
 
-  test('waits behind another one', () => {
+  test('waits behind another one, also where the wall clock is set back meanwhile', async () => {
     const scheduled = open();
     scheduled.add(order('a.backup'));
     isBusy = true;
     scheduled.consider();
     expect([told, scheduled.all()[0]?.nextRun]).toEqual([[], 'pending']);
+    isBusy = false;
+    clock -= 3_600_000;
+    scheduled.consider();
+    expect(told).toEqual([]);
+    monotonic += 1000;
+    await run(scheduled);
+    expect(told).toMatchObject([{ error: null }]);
+  });
+
+  test('comes at its time again when a clock that was ahead is set right', async () => {
+    const scheduled = open();
+    scheduled.add(order('{TIME}.backup', { repeat: 3600 }));
+    scheduled.add(order('first.backup', { start: NOW + 40 * 86_400, repeat: 3600 }));
+    await run(scheduled);
+    clock += 30 * 86_400_000 + 600_000;
+    await run(scheduled);
+    const next = (): unknown[] => scheduled.all().map(({ nextRun }) => nextRun);
+    expect(next()).toEqual([NOW + 30 * 86_400 + 3600, NOW + 40 * 86_400]);
+    clock = (NOW + 660) * 1000;
+    scheduled.consider();
+    expect(next()).toEqual([NOW + 3600, NOW + 40 * 86_400]);
+    // What is set back by less than a period has nothing taken twice.
+    clock = (NOW + 3601) * 1000;
+    await run(scheduled);
+    clock = (NOW + 3599) * 1000;
+    scheduled.consider();
+    expect([next(), told.length]).toEqual([[NOW + 7200, NOW + 40 * 86_400], 3]);
   });
 });
 
@@ -249,6 +279,9 @@ describe('what a node remembers of its backups', () => {
     const second = new Schedule(root);
     expect([second.all, second.newest]).toEqual([first.all, NOW * 1000]);
     expect(second.add(order('c.backup'))).toBe(2);
+    // One that was begun by a clock that was ahead would be the newest for as long.
+    second.noteNewest((NOW - 86_400) * 1000);
+    expect(second.newest).toBe((NOW - 86_400) * 1000);
   });
 
   test('is not taken for something else when it is damaged', () => {

@@ -1,4 +1,5 @@
 import { type BackupInfo, type BackupOrder, type BackupsView, ErrorCode, QueryError } from '@althing/engine';
+import type { Clock } from '../base/clock.js';
 import { messageOf } from '../base/failures.js';
 import type { Backups } from './backup.js';
 import { BackupError } from './format.js';
@@ -20,6 +21,8 @@ export interface ScheduledOptions {
   readonly onFailure: (error: unknown) => void;
   /** Wall clock in milliseconds. */
   readonly now: () => number;
+  /** Clock of pauses and durations, which does not jump. */
+  readonly clock: Pick<Clock, 'now'>;
 }
 
 export interface ScheduledEvent {
@@ -43,7 +46,7 @@ const FAILURE_PAUSE_MS = 60_000;
 export class ScheduledBackups implements BackupsView {
   /** The one that is being taken. */
   private current: Promise<void> | null = null;
-  private notBefore = 0;
+  private notBefore = Number.NEGATIVE_INFINITY;
   private stopped = false;
   /** True if the schedule is as the settings have it. */
   private isSettled = false;
@@ -84,18 +87,19 @@ export class ScheduledBackups implements BackupsView {
 
   /** Begins one that is due. To be called now and then. */
   consider(): void {
-    const { schedule, backups, now } = this.options;
-    if (this.current !== null || this.stopped || now() < this.notBefore) return;
+    const { schedule, backups, clock } = this.options;
+    if (this.current !== null || this.stopped || clock.now() < this.notBefore) return;
     if (!this.isSettled) this.settle();
+    this.followClock();
     const due = schedule.all.find((backup) => this.isDue(backup));
     if (due === undefined) return;
     if (backups.isBusy) {
-      this.notBefore = now() + BUSY_PAUSE_MS;
+      this.notBefore = clock.now() + BUSY_PAUSE_MS;
       return;
     }
     this.current = this.take(due)
       .catch((error: unknown) => {
-        this.notBefore = now() + FAILURE_PAUSE_MS;
+        this.notBefore = clock.now() + FAILURE_PAUSE_MS;
         this.options.onFailure(error);
       })
       .finally(() => {
@@ -133,8 +137,29 @@ export class ScheduledBackups implements BackupsView {
       }
       this.isSettled = true;
     } catch (error) {
-      this.notBefore = this.options.now() + FAILURE_PAUSE_MS;
+      this.notBefore = this.options.clock.now() + FAILURE_PAUSE_MS;
       this.options.onFailure(error);
+    }
+  }
+
+  /**
+   * Moves what repeats to an earlier time where the wall clock was ahead and was set right: else the next one would come when the clock is
+   * there again, after a month or years. One whose first time is to come is left alone, and so is one that is no more than
+   * two periods away: a clock that is set back by a second has nothing taken twice.
+   */
+  private followClock(): void {
+    const { schedule, now, clock, onFailure } = this.options;
+    const nowS = Math.floor(now() / 1000);
+    for (const { id, nextRun, repeat, result, isStanding } of schedule.all) {
+      const hasPeriod = repeat > 0 && (result !== null || isStanding === true);
+      if (!hasPeriod || nextRun === null || nextRun - nowS <= 2 * repeat) continue;
+      try {
+        schedule.change(id, { nextRun: nowS + ((nextRun - nowS) % repeat || repeat) });
+      } catch (error) {
+        this.notBefore = clock.now() + FAILURE_PAUSE_MS;
+        onFailure(error);
+        return;
+      }
     }
   }
 
@@ -149,9 +174,9 @@ export class ScheduledBackups implements BackupsView {
   }
 
   private async take(backup: Backup): Promise<void> {
-    const { schedule, backups, folder, changes, report, now } = this.options;
+    const { schedule, backups, folder, changes, report, now, clock } = this.options;
     const { id, template, repeat } = backup;
-    const begun = now();
+    const [begun, began] = [now(), clock.now()];
     const path = pathOf(template, folder, Math.floor(begun / 1000), changes());
     let bytes = 0;
     let isBegun = false;
@@ -176,7 +201,14 @@ export class ScheduledBackups implements BackupsView {
     const turn = backup.isStanding === true ? this.nextStanding(repeat) : null;
     const nextRun = repeat > 0 ? (turn ?? nextAfter(backup, now())) : null;
     schedule.change(id, { files: kept, nextRun, result: resultOf(error, begun) });
-    report({ id, path, isBegun, error: error === null ? null : messageOf(error), bytes, ms: now() - begun });
+    report({
+      id,
+      path,
+      isBegun,
+      error: error === null ? null : messageOf(error),
+      bytes,
+      ms: clock.now() - began,
+    });
   }
 
   /** Deletes the oldest files beyond the number that is kept. */
