@@ -1,6 +1,6 @@
 import { CollectionGroup, type Engine, warmUp } from '@althing/engine';
 
-/** Milliseconds of one slice: records are read ahead within one only, and what takes them up is to be compiled, too. */
+/** Milliseconds of one slice: so long that it has records read ahead, since what takes these up is to be compiled, too. */
 const SLICE_MS = 12;
 
 /** The part of a clock that slices take. */

@@ -34,6 +34,8 @@ type Waiting = {
 };
 
 export class Journal {
+  /** Called at the end of each write, well or not, before anybody else learns of it. */
+  onWritten: () => void = () => {};
   private waiting: Waiting[] = [];
   private writing = false;
   private failure: StorageError | undefined;
@@ -170,6 +172,8 @@ export class Journal {
     } catch (error) {
       const failed = this.fail(error);
       for (const { reject } of taken) reject(failed);
+    } finally {
+      this.onWritten();
     }
   }
 

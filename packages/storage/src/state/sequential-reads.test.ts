@@ -157,14 +157,19 @@ describe('SequentialReads', () => {
     expect(ahead.begun.length).toBeLessThanOrEqual(1000 / (5 * 32) + 1);
   });
 
-  test('keeps nothing beyond the synchronous job', async () => {
+  test('keeps what was read ahead for the next job, until it is dropped', async () => {
     const ahead = new FakeReadAhead(upTo(100));
     const reads = new SequentialReads(ahead, 5);
-    expect(found(reads, upTo(20))).toHaveLength(14);
-    expect(ahead.ended).toBe(0);
+    const key = recordKeyBuffer(GROUP, 1);
+    expect(found(reads, upTo(20), key)).toHaveLength(14);
     await Promise.resolve();
+    expect(found(reads, [21], key)).toEqual([21]);
+    expect(ahead.begun).toEqual([6]);
+    expect(ahead.ended).toBe(0);
+    reads.drop();
     expect(ahead.ended).toBe(1);
-    expect(found(reads, [21])).toEqual([]);
+    expect(found(reads, [22, 23], key)).toEqual([23]);
+    expect(ahead.begun).toEqual([6, 22]);
   });
 
   test('begins anew for the records of another group', () => {

@@ -20,8 +20,8 @@ const WASTE_FREE_BYTES = 64 * 1024;
  * Notices that records are read in the order of their names, which a walk over instances, sets and lists does, and has the next ones
  * read ahead from then on.
  *
- * Records that were read ahead are never stale: they are dropped at the end of the synchronous job that they were read for. No checkpoint can end
- * within one, and until its end the records that it changes may be read as they were before.
+ * Records that were read ahead are never stale as long as they are dropped when a write to the store ends: until then the records that it changes
+ * may be read as they were before. So the slices of background work find the records of the next one read when they come to it.
  */
 export class SequentialReads {
   /** The last record of the run: a key of its group and generation, which is the same object for all of these, and its name. */
@@ -59,7 +59,7 @@ export class SequentialReads {
     return undefined;
   }
 
-  /** Drops what was read ahead. */
+  /** Drops what was read ahead. To be called at the end of each write, before anybody learns of it. */
   drop(): void {
     if (!this.isReading) return;
     this.isReading = false;
@@ -73,7 +73,6 @@ export class SequentialReads {
     this.wastedBytes = 0;
     this.late = 0;
     this.ahead.begin(restOfKind(key));
-    queueMicrotask(() => this.drop());
   }
 
   private take(key: Buffer, group: number, kind: number, id: number, part: number): Buffer | undefined {

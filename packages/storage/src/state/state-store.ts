@@ -96,6 +96,7 @@ export class StateStore {
       options.store.readAhead,
       options.readAheadAfter ?? READ_AHEAD_AFTER_DEFAULT,
     );
+    journal.onWritten = () => this.sequentialReads.drop();
     this.sweeper = new Sweeper(options.store, journal);
     this.chunkBytes = options.chunkBytes ?? CHUNK_BYTES_DEFAULT;
     this.slabBytes = options.slabBytes ?? SLAB_BYTES_DEFAULT;

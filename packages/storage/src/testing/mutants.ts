@@ -65,8 +65,8 @@ const MUTANTS = {
     ],
   },
   read_ahead_kept: {
-    what: 'what was read ahead is used beyond the job that it was read for, though a checkpoint may have ended since',
-    edits: [{ file: 'state/sequential-reads', code: 'queueMicrotask(() => this.drop());', bug: '' }],
+    what: 'what was read ahead is used though a checkpoint has ended since',
+    edits: [{ file: 'state/state-store', code: 'this.sequentialReads.drop();', bug: '{}' }],
   },
   snapshot_within_redo: {
     what: 'a view is taken while a checkpoint is half in the records',
