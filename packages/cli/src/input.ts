@@ -1,7 +1,7 @@
 /** Input of the caller of a command. */
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { type Io, readInput } from './io.js';
+import { type Io, readInput, utf8Text } from './io.js';
 
 /** An error that a command ends with, and whose message says all. */
 export class CommandError extends Error {}
@@ -27,9 +27,13 @@ export function nonEmpty(text: string | undefined): string | undefined {
  */
 export async function readText(file: string, io: Io): Promise<string> {
   if (file === '-') return readInput(io);
+  let bytes: Buffer;
   try {
-    return await readFile(file, 'utf8');
+    bytes = await readFile(file);
   } catch {
     throw new UsageError(`${file} can't be read`);
   }
+  const text = utf8Text(bytes);
+  if (text === null) throw new UsageError(`${file} is no text in UTF-8`);
+  return text;
 }

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, test } from '@jest/globals';
+import { utf8Text } from './io.js';
 
 const MODULE = new URL('./io.js', import.meta.url).href;
 
@@ -17,4 +18,18 @@ test('a pipe that its reader closes ends no command', async () => {
     errors += bytes;
   });
   expect([await once(child, 'close'), errors]).toEqual([[0, null], 'done\n']);
+});
+
+test('a text is UTF-8 or none, and begins behind the mark of its encoding', () => {
+  expect([utf8Text(Buffer.from('\uFEFFé')), utf8Text(Buffer.from('é')), utf8Text(Buffer.from(''))]).toEqual([
+    'é',
+    'é',
+    '',
+  ]);
+  for (const bytes of [
+    Buffer.from('é', 'latin1'),
+    Buffer.from([0xed, 0xa0, 0x80]),
+    Buffer.from('\uFEFFa', 'utf16le'),
+  ])
+    expect(utf8Text(bytes)).toBeNull();
 });

@@ -1,6 +1,7 @@
 /**
  * The world of a command: streams, environment, signals. Tests hand in their own.
  */
+import { isUtf8 } from 'node:buffer';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { hideVariables } from './hidden-variables.js';
@@ -95,5 +96,15 @@ export async function readInput(io: Io): Promise<string> {
     if (size > inputSizeMax) throw new Error(`the standard input has more than ${inputSizeMax} bytes`);
     parts.push(bytes);
   }
-  return Buffer.concat(parts).toString('utf8');
+  const text = utf8Text(Buffer.concat(parts));
+  if (text === null) throw new Error('the standard input is no text in UTF-8');
+  return text;
+}
+
+/**
+ * The text in bytes; null where they are no UTF-8, in which case a text would have other characters in the place of some, and nobody would
+ * notice. A mark of the encoding, with which editors on Windows begin a text, is no part of it.
+ */
+export function utf8Text(bytes: Buffer): string | null {
+  return isUtf8(bytes) ? bytes.toString('utf8').replace(/^\uFEFF/, '') : null;
 }

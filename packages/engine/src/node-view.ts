@@ -328,7 +328,7 @@ export interface NodeView {
   /** The requests that are not answered, the longest under way first. */
   requests(): readonly RequestEntry[];
   /** @throws QueryError lookup_err where there is none, operation_err where it can't be cancelled */
-  cancelRequest(id: number): void;
+  cancelRequest(id: number | bigint): void;
   /** The steps that ended later than so many Unix seconds. */
   history(since: number): MetricsHistory;
   /** Begins anew with counters, and with the figures of queries and procedures. */

@@ -68,22 +68,36 @@ export function definitionsOf(source: string, name: string): Definitions {
     conversions: new Map(),
   };
   const { statements } = parsed(source, name);
+  const known = new Set<string>();
   for (const statement of statements) {
     if (statement.kind === 'str' || statement.kind === 'nil') continue;
-    const isTaken = statement.kind === 'call' && take(found, statement.name, statement.args, source);
+    const fail: Fail = (why) => {
+      const { line, column } = positionOf(source, statement.start);
+      throw new DefinitionsError(`${name}:${line}:${column}: ${why}`);
+    };
+    const once = (what: string): void => {
+      if (known.has(what)) fail(`${what} is defined twice`);
+      known.add(what);
+    };
+    const isTaken = statement.kind === 'call' && take(found, statement.name, statement.args, source, once);
     if (isTaken) continue;
     const rootType = rootTypeOf(statement);
-    if (rootType !== null) {
-      found.rootType = rootType;
-      continue;
+    if (rootType === null) {
+      fail(
+        'expected new_type, set_type, mod_type, set_enum, mod_enum, new_index, new_procedure or set_procedure',
+      );
     }
-    const { line, column } = positionOf(source, statement.start);
-    throw new DefinitionsError(
-      `${name}:${line}:${column}: expected new_type, set_type, mod_type, set_enum, mod_enum, new_index, new_procedure or set_procedure`,
-    );
+    once('the type of the root');
+    found.rootType = rootType;
   }
   return found;
 }
+
+/** Says why a statement of a file is wrong, with its place. */
+type Fail = (why: string) => never;
+
+/** Notes that a file defines something, and fails where it did before: of two definitions one would be without effect, and nobody told. */
+type Once = (what: string) => void;
 
 function parsed(source: string, name: string): ReturnType<typeof parse> {
   try {
@@ -104,7 +118,7 @@ function rootTypeOf(statement: Node): string | null {
 }
 
 /** Takes what a call defines; whether it is one that defines something. */
-function take(found: Definitions, call: string, args: readonly Node[], source: string): boolean {
+function take(found: Definitions, call: string, args: readonly Node[], source: string, once: Once): boolean {
   const text = (node: Node): string => prettySource(node, source);
   const [named, second, third, fourth, fifth] = args;
   // The reason of a change, for the history: it has one of its own when it is applied.
@@ -113,23 +127,30 @@ function take(found: Definitions, call: string, args: readonly Node[], source: s
   const { value: name } = named;
   switch (call) {
     case 'new_type':
+      once(`type \`${name}\``);
       found.types.set(name, { flags: flagsOf(second), parts: new Map() });
       return true;
     case 'set_type': {
       if (second?.kind !== 'thing') return false;
-      const parts = partsOf(second, text);
-      const flags = third === undefined ? (found.types.get(name)?.flags ?? NO_FLAGS) : flagsOf(third);
+      if (!found.types.has(name)) once(`type \`${name}\``);
+      once(`what type \`${name}\` has`);
+      const parts = partsOf(second, text, (key) => once(`type \`${name}\`, property \`${key}\``));
+      const isFlagged = third !== undefined && third.kind !== 'thing';
+      const flags = isFlagged ? flagsOf(third) : (found.types.get(name)?.flags ?? NO_FLAGS);
       if (parts !== null) found.types.set(name, { flags, parts });
       return parts !== null;
     }
     case 'set_enum': {
-      const members = second?.kind === 'thing' ? partsOf(second, text) : null;
+      once(`enum \`${name}\``);
+      const member = (key: string): void => once(`enum \`${name}\`, member \`${key}\``);
+      const members = second?.kind === 'thing' ? partsOf(second, text, member) : null;
       if (members !== null) found.enums.set(name, { members, later: new Map() });
       return members !== null;
     }
     case 'mod_enum':
       if (second?.kind !== 'str' || third?.kind !== 'str' || fourth === undefined) return false;
       if (second.value !== 'mod') return false;
+      once(`the value of enum \`${name}\`, member \`${third.value}\``);
       found.enums.get(name)?.later.set(third.value, text(fourth));
       return found.enums.has(name);
     case 'new_index': {
@@ -140,6 +161,7 @@ function take(found: Definitions, call: string, args: readonly Node[], source: s
       const flags = indexFlags(isList ? fourth : third);
       if (flags === null) return false;
       const index = `new_index(${[quoteStr(name), quoteStr(second.value), `[${properties}]`, ...flags].join(', ')});`;
+      once(`index \`${name}.${second.value}\``);
       found.indexes.set(`${name}.${second.value}`, index);
       return true;
     }
@@ -151,6 +173,7 @@ function take(found: Definitions, call: string, args: readonly Node[], source: s
       if (second?.kind !== 'str' || third?.kind !== 'str') return false;
       if (second.value === 'ttl') {
         const index = `new_index(${quoteStr(name)}, 'ttl', [${quoteStr(third.value)}], EXPIRES);`;
+        once(`index \`${name}.ttl\``);
         found.indexes.set(`${name}.ttl`, index);
         return true;
       }
@@ -160,11 +183,13 @@ function take(found: Definitions, call: string, args: readonly Node[], source: s
         return true;
       }
       if ((second.value !== 'mod' && second.value !== 'add') || fifth === undefined) return false;
+      once(`the conversion of type \`${name}\`, property \`${third.value}\``);
       found.conversions.set(`${name}.${third.value}`, text(fifth));
       return true;
     case 'new_procedure':
     case 'set_procedure':
       if (second?.kind !== 'closure') return false;
+      once(`procedure '${name}'`);
       found.procedures.set(name, [second, ...(third === undefined ? [] : [third])].map(text).join(', '));
       return true;
     default:
@@ -204,10 +229,15 @@ function indexFlags(node: Node | undefined): readonly string[] | null {
 const INDEX_FLAGS = ['UNIQUE', 'NO_CASE', 'EXPIRES'];
 
 /** The entries of a thing, each with its text; null where one is only a name. */
-function partsOf({ entries }: ThingLiteral, text: (node: Node) => string): Map<string, string> | null {
+function partsOf(
+  { entries }: ThingLiteral,
+  text: (node: Node) => string,
+  once: (key: string) => void,
+): Map<string, string> | null {
   const parts = new Map<string, string>();
   for (const { key, value } of entries) {
     if (value === null) return null;
+    once(key);
     parts.set(key, value.kind === 'str' ? quoteStr(value.value) : text(value));
   }
   return parts;

@@ -51,6 +51,38 @@ describe('a plan', () => {
     expect(() => definitionsOf(written, 'file')).toThrow(DefinitionsError);
   });
 
+  test.each([
+    ["new_procedure('a', || 1); set_procedure('a', || 2);", "file:1:27: procedure 'a' is defined twice"],
+    ["new_type('T');\nnew_type('T');", 'file:2:1: type `T` is defined twice'],
+    ["set_type('T', {a: 'int'}); new_type('T');", 'file:1:28: type `T` is defined twice'],
+    [
+      "new_type('T'); set_type('T', {}); set_type('T', {a: 'int'});",
+      'file:1:35: what type `T` has is defined twice',
+    ],
+    ["set_type('T', {a: 'int', a: 'str'});", 'file:1:1: type `T`, property `a` is defined twice'],
+    ["set_enum('E', {A: 1}); set_enum('E', {B: 1});", 'file:1:24: enum `E` is defined twice'],
+    ["set_enum('E', {A: 1, A: 2});", 'file:1:1: enum `E`, member `A` is defined twice'],
+    ["mod_type('T', 'ttl', 'a'); mod_type('T', 'ttl', 'b');", 'file:1:28: index `T.ttl` is defined twice'],
+    [
+      "mod_type('T', 'mod', 'a', 'int', 1); mod_type('T', 'mod', 'a', 'int', 2);",
+      'file:1:38: the conversion of type `T`, property `a` is defined twice',
+    ],
+    [".to_type('T'); .to_type('U');", 'file:1:16: the type of the root is defined twice'],
+  ])('says where %s defines something twice', (written, why) => {
+    expect(() => definitionsOf(written, 'file')).toThrow(new DefinitionsError(why));
+  });
+
+  test('keeps the flags of a type whose properties come with options', () => {
+    const { types } = definitionsOf("new_type('T', WPO); set_type('T', {a: 'int'}, {change: true});", 'file');
+    expect([...(types.get('T')?.flags ?? [])]).toEqual(['WPO']);
+  });
+
+  test('makes a relation once that a file names from both of its sides', () => {
+    const both = `${PRESENT} mod_type('Order', 'rel', 'customer', 'orders');`;
+    const { statements } = planOf(definitionsOf('', 'present'), definitionsOf(both, 'file'), false);
+    expect(statements.filter((statement) => statement.includes("'rel'"))).toHaveLength(1);
+  });
+
   test('makes everything that an empty collection lacks', () => {
     const { statements } = planOf(definitionsOf('', 'present'), definitionsOf(PRESENT, 'file'), false);
     expect(statements).toEqual([

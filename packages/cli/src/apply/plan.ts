@@ -134,7 +134,10 @@ function changeRelations(present: Definitions, wanted: Definitions, statements: 
   const keysNow = new Set(present.relations.map((relation) => keyOf(relation, present)));
   const keysWanted = new Set(wanted.relations.map((relation) => keyOf(relation, wanted)));
   for (const relation of wanted.relations) {
-    if (keysNow.has(keyOf(relation, wanted))) continue;
+    const key = keyOf(relation, wanted);
+    if (keysNow.has(key)) continue;
+    // A file may name a relation from both of its sides.
+    keysNow.add(key);
     const { type, property, partner } = relation;
     statements.push(call('mod_type', quoteStr(type), "'rel'", quoteStr(property), quoteStr(partner)));
   }

@@ -28,7 +28,7 @@ export const NODE_REQUESTS: readonly Entry[] = [
     needs: OPERATE,
     params: [p.int('id')],
     run: (rt, id) => {
-      rt.node.cancelRequest(Number(id));
+      rt.node.cancelRequest(id);
       return null;
     },
   }),

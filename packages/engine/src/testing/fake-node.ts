@@ -111,7 +111,7 @@ export class FakeNode implements NodeView {
     ];
   }
 
-  cancelRequest(id: number): void {
+  cancelRequest(id: number | bigint): void {
     this.done.push(`cancel ${id}`);
   }
 

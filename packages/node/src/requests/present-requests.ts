@@ -44,8 +44,8 @@ export class PresentRequests {
    *
    * @throws QueryError lookup_err where there is none, operation_err where it can't be cancelled
    */
-  cancel(id: number): void {
-    const pending = this.pending.get(id);
+  cancel(id: number | bigint): void {
+    const pending = this.pending.get(Number(id));
     if (pending === undefined) {
       throw new QueryError(
         ErrorCode.LOOKUP,

@@ -216,7 +216,7 @@ export class LocalNode implements NodeView {
     return this.options.present().all();
   }
 
-  cancelRequest(id: number): void {
+  cancelRequest(id: number | bigint): void {
     this.options.present().cancel(id);
   }
 
