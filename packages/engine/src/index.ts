@@ -53,6 +53,7 @@ export { keyText, type PasswordHash, TOKEN_LENGTH, type Token, type User } from 
 export type { UserLimit, UserLimits } from './admin/user-limits.js';
 export { ByteReader, ByteWriter, FormatError } from './bytes.js';
 export type {
+  Behind,
   Call,
   Change,
   ModuleAsk,

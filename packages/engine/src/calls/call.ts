@@ -168,6 +168,9 @@ export type Failure = Extract<
   { readonly kind: 'error' | 'hash' | 'behind' | 'positions' | 'slice_over' }
 >;
 
+/** The outcome of what can go on once this node has all that was acknowledged in another scope. */
+export type Behind = Extract<Outcome, { readonly kind: 'behind' }>;
+
 export const NEEDS_CHANGE: Outcome = { kind: 'needs_change' };
 
 export const NO_CHARGE = (): void => {};

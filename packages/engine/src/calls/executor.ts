@@ -295,7 +295,7 @@ const SLICE_OVER: Failure = { kind: 'slice_over' };
 
 const BEHIND_ROOT: Failure = { kind: 'behind', collection: ROOT_GROUP };
 
-const NOTHING_FRESH: Freshness = { isFresh: () => false };
+export const NOTHING_FRESH: Freshness = { isFresh: () => false };
 
 const NO_HASHES: Hashes = new Map();
 

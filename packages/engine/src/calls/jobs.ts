@@ -1,6 +1,7 @@
 /** Slices of jobs: closures of users are called for some instances, with the rights of whoever made the job. */
 import { Privilege } from '../admin/privileges.js';
 import { operationError } from '../error.js';
+import type { Freshness } from '../run/execution.js';
 import { invoke } from '../run/invoke.js';
 import { whileMade } from '../run/late.js';
 import type { Runtime } from '../run/runtime.js';
@@ -13,7 +14,7 @@ import { type Transaction, toProperty } from '../state/transaction.js';
 import { equals, isTruthy } from '../value/kinds.js';
 import type { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
-import type { Change } from './call.js';
+import type { Behind, Change } from './call.js';
 import type { Executor } from './executor.js';
 
 /** Instances that have their turn in one slice at most. */
@@ -26,6 +27,9 @@ const CHOSEN_MAX = 256;
 interface Failure {
   readonly why: string;
 }
+
+/** Why instances had no turn: the job has failed, or this node has to hear of something first, with the scope where that is to be asked for. */
+type Stopped = Failure | Behind | null;
 
 /** Outcomes of the instances that had their turn in a slice. */
 interface Turns {
@@ -47,39 +51,47 @@ export class JobRuns {
    *
    * @param isOver whether the slice has lasted long enough; asked after each instance or thing
    */
-  run(group: CollectionGroup, removal: Removal, isOver: () => boolean): Change | null {
+  run(
+    group: CollectionGroup,
+    removal: Removal,
+    isOver: () => boolean,
+    fresh: Freshness,
+  ): Change | Behind | null {
     const job = group.jobs.current;
     if (job === undefined) return null;
-    if (job.def.kind === 'succeed') return this.succeed(group, job, isOver);
-    if (job.def.kind !== 'remove') return this.call(group, job, isOver);
-    const turns = removal.isChoosing(job) ? this.choose(group, job, isOver) : 'over';
-    if (turns === null) return null;
-    if (turns !== 'over' && 'why' in turns) return this.fail(group, job, turns);
+    const part: Part = { group, job, isOver, fresh };
+    if (job.def.kind === 'succeed') return this.succeed(part);
+    if (job.def.kind !== 'remove') return this.call(part);
+    const turns = removal.isChoosing(job) ? this.choose(part) : 'over';
+    if (turns !== 'over' && isStopped(turns)) return this.stop(part, turns);
     const transaction = this.executor.transactionOf(group);
     if (turns === 'over') removal.search(transaction, job, isOver);
     else removal.remove(transaction, job, turns);
     return this.executor.changeOf(group, transaction);
   }
 
-  private fail(group: CollectionGroup, job: Job, { why }: Failure): Change | null {
+  /** Ends a job that has failed; else it stays where it is. */
+  private stop({ group, job }: Part, stopped: Stopped): Change | Behind | null {
+    if (stopped === null || 'kind' in stopped) return stopped;
     const transaction = this.executor.transactionOf(group);
-    new JobEditor(group.jobs, transaction).end(job, 'failed', why);
+    new JobEditor(group.jobs, transaction).end(job, 'failed', stopped.why);
     return this.executor.changeOf(group, transaction);
   }
 
-  /** Asks the closure which instances go, which changes nothing; null where this node has to hear of something first. */
-  private choose(group: CollectionGroup, job: Job, isOver: () => boolean): Turns | Failure | null {
-    const { root } = group.store;
-    return this.inTurn(group, job, false, ({ turns }) => {
+  /** Asks the closure which instances go, which changes nothing. */
+  private choose(part: Part): Turns | Stopped {
+    const { root } = part.group.store;
+    return this.inTurn(part, false, ({ turns }) => {
       const goes = (thing: Thing, give: Give): boolean => isTruthy(give(thing)) && thing !== root;
-      return turns(goes, (count) => count >= CHOSEN_MAX || isOver());
+      return turns(goes, (count) => count >= CHOSEN_MAX || part.isOver());
     });
   }
 
   /** Calls the closure, in a change that also says how far the job is. */
-  private call(group: CollectionGroup, job: Job, isOver: () => boolean): Change | null {
+  private call(part: Part): Change | Behind | null {
+    const { group, job, isOver } = part;
     const { def, progress, waiting } = job;
-    const outcome = this.inTurn(group, job, true, ({ turns, transaction }) => {
+    const outcome = this.inTurn(part, true, ({ turns, transaction }) => {
       const turn = def.kind === 'fill' ? this.filling(group, job) : called;
       const { chosen, cursor } = turns(turn, isOver);
       const taken = [...waiting].filter((id) => id <= cursor);
@@ -88,19 +100,19 @@ export class JobRuns {
       new JobEditor(group.jobs, transaction).move(job, moved, [], taken);
       return { change: this.executor.changeOf(group, transaction) };
     });
-    if (outcome === null) return null;
-    return 'why' in outcome ? this.fail(group, job, outcome) : outcome.change;
+    return isStopped(outcome) ? this.stop(part, outcome) : outcome.change;
   }
 
   /**
    * Gives instances what the closure says, for the successor of their property, which takes its place when all have it: those that were made
    * meanwhile, too, and those that changed since they had it.
    */
-  private succeed(group: CollectionGroup, job: Job, isOver: () => boolean): Change | null {
+  private succeed(part: Part): Change | Behind | null {
+    const { group, job, isOver } = part;
     const { progress, waiting } = job;
     const things: Thing[] = [];
     const values: Value[] = [];
-    const outcome = this.inTurn(group, job, false, ({ turns, transaction }) => {
+    const outcome = this.inTurn(part, false, ({ turns, transaction }) => {
       const { field, successor } = successionIn(group, job);
       return turns((thing, give) => {
         const value = toProperty(give(thing) ?? propertyOf(this.executor.runtime, thing, field.name));
@@ -110,8 +122,7 @@ export class JobRuns {
         return true;
       }, isOver);
     });
-    if (outcome === null) return null;
-    if ('why' in outcome) return this.fail(group, job, outcome);
+    if (isStopped(outcome)) return this.stop(part, outcome);
     const transaction = this.executor.transactionOf(group);
     const editor = new JobEditor(group.jobs, transaction);
     if (things.length > 0) editor.succeed(things, values);
@@ -143,16 +154,15 @@ export class JobRuns {
   }
 
   /**
-   * Does work with instances that have their turn, as the user who made the job; null where this node has to hear of something first.
+   * Does work with instances that have their turn, as the user who made the job.
    *
    * @param writes whether the closure may change something
    */
   private inTurn<T>(
-    group: CollectionGroup,
-    job: Job,
+    { group, job, fresh }: Part,
     writes: boolean,
     work: (parts: { readonly turns: TakeTurns; readonly transaction: Transaction }) => T,
-  ): T | Failure | null {
+  ): T | Stopped {
     const { executor } = this;
     const { runtime: rt, root } = executor;
     const { def } = job;
@@ -165,7 +175,7 @@ export class JobRuns {
     const type = group.store.schema.type(def.type);
     if (type.def === null) return { why: 'the type is gone' };
     const deep = executor.defaultDeep(group.id);
-    const transaction = executor.begin({ scope, user }, group.id, writes, deep, null);
+    const transaction = executor.begin({ scope, user, fresh }, group.id, writes, deep, null);
     let at = 0;
     const turns: TakeTurns = (turn, isEnough) => {
       const give: Give = (thing) => invoke(rt, def.closure, [thing, ...def.args.items]);
@@ -188,7 +198,7 @@ export class JobRuns {
       return work({ turns, transaction });
     } catch (error) {
       const outcome = executor.failed(error, transaction);
-      if (outcome.kind === 'behind') return null;
+      if (outcome.kind === 'behind') return outcome;
       const { message } = outcome.kind === 'error' ? outcome.error : NOT_IN_JOBS;
       return { why: at === 0 ? message : `#${at}: ${message}` };
     } finally {
@@ -196,6 +206,21 @@ export class JobRuns {
       rt.end();
     }
   }
+}
+
+/** A slice of a job. */
+interface Part {
+  readonly group: CollectionGroup;
+  readonly job: Job;
+  /** Whether the slice has lasted long enough; asked after each instance or thing. */
+  readonly isOver: () => boolean;
+  /** The scopes of which this node is known to have all that was acknowledged. */
+  readonly fresh: Freshness;
+}
+
+/** True if instances had no turn. */
+function isStopped(outcome: object | null): outcome is Stopped {
+  return outcome === null || 'why' in outcome || 'kind' in outcome;
 }
 
 /** Calls the closure with an instance. */

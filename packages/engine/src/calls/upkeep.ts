@@ -1,21 +1,24 @@
 /** Work on collections that no call asks for: the node that leads a collection does it, as changes like any other. */
+
+import type { Freshness } from '../run/execution.js';
 import { buildSlice, unfinishedIndex } from '../state/index-build.js';
 import { Marking } from '../state/marking.js';
-import type { Change } from './call.js';
+import type { Behind, Change } from './call.js';
 import type { Collections } from './collections.js';
-import type { Executor } from './executor.js';
+import { type Executor, NOTHING_FRESH } from './executor.js';
 import { JobRuns } from './jobs.js';
 
 /** Work that is done a slice at a time. How far it is must be a part of the state, so that another leader can go on. */
-export interface SlicedWork {
+export interface SlicedWork<Done = Change> {
   /** True if there is something to do in a collection. */
   isDue(collection: number): boolean;
   /**
-   * Does a slice of it; null where nothing changed.
+   * Does a slice of it; null where nothing changed. A job may need that this node has all that was acknowledged in another scope first.
    *
    * @param isOver whether the slice has lasted long enough; asked after each thing that is looked at
+   * @param fresh the scopes of which this node is known to have all that was acknowledged; default: none
    */
-  slice(collection: number, isOver: () => boolean): Change | null;
+  slice(collection: number, isOver: () => boolean, fresh?: Freshness): Done | null;
 }
 
 export class Upkeep {
@@ -26,7 +29,7 @@ export class Upkeep {
   /** Lets go of things that have expired. */
   readonly expiry: SlicedWork;
   /** Works on the job of a collection whose turn it is. See `JobRuns.run`. */
-  readonly jobs: SlicedWork;
+  readonly jobs: SlicedWork<Change | Behind>;
 
   constructor(
     private readonly executor: Executor,
@@ -60,9 +63,9 @@ export class Upkeep {
     };
     this.jobs = {
       isDue: (id) => collections.get(id)?.group.jobs.current !== undefined,
-      slice: (id, isOver) => {
+      slice: (id, isOver, fresh = NOTHING_FRESH) => {
         const open = collections.get(id);
-        return open === undefined ? null : jobRuns.run(open.group, open.removal, isOver);
+        return open === undefined ? null : jobRuns.run(open.group, open.removal, isOver, fresh);
       },
     };
   }

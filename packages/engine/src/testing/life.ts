@@ -127,7 +127,7 @@ export class Life {
   work(instances: number): void {
     let left = instances;
     const change = this.harness.engine.upkeep.jobs.slice(this.group.id, () => --left <= 0);
-    if (change !== null) this.changed(change);
+    if (change !== null && !('kind' in change)) this.changed(change);
   }
 
   evict(): void {

@@ -1,4 +1,11 @@
-import { type Engine, isBeingFilled, type QueryError, type SlicedWork } from '@althing/engine';
+import {
+  type Behind,
+  type Change,
+  type Engine,
+  isBeingFilled,
+  type QueryError,
+  type SlicedWork,
+} from '@althing/engine';
 import { isDiskFull } from '@althing/storage';
 import type { Calls } from '../calls/calls.js';
 import type { GroupSession } from '../groups/group-session.js';
@@ -200,7 +207,7 @@ export class Scopes {
     });
   }
 
-  private makeWork(task: SlicedWork): LeaderWork {
+  private makeWork(task: SlicedWork<Behind | Change>): LeaderWork {
     const { clock, disk } = this.ports;
     const { onDefect } = this.parts;
     return new LeaderWork({
@@ -209,6 +216,11 @@ export class Scopes {
       workClock: clock.encoding?.now ?? (() => clock.now() - disk.state.store.waitedMs),
       busyClock: clock.encoding?.now ?? clock.busy ?? clock.now,
       propose: (session, change, done) => session.propose(change, { ok: true, result: '' }, done),
+      confirm: (group, done) => {
+        const session = this.sessions.ofGroup(group);
+        if (session === undefined) done(true);
+        else session.readIndex(done);
+      },
       onFailure: onDefect,
     });
   }

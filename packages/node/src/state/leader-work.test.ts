@@ -32,6 +32,7 @@ async function building(): Promise<{
     workClock: () => (time += 10),
     busyClock: () => time,
     propose: (session, change, done) => session.propose(change, { ok: true, result: '' }, done),
+    confirm: (_group, done) => done(true),
     onFailure: (error) => bench.failures.push(error),
   });
   const tick = (): number => waiting.splice(0).map((work) => work()).length;
@@ -135,6 +136,7 @@ test('a pause is three times as long as the slice, within limits, and the time u
     workClock: () => time,
     busyClock: () => time,
     propose: (_session, _change, done) => deciding?.push(done),
+    confirm: (_group, done) => done(true),
     onFailure: (error) => bench.failures.push(error),
   });
   work.consider(bench.session(STUFF));
@@ -183,6 +185,7 @@ test('slices are small at first, and follow the work that each thing took, at mo
     workClock: () => time,
     busyClock: () => busy,
     propose: () => {},
+    confirm: (_group, done) => done(true),
     onFailure: (error) => bench.failures.push(error),
   });
   const all = (): number[] => {
@@ -210,6 +213,52 @@ test('slices are small at first, and follow the work that each thing took, at mo
   expect(bench.failures).toEqual([]);
 });
 
+test('a job whose closure names what is not there fails, once this node has all that was acknowledged in the root scope', async () => {
+  const bench = await new TestBench().start();
+  await bench.value(
+    STUFF,
+    "set_type('T', {n: 'int'}); .ts = range(3).map(|i| T{n: i}); mod_type('T', 'all', |t| nobody_knows(t), {background: true});",
+  );
+  await bench.value(STUFF, "del_instances('T', |t| nobody_knows(t)); del_instances('T', |t| t.n == 1);");
+  await bench.value(STUFF, "mod_type('T', 'mod', 'n', 'str', |t| nobody_knows(t), {background: true});");
+  const waiting: (() => void)[] = [];
+  const asked: (typeof ROOT_GROUP)[] = [];
+  const work = new LeaderWork({
+    task: bench.engine.upkeep.jobs,
+    clock: {
+      after: (_ms, next) => {
+        waiting.push(next);
+        return () => {};
+      },
+    },
+    workClock: () => 0,
+    busyClock: () => 0,
+    propose: (session, change, done) => session.propose(change, { ok: true, result: '' }, done),
+    confirm: (group, done) => {
+      asked.push(group);
+      // The first answer does not come in time.
+      done(asked.length > 1);
+    },
+    onFailure: (error) => bench.failures.push(error),
+  });
+  work.consider(bench.session(STUFF));
+  for (let slice = 0; slice < 30 && waiting.length > 0; slice++) {
+    for (const next of waiting.splice(0)) next();
+    await bench.value(STUFF, 'nil;');
+  }
+  expect(asked).toEqual([ROOT_GROUP, ROOT_GROUP, ROOT_GROUP, ROOT_GROUP]);
+  const states = await bench.value(STUFF, 'jobs_info().map(|job| [job.action, job.state]);');
+  expect(JSON.parse(states)).toEqual([
+    ['mod_type all', 'failed'],
+    ['del_instances', 'failed'],
+    ['del_instances', 'done'],
+    ['mod_type mod', 'failed'],
+  ]);
+  const [why] = JSON.parse(await bench.value(STUFF, 'jobs_info().map(|job| job.why);'));
+  expect(why).toContain("there is no function, procedure, module or variable 'nobody_knows'");
+  expect(bench.failures).toEqual([]);
+});
+
 test('things that expire go in slices, also those for which nothing changed', async () => {
   const bench = await new TestBench().start();
   await bench.value(
@@ -229,6 +278,7 @@ test('things that expire go in slices, also those for which nothing changed', as
     workClock: () => (time += 10),
     busyClock: () => time,
     propose: (session, change, done) => session.propose(change, { ok: true, result: '' }, done),
+    confirm: (_group, done) => done(true),
     onFailure: (error) => bench.failures.push(error),
   });
   let slices = 0;

@@ -1,10 +1,11 @@
-import type { Change, SlicedWork } from '@althing/engine';
+import type { Behind, Change, SlicedWork } from '@althing/engine';
 import type { Clock } from '../base/clock.js';
+import type { GroupId } from '../between/protocol.js';
 import type { GroupSession } from '../groups/group-session.js';
 
 export interface LeaderWorkOptions {
   /** Work that a leader does in its collections by itself. */
-  readonly task: SlicedWork;
+  readonly task: SlicedWork<Change | Behind>;
   readonly clock: Pick<Clock, 'after'>;
   /** The clock of slices, which stands still while one waits for records: in a simulation another one, which moves with each thing. */
   readonly workClock: () => number;
@@ -15,6 +16,8 @@ export interface LeaderWorkOptions {
   readonly busyClock: () => number;
   /** Replicates what was done; `done` is called when that is decided. */
   readonly propose: (session: GroupSession, change: Change, done: () => void) => void;
+  /** Calls back once this node has all that was acknowledged in a group; with false where that can't be known now. */
+  readonly confirm: (group: GroupId, done: (isConfirmed: boolean) => void) => void;
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -41,6 +44,9 @@ const PAUSE_TIMES = 3;
 const PAUSE_MIN_MS = 1;
 const PAUSE_MAX_MS = 24;
 
+/** Milliseconds until a slice is tried again that needs what this node has not heard of. */
+const BEHIND_MS = 20;
+
 /** Does a task in the collections that this node leads: slowly, beside the requests, a slice at a time. */
 export class LeaderWork {
   /** The groups in which a slice is under way, or waits for its turn, with the number of things that it may have. */
@@ -64,7 +70,8 @@ export class LeaderWork {
     return session.leading && session.refusal() === null && this.options.task.isDue(session.id);
   }
 
-  private work(session: GroupSession): void {
+  /** @param fresh the groups of which this node is known to have all that was acknowledged */
+  private work(session: GroupSession, fresh: ReadonlySet<GroupId> = NONE): void {
     const things = this.working.get(session);
     if (things === undefined) return;
     const { task, clock, workClock, busyClock, propose, onFailure } = this.options;
@@ -76,7 +83,11 @@ export class LeaderWork {
       const [began, busy] = [workClock(), busyClock()];
       let looked = 0;
       const isOver = (): boolean => ++looked >= things || workClock() >= began + SLICE_MS;
-      const change = task.slice(session.id, isOver);
+      const done = task.slice(session.id, isOver, { isFresh: (group) => fresh.has(group) });
+      if (done !== null && 'kind' in done) {
+        this.confirm(session, done.collection, fresh);
+        return;
+      }
       const end = workClock();
       const ms = Math.min(end - began, busyClock() - busy);
       this.working.set(session, nextThings(things, looked, ms));
@@ -84,14 +95,28 @@ export class LeaderWork {
       // The next slice waits until this one is decided: so the work is never faster than the cluster. That time is part of the pause.
       const next = (): unknown =>
         clock.after(Math.max(PAUSE_MIN_MS, resumeAt - workClock()), () => this.work(session));
-      if (change !== null) propose(session, change, next);
+      if (done !== null) propose(session, done, next);
       else next();
     } catch (error) {
       this.working.delete(session);
       onFailure(error);
     }
   }
+
+  /** Does the slice again, once this node has all that was acknowledged in another group. */
+  private confirm(session: GroupSession, group: GroupId, fresh: ReadonlySet<GroupId>): void {
+    const { clock, confirm } = this.options;
+    const again = (isConfirmed: boolean): void => {
+      const known = isConfirmed ? new Set([...fresh, group]) : fresh;
+      clock.after(BEHIND_MS, () => this.work(session, known));
+    };
+    // It has all of that, and lacks that a change is committed which it sees already.
+    if (fresh.has(group)) again(true);
+    else confirm(group, again);
+  }
 }
+
+const NONE: ReadonlySet<GroupId> = new Set();
 
 /** Things of the slice behind one that might have so many, and had others in so many milliseconds of work: both may be 0. */
 function nextThings(things: number, looked: number, ms: number): number {
