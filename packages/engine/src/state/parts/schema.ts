@@ -25,7 +25,15 @@ import {
   type TypeDef,
 } from '../../schema/type.js';
 import type { Thing } from '../../value/thing.js';
-import { type BoundEffect, effect, effectsOn, perform, type Undo } from '../effect.js';
+import {
+  type BoundEffect,
+  type Effect,
+  type EffectRow,
+  effect,
+  effectsOn,
+  perform,
+  type Undo,
+} from '../effect.js';
 import { takeIdsBack } from '../ids.js';
 import { bringBack } from '../migrate.js';
 import { placesOf } from '../places.js';
@@ -164,35 +172,12 @@ export const SchemaEffect = {
     cost: ({ schema }, id) => nsOfEnum(schema, id),
     counts: one('definitions'),
   }),
-  /** Forgets a deleted type, so that a later one of its name is another. Its id is not given again. */
-  FORGET_TYPE: effect<Store, [id: number]>({
-    code: 0x32,
-    write: (out, id) => out.varint(id),
-    read: (input) => [input.varint()],
-    apply: (store, id) => {
-      putType(store, id, undefined);
-    },
-    inverse: (store, id) => {
-      const before = store.schema.stateOfType(id);
-      return () => {
-        putType(store, id, before);
-      };
-    },
-    cost: () => NS_PER_TYPE,
-    counts: one('definitions'),
-  }),
-  FORGET_ENUM: effect<Store, [id: number]>({
-    code: 0x33,
-    write: (out, id) => out.varint(id),
-    read: (input) => [input.varint()],
-    apply: (store, id) => store.setEnum(id, undefined),
-    inverse: (store, id) => {
-      const before = store.schema.stateOfEnum(id);
-      return () => store.setEnum(id, before);
-    },
-    cost: () => NS_PER_TYPE,
-    counts: one('definitions'),
-  }),
+  FORGET_TYPE: forgets(0x32, ({ schema }, id) => schema.stateOfType(id), putType),
+  FORGET_ENUM: forgets(
+    0x33,
+    ({ schema }, id) => schema.stateOfEnum(id),
+    (store, id, state) => store.setEnum(id, state),
+  ),
   /** A plain thing becomes an instance of a type, or an instance plain. */
   CONVERT: effect<Store, [thing: Thing, type: Type | null]>({
     code: 0x14,
@@ -214,6 +199,26 @@ export const SchemaEffect = {
     counts: one('things_retyped'),
   }),
 };
+
+/** Forgets a deleted type or enum, so that a later one of its name is another. Its id is not given again. */
+function forgets<State>(
+  code: number,
+  stateOf: (store: Store, id: number) => State | undefined,
+  put: (store: Store, id: number, state: State | undefined) => void,
+): EffectRow<Store, [id: number]> & Effect<Store> {
+  return effect<Store, [id: number]>({
+    code,
+    write: (out, id) => out.varint(id),
+    read: (input) => [input.varint()],
+    apply: (store, id) => put(store, id, undefined),
+    inverse: (store, id) => {
+      const before = stateOf(store, id);
+      return () => put(store, id, before);
+    },
+    cost: () => NS_PER_TYPE,
+    counts: one('definitions'),
+  });
+}
 
 /** Values that have to go back into the instances of a type that was deleted. */
 interface DroppedType {
@@ -353,25 +358,11 @@ function nsOfEnum(schema: Catalog, id: number): number {
 
 function flushSchema(store: Store): void {
   const { schema, dirty, changedTypes, changedEnums, changedMembers } = store;
-  for (const id of changedTypes) {
-    const state = schema.stateOfType(id);
-    dirty.put(
-      RecordKind.TYPE,
-      id,
-      0,
-      state === undefined ? null : encoded((out) => writeType(out, id, state)),
-    );
-  }
+  const put = <State>(kind: RecordKind, id: number, state: State | undefined, write: Write<State>): void =>
+    dirty.put(kind, id, 0, state === undefined ? null : encoded((out) => write(out, id, state)));
+  for (const id of changedTypes) put(RecordKind.TYPE, id, schema.stateOfType(id), writeType);
   changedTypes.clear();
-  for (const id of changedEnums) {
-    const state = schema.stateOfEnum(id);
-    dirty.put(
-      RecordKind.ENUM,
-      id,
-      0,
-      state === undefined ? null : encoded((out) => writeEnum(out, id, state)),
-    );
-  }
+  for (const id of changedEnums) put(RecordKind.ENUM, id, schema.stateOfEnum(id), writeEnum);
   changedEnums.clear();
   for (const id of changedMembers) {
     const members = [...schema.enum(id).known()].filter(({ refs }) => refs > 0);
@@ -389,6 +380,8 @@ function flushSchema(store: Store): void {
   }
   store.changedIndexes.clear();
 }
+
+type Write<State> = (out: ByteWriter, id: number, state: State) => void;
 
 function encoded(write: (out: ByteWriter) => void): Uint8Array {
   const out = new ByteWriter();
