@@ -12,7 +12,6 @@ import type { MpData } from '../value/scalars.js';
 export const BACKUPS: readonly Entry[] = [
   func('new_backup', {
     doc: 'Has this node take a backup of the cluster, at a time and perhaps again and again; gives its id.',
-    in: In.NODE,
     needs: OPERATE,
     params: [template(), p.optional(start()), p.optional(p.int('repeat')), p.optional(p.int('max_files'))],
     run: (rt, text, begin, repeat, maxFiles) => {
@@ -30,7 +29,6 @@ export const BACKUPS: readonly Entry[] = [
   }),
   func('del_backup', {
     doc: 'Takes no further backups of this id; with true, what was taken is deleted, too.',
-    in: In.NODE,
     needs: OPERATE,
     params: [id(), p.optional(p.bool('delete_files'))],
     run: (rt, number, deleteFiles = false) => {

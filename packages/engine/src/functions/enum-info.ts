@@ -16,14 +16,12 @@ export const ENUM_INFO: readonly Entry[] = [
   func('enum_info', {
     doc: 'What is known of an enum: members, methods, default.',
     in: In.COLLECTION,
-    readsState: true,
     params: [p.str('name')],
     run: (rt, name) => enumInfo(rt, enumNamed(rt, name)),
   }),
   func('enums_info', {
     doc: 'What is known of every enum of the collection, by ascending number.',
     in: In.COLLECTION,
-    readsState: true,
     run: (rt) => {
       // In what order the catalog has them depends on how it was loaded, and differs between nodes.
       const enums = [...rt.schema.allEnums()].sort((a, b) => a.id - b.id);

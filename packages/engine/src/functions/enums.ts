@@ -113,14 +113,12 @@ export const ENUMS: readonly Entry[] = [
   func('has_enum', {
     doc: 'Whether there is an enum of this name.',
     in: In.COLLECTION,
-    readsState: true,
     params: [p.str('name')],
     run: (rt, name) => rt.schema.enumNamed(name) !== undefined,
   }),
   variadic('enum', {
     doc: 'The default member of an enum, or the member with a value.',
     in: In.COLLECTION,
-    readsState: true,
     params: [p.str('name')],
     rest: p.lazy('value'),
     max: 2,
@@ -132,7 +130,6 @@ export const ENUMS: readonly Entry[] = [
   func('enum_map', {
     doc: 'A new thing with the value of each member of an enum.',
     in: In.COLLECTION,
-    readsState: true,
     params: [p.str('name')],
     run: (rt, name) => {
       const { members } = enumNamed(rt, name);

@@ -18,7 +18,6 @@ export const EXPORT: readonly Entry[] = [
   func('export', {
     doc: 'A script that makes the types, enums and procedures of the collection again, in an empty one; with the option dump bytes for import().',
     in: In.COLLECTION,
-    readsState: true,
     params: [p.optional(p.thing('options'))],
     run: (rt, options) => {
       rt.assertNoSnapshot('exports are made');

@@ -25,6 +25,7 @@ export const HISTORY: readonly Entry[] = [
   func('commit', {
     doc: 'Announces a change of definitions with a message, which the history keeps with the text of the query.',
     in: In.DATA,
+    readsState: false,
     params: [p.str('message')],
     run: (rt, message) => {
       const history = historyOfScope(rt);

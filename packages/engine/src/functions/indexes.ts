@@ -81,7 +81,6 @@ export const INDEXES: readonly Entry[] = [
   func('index_info', {
     doc: 'What is known of an index: its properties, whether it is unique and without regard to case, whether instances expire by it, how far it is built and why it could not be, its number of entries, and about how many pages it has on the node that is asked, how many bytes these take on the disk, and how often that node looked something up in it since it started.',
     in: In.COLLECTION,
-    readsState: true,
     params: [p.str('type'), p.str('name')],
     run: (rt, typeName, name) => {
       const type = typeNamed(rt, typeName);
@@ -91,7 +90,6 @@ export const INDEXES: readonly Entry[] = [
   func('indexes_info', {
     doc: 'What is known of every index of the collection, in the order in which they were made.',
     in: In.COLLECTION,
-    readsState: true,
     run: (rt) => {
       const { indexes, schema } = storeOf(rt);
       const all = [...indexes.byId.values()].sort((a, b) => a.def.id - b.def.id);
@@ -101,7 +99,6 @@ export const INDEXES: readonly Entry[] = [
   func('verify_index', {
     doc: 'Looks whether an index has what it should of up to 10,000 instances, those with ids above one (0 by default): a thing with problems, a list of texts, checked, the number of instances, and next, the id to go on above, or nil at the end.',
     in: In.COLLECTION,
-    readsState: true,
     params: [p.str('type'), p.str('name'), p.optional(p.intBetween('above', 0, Number.MAX_SAFE_INTEGER))],
     run: (rt, typeName, name, above = 0) => {
       const type = typeNamed(rt, typeName);

@@ -35,7 +35,6 @@ export const JOBS: readonly Entry[] = [
       'What is known of each job, in the order in which they were made, also of the last that ended: id, action, type, state (waiting, running, done, cancelled, failed), percent, ' +
       'why it failed, count, the number of instances that it removed, called the closure with or gave a value, how many of those that it chose are still referred to, or changed behind their turn and have another one (pending), or have to stay since something can not let go of them (kept), begun_at, owner, closure.',
     in: In.COLLECTION,
-    readsState: true,
     run: (rt) => {
       const jobs = jobsOf(rt);
       const { current } = jobs;

@@ -13,7 +13,6 @@ import { LIST, noItem } from './list-receivers.js';
 export const LIST_CHANGING: readonly Entry[] = [
   method(LIST, 'clear', {
     doc: 'Removes all items.',
-    lock: 'write',
     changes: MODIFIES,
     run: (rt, list) => {
       rt.transaction.spliceList(list, 0, list.length, []);
@@ -24,7 +23,6 @@ export const LIST_CHANGING: readonly Entry[] = [
     doc: 'Appends the items of another list; returns the new length.',
     params: [p.array('items')],
     light: true,
-    lock: 'write',
     changes: MODIFIES_STORED,
     run: (rt, list, { items }) => {
       // A list may extend itself.
@@ -35,7 +33,6 @@ export const LIST_CHANGING: readonly Entry[] = [
   method(LIST, 'extend_unique', {
     doc: 'Appends those items of another list that it does not have yet; returns the new length.',
     params: [p.array('items')],
-    lock: 'write',
     changes: MODIFIES_STORED,
     run: (rt, list, other) => {
       const added = missingFrom(rt, list, other);
@@ -46,7 +43,6 @@ export const LIST_CHANGING: readonly Entry[] = [
   method(LIST, 'fill', {
     doc: 'Replaces every item by a value; returns the list itself.',
     params: [p.any('value')],
-    lock: 'write',
     changes: MODIFIES_STORED,
     run: (rt, list, value) => {
       rt.transaction.fillList(list, value);
@@ -56,7 +52,6 @@ export const LIST_CHANGING: readonly Entry[] = [
   method(LIST, 'pop', {
     doc: 'Removes the last item and returns it.',
     light: true,
-    lock: 'write',
     changes: MODIFIES_STORED,
     run: (rt, list) => {
       const last = list.length - 1;
@@ -69,7 +64,6 @@ export const LIST_CHANGING: readonly Entry[] = [
     rest: p.any('value'),
     min: 1,
     light: true,
-    lock: 'write',
     changes: MODIFIES_STORED,
     run: (rt, list, values) => {
       rt.transaction.spliceList(list, list.length, 0, values);
@@ -83,7 +77,6 @@ export const LIST_CHANGING: readonly Entry[] = [
   method(LIST, 'remove', {
     doc: 'Removes the items for which a closure is true, at most so many (from the end when the limit is negative); returns a list of them.',
     params: [p.closure('closure'), p.optional(p.int('limit'))],
-    lock: 'write',
     changes: MODIFIES,
     run: (rt, list, closure, limit = Number.POSITIVE_INFINITY) => {
       if (list.length === 0 || limit === 0) return new List([]);
@@ -99,7 +92,6 @@ export const LIST_CHANGING: readonly Entry[] = [
   method(LIST, 'shift', {
     doc: 'Removes the first item and returns it.',
     light: true,
-    lock: 'write',
     changes: MODIFIES_STORED,
     run: (rt, list) => {
       if (list.length === 0) throw noItem('shift');
@@ -112,7 +104,6 @@ export const LIST_CHANGING: readonly Entry[] = [
     params: [p.int('start'), p.int('count')],
     rest: p.any('value'),
     light: true,
-    lock: 'write',
     changes: MODIFIES_STORED,
     run: (rt, list, from, count, values) => {
       const { length } = list;
@@ -130,7 +121,6 @@ export const LIST_CHANGING: readonly Entry[] = [
     rest: p.any('value'),
     min: 1,
     light: true,
-    lock: 'write',
     changes: MODIFIES_STORED,
     run: (rt, list, values) => {
       rt.charge(list.length);

@@ -60,7 +60,6 @@ export const LOADS: readonly Entry[] = [
   func('load_info', {
     doc: 'How far a load is: name, source, rows, refused, last_refused, begun_at, moved_at; nil for one that is not known.',
     in: In.COLLECTION,
-    readsState: true,
     params: [p.str('name')],
     run: (rt, name) => {
       const loads = loadsOf(rt);
@@ -71,7 +70,6 @@ export const LOADS: readonly Entry[] = [
   func('loads_info', {
     doc: 'A list of what `load_info` tells of each load.',
     in: In.COLLECTION,
-    readsState: true,
     run: (rt) => listOf([...loadsOf(rt).all.values()].map((load) => infoOf(rt, load))),
   }),
   func('del_load', {

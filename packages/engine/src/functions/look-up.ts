@@ -36,7 +36,6 @@ export const LOOK_UPS: readonly Entry[] = [
   func('one_by', {
     doc: 'The first stored instance of a type with a key in an index: a value, or a list of values; nil if there is none.',
     in: In.COLLECTION,
-    readsState: true,
     params: [p.str('type'), p.str('index'), p.any('key')],
     run: (rt, type, name, key) => {
       const lookUp = lookUpOf(rt, typeNamed(rt, type), name);
@@ -47,7 +46,6 @@ export const LOOK_UPS: readonly Entry[] = [
   func('all_by', {
     doc: 'A list of the stored instances with a key in an index, in its order; without a key all. Options: from, after, to, before, prefix, reverse, limit.',
     in: In.COLLECTION,
-    readsState: true,
     params: BY_KEY,
     run: (rt, type, name, key = null, given) => {
       const { options, limit } = readOptions(rt, 'all_by', 4, given);
@@ -61,7 +59,6 @@ export const LOOK_UPS: readonly Entry[] = [
   func('count_by', {
     doc: 'The number of stored instances with a key in an index; without a key of all. Reads none of them. Options: from, after, to, before, prefix.',
     in: In.COLLECTION,
-    readsState: true,
     params: BY_KEY,
     run: (rt, type, name, key = null, given) => {
       const { options, limit } = readOptions(rt, 'count_by', 4, given);
@@ -72,7 +69,6 @@ export const LOOK_UPS: readonly Entry[] = [
   func('page_by', {
     doc: 'A thing with some of what `all_by` gives (items), and where it goes on: next, for the option cursor, or nil at the end. Options: those of `all_by`; limit is 100 by default.',
     in: In.COLLECTION,
-    readsState: true,
     params: BY_KEY,
     run: (rt, type, name, key = null, given) => {
       const { options, limit, cursor } = readOptions(rt, 'page_by', 4, given, true);
@@ -84,7 +80,6 @@ export const LOOK_UPS: readonly Entry[] = [
   variadic('each_by', {
     doc: 'Calls a closure with each stored instance that `all_by` would give with the same key and options, one by one: the closure may change the index.',
     in: In.COLLECTION,
-    readsState: true,
     params: [p.str('type'), p.str('index')],
     rest: p.any('key, options, closure'),
     min: 3,

@@ -13,7 +13,7 @@ import { type Info, packInfo } from '../pack/info.js';
 import { isModulePath, type ModuleDefaults, type ModuleFunction } from '../pack/manifest.js';
 import { MsgpackWriter } from '../pack/msgpack-writer.js';
 import { MSGPACK_NESTING_MAX, pack } from '../pack/walk.js';
-import { CHANGES_ROOT, type Entry, func, In, OPERATE } from '../run/builtin.js';
+import { CHANGES_ROOT, type Entry, func, OPERATE } from '../run/builtin.js';
 import { chargeParse } from '../run/charge.js';
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
@@ -121,7 +121,6 @@ export const MODULES: readonly Entry[] = [
   }),
   func('restart_module', {
     doc: 'Starts the process of a module anew, on this node.',
-    in: In.NODE,
     needs: OPERATE,
     readsState: true,
     params: [p.str('name')],

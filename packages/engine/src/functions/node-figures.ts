@@ -10,7 +10,6 @@ import { Float, type MpData } from '../value/scalars.js';
 export const NODE_FIGURES: readonly Entry[] = [
   func('queries_info', {
     doc: 'The 200 query shapes (texts with ? for literals) that ran longest on this node, with counts and times in seconds, since it started or since reset_counters().',
-    in: In.NODE,
     needs: INSPECT,
     run: (rt) => new List(rt.node.queries().map((entry) => figuresEntry('query', entry.shape, entry))),
   }),
@@ -23,7 +22,6 @@ export const NODE_FIGURES: readonly Entry[] = [
   }),
   func('procedure_stats', {
     doc: 'The procedures that were called on this node, with counts and times in seconds, since it started or since reset_counters(); the longest in all first.',
-    in: In.NODE,
     needs: INSPECT,
     run: (rt) => new List(rt.node.procedures().map((entry) => figuresEntry('procedure', entry.name, entry))),
   }),

@@ -1,6 +1,6 @@
 import type { ConnectionEntry, RequestEntry } from '../node-view.js';
 import { packInfo } from '../pack/info.js';
-import { type Entry, func, INSPECT, In, OPERATE } from '../run/builtin.js';
+import { type Entry, func, INSPECT, OPERATE } from '../run/builtin.js';
 import * as p from '../run/params.js';
 import { List } from '../value/containers.js';
 import { Float, type MpData } from '../value/scalars.js';
@@ -9,13 +9,11 @@ import { Float, type MpData } from '../value/scalars.js';
 export const NODE_REQUESTS: readonly Entry[] = [
   func('connections_info', {
     doc: 'Who is connected to this node: each connection of the native protocol, and those of HTTP by address.',
-    in: In.NODE,
     needs: INSPECT,
     run: (rt) => new List(rt.node.connections().map((entry) => connectionEntry(entry))),
   }),
   func('requests_info', {
     doc: 'The requests of this node that run or wait, but for the one that asks; the longest under way first.',
-    in: In.NODE,
     needs: INSPECT,
     run: (rt) => {
       const now = rt.environment.now() / 1000;
@@ -24,7 +22,6 @@ export const NODE_REQUESTS: readonly Entry[] = [
   }),
   func('cancel_request', {
     doc: 'Ends a request of requests_info() by its id, which has changed nothing and is not about to; its client gets cancelled_err.',
-    in: In.NODE,
     needs: OPERATE,
     params: [p.int('id')],
     run: (rt, id) => {

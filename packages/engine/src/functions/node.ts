@@ -56,7 +56,6 @@ export const NODES: readonly Entry[] = [
   }),
   func('reset_counters', {
     doc: 'Lets the counters of this node, and the figures of queries and procedures, begin at 0 again.',
-    in: In.NODE,
     needs: OPERATE,
     run: (rt) => {
       rt.node.resetCounters();
@@ -65,7 +64,6 @@ export const NODES: readonly Entry[] = [
   }),
   func('set_log_level', {
     doc: 'Sets what this node logs, from DEBUG to CRITICAL, until it is started again.',
-    in: In.NODE,
     needs: OPERATE,
     params: [p.int('level')],
     run: (rt, level) => {
@@ -75,7 +73,6 @@ export const NODES: readonly Entry[] = [
   }),
   func('set_config', {
     doc: 'Sets a setting of this node until it is started again: limits, the level of the log, the cache, intervals. Values are as in the configuration file.',
-    in: In.NODE,
     needs: OPERATE,
     params: [p.str('name'), p.any('value')],
     run: (rt, name, value) => {
@@ -87,7 +84,6 @@ export const NODES: readonly Entry[] = [
   }),
   func('shutdown', {
     doc: 'Stops this node in an orderly way.',
-    in: In.NODE,
     needs: OPERATE,
     run: (rt) => {
       rt.node.shutDown();
@@ -96,7 +92,6 @@ export const NODES: readonly Entry[] = [
   }),
   func('transfer_leadership', {
     doc: 'Gives what this node leads to another one, by its number, or to whichever is furthest.',
-    in: In.NODE,
     needs: OPERATE,
     params: [p.optional(p.int('node'))],
     run: (rt, number) => {

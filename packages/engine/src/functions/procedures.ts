@@ -101,21 +101,18 @@ export const PROCEDURES: readonly Entry[] = [
   func('has_procedure', {
     doc: 'Whether there is a procedure of this name.',
     in: In.DATA,
-    readsState: true,
     params: [p.str('name')],
     run: (rt, name) => rt.scope.procedure(name) !== undefined,
   }),
   func('procedure_info', {
     doc: 'What is known of a procedure.',
     in: In.DATA,
-    readsState: true,
     params: [p.str('name')],
     run: (rt, name) => procedureInfo(rt, procedureOf(rt, name)),
   }),
   func('procedures_info', {
     doc: 'What is known of every procedure of the scope, by ascending name.',
     in: In.DATA,
-    readsState: true,
     run: (rt) => {
       const procedures = [...rt.group.procedures.byName.values()].sort((a, b) => compareText(a.name, b.name));
       return new List(procedures.map((procedure) => procedureInfo(rt, procedure)));
@@ -124,14 +121,12 @@ export const PROCEDURES: readonly Entry[] = [
   func('procedure_doc', {
     doc: 'The string that the body of a procedure begins with.',
     in: In.DATA,
-    readsState: true,
     params: [p.str('name')],
     run: (rt, name) => docOf(rt, procedureOf(rt, name)),
   }),
   variadic('run', {
     doc: 'Calls a procedure.',
     in: In.DATA,
-    readsState: true,
     params: [p.str('name')],
     rest: p.lazy('argument'),
     run: (rt, name, args) => callProcedure(rt, procedureOf(rt, name), args),

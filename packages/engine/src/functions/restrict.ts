@@ -21,7 +21,6 @@ export const RESTRICTING: readonly Entry[] = [
     doc: "Restricts the values of a thing to a type: 'str', 'int?', '[]' and the like; nil or 'any' lifts it. Returns the thing.",
     instances: 'never',
     params: [p.strOrNil('restriction')],
-    lock: 'write',
     changes: MODIFIES,
     run: (rt, thing, spec) => {
       const restriction = spec === null ? null : restrictionOf(rt, spec);

@@ -53,6 +53,7 @@ export const ROOMS: readonly Entry[] = [
   method(ROOM, 'set_name', {
     doc: 'Gives a stored room a name, unique in the collection, by which it can be found and joined; nil takes it away.',
     params: [p.later(p.any('name'))],
+    lock: null,
     changes: MODIFIES,
     run: (rt, room, name) => {
       const { store } = rt;

@@ -27,13 +27,11 @@ export const SETS: readonly Entry[] = [
     doc: 'Adds things; returns how many of them were not in the set.',
     rest: p.thing('thing'),
     min: 1,
-    lock: 'write',
     changes: MODIFIES_STORED,
     run: (rt, set, things) => rt.transaction.addMembers(set, things),
   }),
   method(SET, 'clear', {
     doc: 'Removes all things.',
-    lock: 'write',
     changes: MODIFIES,
     run: (rt, set) => {
       rt.transaction.removeMembers(set, [...set.members]);
@@ -149,7 +147,6 @@ export const SETS: readonly Entry[] = [
     doc: 'Removes things, or those for which a closure is true, at most so many (a negative limit is none); returns a list of them.',
     rest: p.lazy('thing or closure'),
     min: 1,
-    lock: 'write',
     changes: MODIFIES,
     run: (rt, set, codes) => {
       const things = thingsToRemove(rt, set, codes);

@@ -52,7 +52,6 @@ export const TASKS: readonly Entry[] = [
   func('tasks', {
     doc: 'A list of the tasks of the scope, by ascending id.',
     in: In.DATA,
-    readsState: true,
     run: (rt) => {
       const { tasks } = rt.group;
       rt.charge(64 * tasks.size);
@@ -88,7 +87,6 @@ export const TASKS: readonly Entry[] = [
   }),
   method(TASK, 'cancel', {
     doc: 'Takes the task off the schedule; it stays, with cancelled_err() as its error.',
-    lock: 'write',
     changes: CHANGES_DATA,
     run: (rt, task) => {
       const { state } = task;
@@ -105,7 +103,6 @@ export const TASKS: readonly Entry[] = [
   }),
   method(TASK, 'del', {
     doc: 'Deletes the task; references to it become empty.',
-    lock: 'write',
     changes: DELETES,
     run: (rt, task) => {
       const { state } = task;
@@ -118,7 +115,6 @@ export const TASKS: readonly Entry[] = [
   method(TASK, 'set_args', {
     doc: 'Gives the closure of the task other arguments.',
     params: [p.later(p.array('args'))],
-    lock: 'write',
     changes: CHANGES_DATA,
     run: (rt, task, given) => {
       assertMine(rt, stateOf(task));
@@ -131,7 +127,6 @@ export const TASKS: readonly Entry[] = [
   method(TASK, 'set_closure', {
     doc: 'Gives the task another closure, which keeps the arguments as far as it has parameters for them.',
     params: [p.later(p.closure('closure'))],
-    lock: 'write',
     changes: CHANGES_DATA,
     run: (rt, task, given) => {
       assertMine(rt, stateOf(task));
@@ -145,7 +140,6 @@ export const TASKS: readonly Entry[] = [
   method(TASK, 'set_owner', {
     doc: 'Makes the task run as another user, who has CHANGE on the scope and no privilege there that you lack.',
     params: [p.later(p.str('name'))],
-    lock: 'write',
     changes: CHANGES_DATA,
     run: (rt, task, given) => {
       stateOf(task);
@@ -175,7 +169,6 @@ export const TASKS: readonly Entry[] = [
   method(TASK, 'again_at', {
     doc: 'Schedules the running task again, at a time.',
     params: [p.later(p.datetime('start'))],
-    lock: 'write',
     changes: CHANGES_DATA,
     run: (rt, task, given) => {
       assertRunning(rt, task);
@@ -188,7 +181,6 @@ export const TASKS: readonly Entry[] = [
   method(TASK, 'again_in', {
     doc: 'Schedules the running task again, a number of years, months, weeks, days, hours, minutes or seconds behind its present start.',
     params: [p.later(unitParam()), p.later(p.int('number'))],
-    lock: 'write',
     changes: CHANGES_DATA,
     run: (rt, task, unit, number) => {
       assertRunning(rt, task);

@@ -21,7 +21,6 @@ export const THINGS: readonly Entry[] = [
   method(THING, 'assign', {
     doc: 'Sets every property that another thing has; returns the thing itself.',
     params: [p.thing('source')],
-    lock: 'write',
     changes: MODIFIES,
     run: (rt, thing, source) => {
       rt.load(source);
@@ -33,7 +32,6 @@ export const THINGS: readonly Entry[] = [
   method(THING, 'clear', {
     doc: 'Deletes all properties.',
     instances: 'never',
-    lock: 'write',
     changes: MODIFIES,
     run: (rt, thing) => {
       rt.charge(thing.shape.size);
@@ -45,7 +43,6 @@ export const THINGS: readonly Entry[] = [
     doc: 'Deletes a property and returns its value.',
     instances: 'never',
     params: [p.str('name')],
-    lock: 'write',
     changes: DELETES,
     run: (rt, thing, name) => {
       if (!thing.shape.index.has(name)) throw noProperty(name);
@@ -141,7 +138,6 @@ export const THINGS: readonly Entry[] = [
     doc: 'Deletes the properties for whose key and value a closure is true, at most so many (a negative limit is none); returns a list of the removed values.',
     instances: 'never',
     params: [p.closure('closure'), p.optional(p.int('limit'))],
-    lock: 'write',
     changes: MODIFIES,
     run: (rt, thing, closure, limit = -1) => {
       if (thing.shape.size === 0 || limit === 0) return new List([]);
@@ -153,7 +149,6 @@ export const THINGS: readonly Entry[] = [
     doc: 'Gives a property another name, which must be free; it becomes the last one.',
     instances: 'never',
     params: [p.str('from'), p.str('to')],
-    lock: 'write',
     changes: MODIFIES,
     run: (rt, thing, from, to) => {
       if (isReservedKey(to)) throw valueError(`the key '${to}' is reserved`);
@@ -166,7 +161,6 @@ export const THINGS: readonly Entry[] = [
   method(THING, 'set', {
     doc: 'Sets a property; returns the value as it is stored.',
     params: [p.str('name'), p.any('value')],
-    lock: 'write',
     changes: MODIFIES,
     run: (rt, thing, name, value) => rt.transaction.setProperty(thing, name, value),
   }),

@@ -19,14 +19,12 @@ export const TYPE_INFO: readonly Entry[] = [
   func('type_info', {
     doc: 'What is known of a type: properties, methods, relations, flags.',
     in: In.COLLECTION,
-    readsState: true,
     params: [p.str('name')],
     run: (rt, name) => typeInfo(rt, typeNamed(rt, name)),
   }),
   func('types_info', {
     doc: 'What is known of every type of the collection, by ascending number.',
     in: In.COLLECTION,
-    readsState: true,
     run: (rt) => {
       // In what order the catalog has them depends on how it was loaded, and differs between nodes.
       const types = [...rt.schema.allTypes()].sort((a, b) => a.id - b.id);

@@ -91,28 +91,24 @@ export const TYPES: readonly Entry[] = [
   func('has_type', {
     doc: 'Whether there is a type of this name.',
     in: In.COLLECTION,
-    readsState: true,
     params: [p.str('name')],
     run: (rt, name) => rt.schema.typeNamed(name) !== undefined,
   }),
   func('type_count', {
     doc: 'The number of instances of a type.',
     in: In.COLLECTION,
-    readsState: true,
     params: [p.str('name')],
     run: (rt, name) => countInstances(rt, typeNamed(rt, name)),
   }),
   func('type_all', {
     doc: 'A new set with all instances of a type.',
     in: In.COLLECTION,
-    readsState: true,
     params: [p.str('name')],
     run: (rt, name) => new ThingSet(allInstances(rt, typeNamed(rt, name), goneThings(rt))),
   }),
   func('new', {
     doc: 'A new instance of a type, from a thing or with defaults.',
     in: In.COLLECTION,
-    readsState: true,
     params: [p.str('type'), p.optional(p.later(p.thing('source')))],
     run: (rt, name, source) => {
       const type = typeNamed(rt, name);
@@ -144,6 +140,7 @@ export const TYPES: readonly Entry[] = [
     doc: 'Makes a plain thing an instance of a type; what it lacks gets the default.',
     params: [p.str('type')],
     instances: 'never',
+    lock: null,
     changes: MODIFIES,
     run: (rt, thing, name) => {
       const type = typeNamed(rt, name);
@@ -156,6 +153,7 @@ export const TYPES: readonly Entry[] = [
   method(INSTANCE, 'to_thing', {
     doc: 'Makes an instance a plain thing, if no type names its own.',
     instances: 'only',
+    lock: null,
     changes: MODIFIES,
     run: (rt, thing) => {
       const { type } = thing;

@@ -23,7 +23,7 @@ import {
   valueError,
 } from '../error.js';
 import { type Info, packInfo } from '../pack/info.js';
-import { CHANGES_ROOT, type Entry, func, GRANT, In } from '../run/builtin.js';
+import { CHANGES_ROOT, type Entry, func, GRANT } from '../run/builtin.js';
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import { List } from '../value/containers.js';
@@ -85,7 +85,6 @@ export const USERS: readonly Entry[] = [
   }),
   func('has_user', {
     doc: 'Whether there is a user of this name.',
-    in: In.ROOT,
     needs: GRANT,
     params: [p.str('name')],
     run: (rt, name) => rt.root.usersByName.has(name),
@@ -122,7 +121,6 @@ export const USERS: readonly Entry[] = [
   }),
   func('users_info', {
     doc: 'What is known of every user.',
-    in: In.ROOT,
     needs: GRANT,
     run: (rt) => new List([...rt.root.users.values()].map((user) => userInfo(rt, user))),
   }),
@@ -169,7 +167,6 @@ export const USERS: readonly Entry[] = [
   }),
   func('has_token', {
     doc: 'Whether there is a token with this key or shortened form.',
-    in: In.ROOT,
     needs: GRANT,
     params: [p.str('key')],
     run: (rt, key) => findToken(rt.root, key) !== undefined,

@@ -79,6 +79,7 @@ export const WRAPS: readonly Entry[] = [
   func('ano', {
     doc: 'An anonymous type from a thing with definitions and closures.',
     in: In.COLLECTION,
+    readsState: false,
     params: [p.thing('definitions')],
     run: (rt, thing) => {
       rt.load(thing);

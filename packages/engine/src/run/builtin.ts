@@ -52,7 +52,7 @@ export const INSPECT: Needs = { privilege: Privilege.CHANGE, on: 'node' };
 interface Common {
   /** One line, in the present tense: what it gives. */
   readonly doc: string;
-  /** Scopes in which it exists. By default those that a function changes, else all. */
+  /** Scopes in which it exists. By default those that a function changes, or where its caller needs the privilege, else all. */
   readonly in?: number;
   readonly changes?: ChangeRule;
   /** Its meaning for the analysis of the text that it stands in, beside its change rule. */
@@ -61,7 +61,9 @@ interface Common {
   readonly needs?: Needs;
   /** True if it looks at some items of a list alone, and not at all of them. */
   readonly light?: boolean;
-  /** True if it reads the state of the scope, beyond what its arguments bring along. */
+  /**
+   * True if it reads the state of the scope, beyond what its arguments bring along. By default functions do that are given a scope with data.
+   */
   readonly readsState?: boolean;
 }
 
@@ -71,7 +73,7 @@ interface Common {
  */
 export type Counts = (rt: Runtime, argument: Value) => number | List;
 
-/** Lock that a method holds on its receiver while its arguments are evaluated and while it runs. */
+/** Lock that a method holds on its receiver while its arguments are evaluated and while it runs. By default one that changes something writes. */
 export type Lock = 'read' | 'write';
 
 /** On which things a method of things exists: all, only plain ones, or only instances of types. */
@@ -156,7 +158,7 @@ export function method<S, const P extends readonly Param<unknown>[] = readonly [
   spec: Common & {
     /** None by default. */
     readonly params?: P;
-    readonly lock?: Lock;
+    readonly lock?: Lock | null;
     readonly instances?: Instances;
     readonly run: (rt: Runtime, self: S, ...args: ArgumentsOf<P>) => Value;
   },
@@ -174,7 +176,7 @@ export function variadicMethod<S, R, const P extends readonly Param<unknown>[] =
     readonly rest: Param<R>;
     readonly min?: number;
     readonly max?: number;
-    readonly lock?: Lock;
+    readonly lock?: Lock | null;
     readonly instances?: Instances;
     readonly run: (rt: Runtime, self: S, ...args: [...ArgumentsOf<P>, R[]]) => Value;
     readonly runOne?: (rt: Runtime, self: S, ...args: [...ArgumentsOf<P>, R]) => Value;
@@ -195,7 +197,7 @@ interface Spec extends Common {
   readonly instances?: Instances;
   readonly params?: readonly Param<unknown>[];
   readonly min?: number;
-  readonly lock?: Lock;
+  readonly lock?: Lock | null;
   readonly before?: (rt: Runtime) => void;
   readonly counts?: Counts;
 }
@@ -213,22 +215,28 @@ function entry(
   return {
     name,
     doc: spec.doc,
-    in: spec.in ?? (on === null ? spec.changes?.scopes : undefined) ?? In.ALL,
+    in: spec.in ?? (on === null ? (spec.changes?.scopes ?? scopeOf(spec.needs)) : undefined) ?? In.ALL,
     changes: spec.changes ?? null,
     role: spec.role,
     needs: spec.needs ?? null,
-    readsState: spec.readsState ?? false,
+    readsState: spec.readsState ?? (spec.in === In.COLLECTION || spec.in === In.DATA),
     fills: on?.includes(Tag.LIST) === true && spec.light !== true,
     on,
     params,
     rest,
     min: spec.min ?? params.filter((param) => !param.optional).length,
     max,
-    lock: spec.lock ?? null,
+    lock:
+      spec.lock === undefined && on !== null && spec.changes !== undefined ? 'write' : (spec.lock ?? null),
     instances: spec.instances ?? 'all',
     before: spec.before ?? null,
     counts: spec.counts ?? null,
     run,
     runOne,
   };
+}
+
+/** The scope on which a privilege is needed. */
+function scopeOf(needs: Needs | undefined): number | undefined {
+  return needs === undefined ? undefined : needs.on === 'node' ? In.NODE : In.ROOT;
 }
