@@ -20,7 +20,12 @@ import { reportSnapshot, snapshotInstalled } from './snapshots.js';
 import { type Status, statusOf } from './status.js';
 import { step } from './step.js';
 import { tick } from './ticking.js';
-import { type TransferResult, transferLeadership } from './transfer.js';
+import {
+  type TransferRefusal,
+  type TransferResult,
+  transferLeadership,
+  transferRefusal,
+} from './transfer.js';
 import { type Index, type Membership, NOBODY, type NodeId, type Role, type Term } from './types.js';
 import type { Acknowledgement } from './writes.js';
 
@@ -129,6 +134,11 @@ export class RaftNode {
     const result = transferLeadership(this.core, to);
     settle(this.core);
     return result;
+  }
+
+  /** Why leadership could not be handed over to a node now; null when it could. */
+  transferRefusal(to: NodeId): TransferRefusal | null {
+    return transferRefusal(this.core, to);
   }
 
   /** Begins an election now, if this node may. Whether it did. */

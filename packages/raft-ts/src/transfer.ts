@@ -26,7 +26,7 @@ export type TransferRefusal =
 
 /** Begins to hand leadership over to `to`. */
 export function transferLeadership(core: Core, to: NodeId): TransferResult {
-  const reason = refusal(core, to);
+  const reason = transferRefusal(core, to);
   if (reason !== null) return { status: 'dropped', reason, leader: core.leader };
   wake(core);
   core.transfer = { to, since: core.now, told: false };
@@ -55,7 +55,8 @@ export function tickTransfer(core: Core): void {
   endTransfer(core, 'given_up');
 }
 
-function refusal(core: Core, to: NodeId): TransferRefusal | null {
+/** Why a transfer to `to` would not begin now; null when it would. */
+export function transferRefusal(core: Core, to: NodeId): TransferRefusal | null {
   if (core.role !== 'leader') return 'not_leader';
   if (to === core.id) return 'is_leader';
   const { membership } = core.tracker;

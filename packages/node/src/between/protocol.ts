@@ -125,6 +125,8 @@ export type Command =
       /** True if this node goes on to give away what it may come to lead. */
       readonly stay: boolean;
     }
+  /** Answers `giving_away`: no call is done in part any more. */
+  | { readonly kind: 'release'; readonly group: GroupId; readonly epoch: number }
   /** A snapshot that was to be sent has arrived there, or not. */
   | {
       readonly kind: 'snapshot_sent';
@@ -293,6 +295,13 @@ export type Event =
    * back now. It comes as `entries` if it takes effect after all. `leading` follows, or `following`.
    */
   | { readonly kind: 'suspended'; readonly group: GroupId }
+  /**
+   * The leadership is about to go to another node: calls that are done in part are to be finished, others of that kind
+   * wait. `release` says that it is done. `following` comes then, or `suspended`, or `kept`.
+   */
+  | { readonly kind: 'giving_away'; readonly group: GroupId; readonly epoch: number }
+  /** The leadership could not be given away. */
+  | { readonly kind: 'kept'; readonly group: GroupId; readonly epoch: number }
   /** This node does not lead (any more); what it proposed and was not told as committed may or may not be. */
   | { readonly kind: 'following'; readonly group: GroupId; readonly term: number; readonly leader: number }
   /** The next `count` of this node's own proposals are committed. */

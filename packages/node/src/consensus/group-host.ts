@@ -300,6 +300,9 @@ export class GroupHost {
       case 'propose':
         group.propose(command.epoch, command.payloads, command.answers);
         return;
+      case 'release':
+        group.released(command.epoch);
+        return;
       case 'mark':
         group.mark(command.epoch, command.id);
         return;

@@ -12,11 +12,8 @@ class Led implements MovableGroup {
   transferTo = 0;
   transfers = 0;
 
-  status(): { readonly transferTo: number } {
-    return { transferTo: this.transferTo };
-  }
-
   transfer(to: number): boolean {
+    if (this.transferTo !== 0) return false;
     this.transfers += 1;
     this.transferTo = to === 0 ? 2 : to;
     return true;

@@ -1,11 +1,8 @@
-import type { Status } from 'raft-ts';
 import type { Command, Event, GroupId, NodeId } from '../between/protocol.js';
 import type { RaftGroup } from './raft-group.js';
 
 /** A group whose leadership may move, as the decision sees it. */
-export type MovableGroup = Pick<RaftGroup, 'role' | 'members' | 'outrunTicks' | 'transfer'> & {
-  status(): Pick<Status, 'transferTo'>;
-};
+export type MovableGroup = Pick<RaftGroup, 'role' | 'members' | 'outrunTicks' | 'transfer'>;
 
 export interface HandoverOptions {
   readonly groups: ReadonlyMap<GroupId, MovableGroup>;
@@ -120,7 +117,6 @@ export class Handover {
   }
 
   private transfer(group: MovableGroup, to: NodeId): void {
-    if (group.role !== 'leader' || group.status().transferTo !== 0) return;
-    group.transfer(to, this.options.isUp);
+    if (group.role === 'leader') group.transfer(to, this.options.isUp);
   }
 }

@@ -439,11 +439,44 @@ describe('the membership', () => {
 
   test('the leadership goes to who is named, and the old leader is told who leads', async () => {
     const cluster = await Cluster.of(1, 2, 3);
-    expect(cluster.node(1).group.transfer(3, () => true)).toBe(true);
+    const leader = cluster.node(1);
+    expect(leader.group.transfer(3, () => true)).toBe(true);
+    // Calls that are done in part come first.
+    const giving = leader.events.find((event) => event.kind === 'giving_away');
+    if (giving?.kind !== 'giving_away') throw new Error('the engine side was not told');
+    await cluster.tick(2);
+    expect(leader.group.leader).toBe(1);
+    leader.group.released(giving.epoch);
     await cluster.tick(2);
     expect([1, 2, 3].map((id) => cluster.node(id).group.leader)).toEqual([3, 3, 3]);
     expect(cluster.node(3).kinds()).toContain('leading');
     expect(cluster.node(1).events).toContainEqual(expect.objectContaining({ kind: 'following', leader: 3 }));
+  });
+
+  test('the leadership goes without a word of the engine side when that takes too long', async () => {
+    const cluster = await Cluster.of(1, 2, 3);
+    expect(cluster.node(1).group.transfer(0, () => true)).toBe(true);
+    await cluster.tick(9);
+    expect(cluster.node(1).group.leader).toBe(1);
+    await cluster.tick(3);
+    expect(cluster.node(1).group.leader).not.toBe(1);
+  });
+
+  test('a leadership that nobody takes is kept, and the engine side is told', async () => {
+    const cluster = await Cluster.of(1, 2, 3);
+    const leader = cluster.node(1);
+    expect(leader.group.transfer(3, () => true)).toBe(true);
+    cluster.node(3).isDown = true;
+    leader.group.released(1);
+    await cluster.tick(9);
+    expect(leader.kinds()).not.toContain('kept');
+    await cluster.tick(3);
+    expect(leader.kinds()).toContain('kept');
+    expect([1, 2].map((id) => cluster.node(id).group.leader)).toEqual([1, 1]);
+    // Raft takes changes again.
+    leader.propose('a');
+    await cluster.tick();
+    expect(cluster.node(2).entries).toEqual(['a']);
   });
 });
 

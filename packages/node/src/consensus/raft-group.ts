@@ -14,8 +14,9 @@ import { EngineView } from './engine-view.js';
 import type { GroupContext } from './group-context.js';
 import type { GroupWatch } from './group-figures.js';
 import { GroupLog } from './group-log.js';
-import { changeStepOf, stepTowards, successorOf } from './group-members.js';
+import { changeStepOf, stepTowards } from './group-members.js';
 import { GroupWrites } from './group-writes.js';
+import { LeadershipTransfer } from './leadership-transfer.js';
 import { LostTailError } from './log-fit.js';
 import { LagQuestion, LagWatch } from './watches/lag-watch.js';
 import { OutrunWatch } from './watches/slow-disk.js';
@@ -35,6 +36,7 @@ export class RaftGroup {
   private quietTicks = 0;
   private readonly lag = new LagWatch();
   private readonly outrun = new OutrunWatch();
+  private readonly transfers: LeadershipTransfer;
 
   /** @param applied where the state of this node stands, which is durable there */
   constructor(
@@ -63,6 +65,12 @@ export class RaftGroup {
       random: context.random,
       hasRoom: (to) => context.hasRoom(id, to),
     });
+    this.transfers = new LeadershipTransfer({
+      group: id,
+      raft: this.raft,
+      epoch: () => this.told.epoch,
+      emit: context.emit,
+    });
   }
 
   get role(): RaftNode['role'] {
@@ -71,7 +79,7 @@ export class RaftGroup {
 
   /** True if nothing is to be done here as time goes. */
   get quiesced(): boolean {
-    return this.raft.quiesced && !this.told.isSuspended;
+    return this.raft.quiesced && !this.told.isSuspended && !this.transfers.isUnderWay;
   }
 
   /** The members that the group sleeps without, if this node leads it. */
@@ -120,6 +128,7 @@ export class RaftGroup {
     // While a snapshot is installed there is no log.
     const { commitIndex, stableIndex } = this.raft;
     this.outrun.tick(commitIndex, this.writes.isInstalling ? commitIndex : stableIndex);
+    this.transfers.tick();
     this.process();
     this.leadAgain();
     this.fallSilent();
@@ -277,10 +286,16 @@ export class RaftGroup {
 
   /** Gives the leadership to a member; to the one that is furthest if none is named. False if nobody can have it. */
   transfer(to: NodeId, isUp: (node: NodeId) => boolean): boolean {
-    const target = to === 0 ? successorOf(this.raft.status(), isUp) : to;
-    const accepted = target !== 0 && this.raft.transferLeadership(target).status === 'accepted';
+    const isBegun = this.transfers.begin(to, isUp);
+    if (isBegun) this.context.wake(this.id);
     this.process();
-    return accepted;
+    return isBegun;
+  }
+
+  /** The engine side has finished what it had begun in an epoch, for a transfer. */
+  released(epoch: number): void {
+    this.transfers.released(epoch);
+    this.process();
   }
 
   /** Changes the membership; the event `membership_answer` tells what came of it if there is an id. */
@@ -359,7 +374,7 @@ export class RaftGroup {
   /** Lets a group in which nothing happens be silent. */
   private fallSilent(): void {
     const away = this.raft.role === 'leader' ? this.away : null;
-    if (away === null || !this.raft.canQuiesce(away)) {
+    if (away === null || this.transfers.isUnderWay || !this.raft.canQuiesce(away)) {
       this.quietTicks = 0;
       return;
     }

@@ -3,6 +3,7 @@ import type { Membership } from 'raft-ts';
 import { assert } from '../base/assert.js';
 import { decodeMembership } from '../between/membership.js';
 import type { Applied, DiskLevel, Event, GroupId, LogPosition, PreparedAnswer } from '../between/protocol.js';
+import { CallsInParts } from './calls-in-parts.js';
 import { Marks } from './marks.js';
 import type { ClientNames, Names } from './names.js';
 import { tellLost } from './pipeline.js';
@@ -30,6 +31,8 @@ export class GroupSession {
   private leaderId = 0;
   private readonly marks = new Marks();
   private readonly reads: ReadIndexes;
+  /** The calls of this group that are done in part. */
+  readonly inParts: CallsInParts;
   private roleChanges = 0;
   /** Events that came while the state could not be read; null while it can. */
   private held: Event[] | null = null;
@@ -51,6 +54,10 @@ export class GroupSession {
     });
     this.proposals = new Proposals(id, context, this.replica);
     this.reads = new ReadIndexes((read) => context.consensus.send({ kind: 'read', group: id, id: read }));
+    this.inParts = new CallsInParts(
+      (done) => this.proposals.answerRead({ ok: true, result: '' }, done),
+      (epoch) => context.consensus.send({ kind: 'release', group: id, epoch }),
+    );
     context.consensus.send({ kind: 'open', group: id, applied, ...start });
   }
 
@@ -310,6 +317,7 @@ export class GroupSession {
       this.held.push(event);
       return;
     }
+    this.inParts.handle(event);
     switch (event.kind) {
       case 'committed':
         this.commit(event.count, event.last);

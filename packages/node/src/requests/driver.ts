@@ -7,7 +7,6 @@
  */
 import {
   type Call,
-  type Continuation,
   type Engine,
   ErrorCode,
   type ModuleAnswer,
@@ -15,6 +14,7 @@ import {
   type Outcome,
   type PasswordHash,
   QueryError,
+  takeBack,
 } from '@althing/engine';
 import type { Clock } from '../base/clock.js';
 import type { GroupId } from '../between/protocol.js';
@@ -22,10 +22,11 @@ import type { GroupSession } from '../groups/group-session.js';
 import type { Positions } from '../groups/positions.js';
 import { programOf } from './checks.js';
 import { confirm } from './confirm.js';
-import { type Answer, type FuturesEnd, type FuturesOwner, ProposedParts } from './proposed-parts.js';
+import type { Answer, FuturesEnd, FuturesOwner } from './proposed-parts.js';
 import { failed, nodeError } from './replies.js';
 import { CONFIRMING, HASHING, type PendingRequest, type Prerequisites, QUEUED } from './request.js';
 import { SLOW_MS } from './run-costs.js';
+import { NO_READS, RunningFutures } from './running-futures.js';
 import type { Scheduler } from './scheduler.js';
 import { workOf } from './work.js';
 
@@ -201,21 +202,21 @@ export class Driver {
 
   /** Goes on with a call whose own statements are done: at once, and later if it takes long. */
   start(first: PendingFutures, owner: FuturesOwner): void {
-    const futures: RunningFutures = {
-      owner,
-      parts: new ProposedParts(owner),
-      role: roleOf(owner),
-      rest: first.rest,
-      hasActed: false,
-      hasTurn: false,
-    };
+    const futures = new RunningFutures(owner, first.rest);
     if (owner.isRequest) this.requests += 1;
     if (this.propose(futures, first)) this.carryOn(futures);
   }
 
   /** Proposes what a step changed; returns false when it was refused, and the call has ended. */
   private propose(futures: RunningFutures, { change }: PendingFutures): boolean {
-    const error = change === null ? null : futures.parts.propose(change);
+    if (change === null) return true;
+    if (futures.awaitsNextLeader) {
+      takeBack(change.undo);
+      this.leaveToNext(futures);
+      return false;
+    }
+    futures.noteInParts();
+    const error = futures.parts.propose(change);
     if (error !== null) this.fail(futures, error);
     return error === null;
   }
@@ -235,7 +236,7 @@ export class Driver {
     const { hits, misses } = rest.call.scope.store ?? NO_READS;
     const reads = { hits, misses };
     for (;;) {
-      if (isOver(futures, engine)) {
+      if (futures.isOver(engine)) {
         engine.drop(rest);
         // A request to a module must not be sent again, so this is the end of the call.
         this.end(futures, futures.hasActed && futures.parts.count === 0 ? HAS_ACTED : LOST);
@@ -245,19 +246,19 @@ export class Driver {
         clock.after(PAUSE_MS, () => this.carryOn(futures));
         return;
       }
-      futures.role ??= roleOf(owner);
+      futures.noteRole();
       const mayChange = owner.mayChange && session?.refusal() === null;
       const hashes = prerequisites.hashes ?? NO_HASHES;
       const outcome = engine.resume(rest, { mayChange, until, hashes, fresh: prerequisites });
       if (outcome.kind === 'asks') {
         if (!this.ask(futures, outcome.ask)) return;
       } else if (outcome.kind !== 'more') {
-        note(futures, clock.now() - begun, reads);
+        futures.ran(clock.now() - begun, reads);
         this.take(outcome, futures);
         return;
       } else if (!this.propose(futures, outcome)) return;
       if (clock.now() < until) continue;
-      note(futures, clock.now() - begun, reads);
+      futures.ran(clock.now() - begun, reads);
       this.yield(futures);
       return;
     }
@@ -324,7 +325,12 @@ export class Driver {
     const { engine, askModule = noModules } = this.options;
     const { owner, parts, rest } = futures;
     if (!futures.hasActed) {
+      if (futures.awaitsNextLeader) {
+        this.leaveToNext(futures);
+        return false;
+      }
       futures.hasActed = true;
+      futures.noteInParts();
       owner.acts();
       const error = owner.mayChange && parts.count === 0 && owner.isNamed ? parts.begin() : null;
       if (error !== null) {
@@ -333,7 +339,7 @@ export class Driver {
       }
     }
     parts.whenCommitted(() => {
-      if (isOver(futures, engine)) return;
+      if (futures.isOver(engine)) return;
       askModule(ask, (answer) => {
         rest.take(ask.number, answer);
         this.wake(futures);
@@ -348,7 +354,7 @@ export class Driver {
     this.isLooking = true;
     this.options.clock.after(IDLE_LOOK_MS, () => {
       this.isLooking = false;
-      for (const futures of this.idle) if (isOver(futures, this.options.engine)) this.wake(futures);
+      for (const futures of this.idle) if (futures.isOver(this.options.engine)) this.wake(futures);
       this.lookLater();
     });
   }
@@ -357,55 +363,21 @@ export class Driver {
     if (this.idle.delete(futures)) this.yield(futures);
   }
 
+  /** Ends a call that did nothing that must not be done again: the next leader carries it out. */
+  private leaveToNext(futures: RunningFutures): void {
+    this.options.engine.drop(futures.rest);
+    this.end(futures, LOST);
+  }
+
   private fail(futures: RunningFutures, error: QueryError): void {
     this.options.engine.drop(futures.rest);
     this.end(futures, { kind: 'error', error });
   }
 
-  private end({ owner, parts }: RunningFutures, end: FuturesEnd): void {
-    if (owner.isRequest) this.requests -= 1;
-    owner.finished(end, parts);
+  private end(futures: RunningFutures, end: FuturesEnd): void {
+    if (futures.owner.isRequest) this.requests -= 1;
+    futures.end(end);
   }
-}
-
-/** A call whose futures run. */
-interface RunningFutures {
-  readonly owner: FuturesOwner;
-  readonly parts: ProposedParts;
-  /** The number of the role that the call depends on, see `roleOf`; null for none until now. */
-  role: number | null;
-  readonly rest: Continuation;
-  /** True if a request to a module was sent, or is about to be. */
-  hasActed: boolean;
-  /** True if it waited for its turn, and has it. */
-  hasTurn: boolean;
-}
-
-/**
- * True if a call can't go on: nobody waits, the leadership is lost, the node stops, or the state is gone that it ran on. What was sent to a module
- * goes on without anybody who waits: what the answer is for may be a change.
- */
-function isOver({ owner, parts, rest, role, hasActed }: RunningFutures, engine: Engine): boolean {
-  const { session } = owner;
-  if (parts.count === 0 && !hasActed && owner.isAbandoned) return true;
-  if (parts.lost !== null) return true;
-  if (session === null) return false;
-  const isElsewhere = role !== null && role !== session.roleVersion;
-  return session.isEnded || isElsewhere || engine.scope(rest.call.target) !== rest.call.scope;
-}
-
-/**
- * The role in the group that a call depends on. A leader's state has changes that are not committed yet, and go with its leadership; what
- * a call has read on another node is committed, whichever node leads the group.
- */
-function roleOf({ session, mayChange }: FuturesOwner): number | null {
-  return session !== null && (mayChange || session.leading) ? session.roleVersion : null;
-}
-
-/** @param before things that its scope had read before, see `NO_READS` */
-function note(futures: RunningFutures, ms: number, before: typeof NO_READS): void {
-  const { hits, misses } = futures.rest.call.scope.store ?? before;
-  futures.owner.ran(ms, hits - before.hits, misses - before.misses);
 }
 
 function noModules(_ask: ModuleAsk, answer: (answer: ModuleAnswer) => void): void {
@@ -420,9 +392,6 @@ const PAUSE_MS = 20;
 
 /** Milliseconds between two looks at calls that wait for modules. */
 const IDLE_LOOK_MS = 100;
-
-/** Things that a scope has read, that were in memory, or on disk, from the start on: of one without any. */
-const NO_READS = { hits: 0, misses: 0 };
 
 const NO_HASHES: ReadonlyMap<string, PasswordHash> = new Map();
 

@@ -172,6 +172,58 @@ describe('a leader that is lost between a query and its futures', () => {
   });
 });
 
+describe('a leader that is about to give its leadership away', () => {
+  /** Three nodes of which a call has its first future behind it, and many before it. */
+  async function begun(node: number) {
+    // Each future takes longer than a slice.
+    const cluster: MiniCluster = await MiniCluster.begin(3, {
+      logged: () => {
+        cluster.now += 3;
+      },
+    });
+    await value(
+      cluster,
+      1,
+      '.x = 0; .y = 0; .walk = |n| { log(n); .x += 1; n == 0 ? .x : future(|n| wse(.walk.call(n - 1)), [n]); };',
+    );
+    const first = new Asked(cluster, node, 'wse(.walk.call(20));');
+    await cluster.settle();
+    const log = cluster.log(cluster.stuff);
+    log.announceTransfer();
+    await cluster.settle();
+    return { cluster, log, first };
+  }
+
+  test.each([
+    ['at the leader', 1],
+    ['at another node', 2],
+  ])('ends what is done in part; what comes later is done by the next one, asked %s', async (_, node) => {
+    const { cluster, log, first } = await begun(node);
+    const second = new Asked(cluster, node, '.y += 1; future(|| .y += 10);');
+    const plain = new Asked(cluster, node, '.z = 5;');
+    expect([first.told, log.isReleased]).toEqual([null, false]);
+    await cluster.pass(800);
+    expect([first.told, second.told, plain.told, log.isReleased]).toEqual([21, null, 5, true]);
+    log.lead(3);
+    await cluster.pass(800);
+    expect(second.told).toBe(11);
+    expect(await value(cluster, 2, '[.x, .y];')).toEqual([21, 11]);
+    for (const { engine, router } of cluster.nodes)
+      expect([engine.runtime.waitingFutures, router.busy]).toEqual([0, 0]);
+  });
+
+  test('goes on when nobody else can have it', async () => {
+    const { cluster, log } = await begun(1);
+    const second = new Asked(cluster, 1, '.y += 1; future(|| .y += 10);');
+    await cluster.pass(200);
+    expect([second.told, log.isReleased]).toEqual([null, true]);
+    log.keep();
+    await cluster.pass(800);
+    expect(second.told).toBe(11);
+    expect(await value(cluster, 2, '[.x, .y];')).toEqual([21, 11]);
+  });
+});
+
 test('futures leave nothing behind of a change that is too large for the log, not even its name', async () => {
   const cluster = await MiniCluster.begin(3);
   const body = 'body'.repeat(4);

@@ -14,6 +14,8 @@ export class MiniLog {
   private index = 1;
   private epoch = 0;
   private isSuspended = false;
+  /** True if the leader is about to give away the leadership, and does nothing in part any more. */
+  isReleased = false;
   private readonly answers = new PreparedAnswers((answer) => this.cluster.node(this.leader).answer(answer));
 
   constructor(
@@ -33,6 +35,7 @@ export class MiniLog {
     this.agree(survive.map(({ payload }) => payload));
     this.leader = node;
     this.isSuspended = false;
+    this.isReleased = false;
     this.epoch += 1;
     this.agree([]);
     this.tellAll((id) =>
@@ -57,6 +60,21 @@ export class MiniLog {
     this.isSuspended = true;
     this.answers.clear();
     this.cluster.node(this.leader).tell({ kind: 'suspended', group: this.group });
+  }
+
+  /** The leadership is about to go to another node. */
+  announceTransfer(): void {
+    this.cluster.node(this.leader).tell({ kind: 'giving_away', group: this.group, epoch: this.epoch });
+  }
+
+  /** Nobody else could have the leadership. */
+  keep(): void {
+    this.isReleased = false;
+    this.cluster.node(this.leader).tell({ kind: 'kept', group: this.group, epoch: this.epoch });
+  }
+
+  release(epoch: number): void {
+    this.isReleased = epoch === this.epoch;
   }
 
   /** The leader can write again. */

@@ -215,6 +215,9 @@ export class MiniNode {
       case 'propose':
         cluster.log(command.group).propose(this.id, command);
         return;
+      case 'release':
+        cluster.log(command.group).release(command.epoch);
+        return;
       case 'read':
         cluster.log(command.group).read(this.id, command.id);
         return;
