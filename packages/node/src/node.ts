@@ -285,15 +285,15 @@ export class Node implements RunningNode {
     ending.stops(watchThread(this.parts.metrics, 'engine', clock));
     ending.stops(this.makeRecorder().start(clock));
     ending.stops(this.sizes.start(clock));
+    // The thread that reads ahead starts beside what follows: the first query that walks over much finds it ready.
+    const prepared = this.parts.state.use((store) => store.prepareScans());
     const isFirstStart = await opening.groups();
     await this.modules.open(this.parts.config.waitForModules ? MODULES_WAIT_MS : 0);
     this.doors = await this.openDoors();
     ending.stops(() => this.doors?.close());
     this.readLocally();
     this.status.phase = Phase.READY;
-    void this.parts.state
-      .use((store) => store.prepareScans())
-      .then(() => startWarmUp(side.engine, engineClock));
+    void prepared.then(() => startWarmUp(side.engine, engineClock));
     side.members.statusChanged();
     opening.catchUp();
     await opening.greet(isFirstStart);
