@@ -49,8 +49,12 @@ export type ThreadRequest =
 
 export type HeldValues = readonly (Uint8Array | undefined)[];
 
-/** A thread that does not come in time has no processor: then it is quicker to read without it until it comes. */
-const WAIT_MS = 5;
+/**
+ * A thread that does not come in time has no processor: then it is quicker to read without it until it comes. Whoever took a batch goes over
+ * much, and waits longer for the next one: reading without it takes the processor from the thread, which reads the same all the same.
+ */
+const FIRST_WAIT_MS = 5;
+const WAIT_MS = 20;
 
 /** The thread is started by the first who reads ahead, if not before, and is not waited for until it is ready. */
 export class LevelReadAhead implements ReadAhead {
@@ -62,6 +66,8 @@ export class LevelReadAhead implements ReadAhead {
   private request = 0;
   private taken = 0;
   private waited = 0;
+  /** A batch of what is wanted was taken. */
+  private isUnderWay = false;
   /** The next batch was waited for in vain. */
   private isLate = false;
   /** Takes the answer to the last `hold`. */
@@ -109,7 +115,10 @@ export class LevelReadAhead implements ReadAhead {
       this.taken += 1;
       Atomics.store(words, Word.TAKEN, this.taken);
       this.wake();
-      if (isWanted) this.isLate = false;
+      if (isWanted) {
+        this.isLate = false;
+        this.isUnderWay = true;
+      }
       // All pairs of a batch may have been too large for it.
       if (bytes !== undefined && count !== 0) return bytes;
     }
@@ -183,7 +192,8 @@ export class LevelReadAhead implements ReadAhead {
   /** Waits for the next batch; true if it does not come in time. */
   private waits(): boolean {
     const begun = performance.now();
-    const isLate = Atomics.wait(this.words, Word.MADE, this.taken, WAIT_MS) === 'timed-out';
+    const ms = this.isUnderWay ? WAIT_MS : FIRST_WAIT_MS;
+    const isLate = Atomics.wait(this.words, Word.MADE, this.taken, ms) === 'timed-out';
     this.waited += performance.now() - begun;
     return isLate;
   }
@@ -191,6 +201,7 @@ export class LevelReadAhead implements ReadAhead {
   /** Drops everything that was wanted so far. */
   private want(): void {
     this.request = (this.request + 1) | 0;
+    this.isUnderWay = false;
     this.isLate = false;
     Atomics.store(this.words, Word.REQUEST, this.request);
     this.wake();

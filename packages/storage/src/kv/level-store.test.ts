@@ -103,6 +103,18 @@ describe('LevelStore', () => {
     await store.close();
   });
 
+  test('waits longer for what follows a batch that was taken', async () => {
+    const store = await LevelStore.open(folder, { createIfMissing: true });
+    await store.readAhead.prepare();
+    store.readAhead.begin({ from: Buffer.alloc(1), to: Buffer.of(0xff) });
+    while (store.readAhead.next() === undefined) await new Promise(setImmediate);
+    // Nothing comes behind the end.
+    const before = store.readAhead.waitedMs;
+    expect(store.readAhead.next()).toBeUndefined();
+    expect(store.readAhead.waitedMs - before).toBeGreaterThan(15);
+    await store.close();
+  });
+
   test('a sound folder verifies, with tables in it', async () => {
     await filled();
     const report = await verifyLevelDb(folder);
