@@ -2,6 +2,7 @@ import type { Target } from './admin/access-lists.js';
 import { Privilege } from './admin/privileges.js';
 import { RootGroup } from './admin/root-group.js';
 import {
+  type Asker,
   type Call,
   type Change,
   NEEDS_CHANGE,
@@ -14,7 +15,7 @@ import {
 } from './calls/call.js';
 import { Collections } from './calls/collections.js';
 import { beginDryRun, endDryRun, explainFailure } from './calls/dry-run.js';
-import { compiledFor, evaluate } from './calls/evaluate.js';
+import { compiledFor, evaluate, preparedFor } from './calls/evaluate.js';
 import { Executor, secretOf } from './calls/executor.js';
 import { Futures } from './calls/futures.js';
 import { TaskRuns } from './calls/tasks.js';
@@ -27,7 +28,7 @@ import { toMsgpack, type WireValues } from './pack/wire-values.js';
 import type { Quotas, TaskRun } from './run/execution.js';
 import type { Continuation } from './run/later.js';
 import type { QueryLimits } from './run/limits.js';
-import { compileStored, compileText, type Prepared, prepare } from './run/program.js';
+import { compileStored, compileText, type Prepared } from './run/program.js';
 import { ProgramCache } from './run/program-cache.js';
 import { Runtime } from './run/runtime.js';
 import { CollectionScope, NodeScope, RootScope } from './run/scopes.js';
@@ -156,12 +157,8 @@ export class Engine {
     return this.root.collections.get(target)?.deep ?? 1;
   }
 
-  /**
-   * The compiled form of a query text.
-   *
-   * @throws QueryError syntax_err and what else makes a text unfit to run
-   */
-  prepare(code: string): Prepared {
+  /** The checked form of a query text. Throws as `preparedFor`. */
+  prepare(code: string, asker: Asker | null = null): Prepared {
     const { codeLength } = this.options.limits;
     if (code.length > codeLength) {
       throw new QueryError(
@@ -169,7 +166,7 @@ export class Engine {
         `the code has ${code.length} characters; code_size_limit allows ${codeLength}`,
       );
     }
-    return this.programs.get(code, (text) => prepare(this.runtime, text));
+    return this.programs.get(code, (text) => preparedFor(this.executor, text, asker));
   }
 
   /** The compiled form of a query text that came before; null where `prepare` has to make it. */
@@ -178,15 +175,15 @@ export class Engine {
   }
 
   /** Compiles a procedure that is about to run, unless it was: a part of the time of that run. Throws as `compiledFor`. */
-  compile(body: ProcedureBody): void {
-    compiledFor(this.executor, body);
+  compile(body: ProcedureBody, asker: Asker): void {
+    compiledFor(this.executor, body, asker);
   }
 
   /** True if a call may change the state of its scope, so that it needs the leader and the privilege CHANGE. Throws as `compiledFor`. */
   mayWrite({ scope, body }: Pick<Call, 'scope' | 'body'>): boolean {
     if (body.kind === 'query') return scope.isAmong(body.prepared.changes);
     if (body.kind !== 'run') return body.kind === 'session';
-    return scope.isAmong(compiledFor(this.executor, body).changesAlone);
+    return scope.isAmong(compiledFor(this.executor, body, null).changesAlone);
   }
 
   /** True if a call tells clients of events, as far as is known: it did before, or is a request to do so. Then it takes the leader. */
@@ -200,7 +197,7 @@ export class Engine {
   mayRestore({ scope, body }: Pick<Call, 'scope' | 'body'>): boolean {
     if (scope.kind !== 'thingsdb') return false;
     if (body.kind === 'query') return body.prepared.isLocal;
-    return body.kind === 'run' && compiledFor(this.executor, body).isLocal;
+    return body.kind === 'run' && compiledFor(this.executor, body, null).isLocal;
   }
 
   /** Runs a call. It changes everything it says, or, when it ends in an error, nothing. */

@@ -23,7 +23,7 @@
  * @property {string[]} expected          what an operator is called in messages
  */
 import { condition, NONE, single } from './charset.mjs';
-import { consumed, lookAhead, note, quoted, skipSpace } from './match.mjs';
+import { consumed, lookAhead, lookAtClock, note, quoted, skipSpace } from './match.mjs';
 
 /**
  * The ladder that begins with the given rule.
@@ -131,6 +131,7 @@ export function matchLadder(e, place, ladder, target, fail) {
   w.line(`${at} = ${lookAhead(e, place).q};`);
   place.next = null;
   w.open('for (;;) {');
+  lookAtClock(w);
   w.line(`${value} = this.${e.methodOf(ladder.operand)}(${at});`);
   w.open(`if (${value} === undefined) {`);
   w.open(`if (${levels} === undefined) {`);

@@ -126,6 +126,11 @@ export function note(e, place, q, expected) {
   e.w.line(`if (${q} >= this.far) this.note(${q}, ${e.expectation(expected)});`);
 }
 
+/** Has somebody look at the clock now and then, in a loop that goes on through the text. @param {import('./writer.mjs').Writer} w */
+export function lookAtClock(w) {
+  w.line('if (p >= this.lookAt) this.look(p);');
+}
+
 /** @param {Place} place */
 export function consumed(place) {
   place.next = null;
@@ -278,6 +283,7 @@ function matchRepeated(e, place, body, targets) {
   const loop = w.label('loop');
   place.next = null;
   w.open(`${loop}: for (;;) {`);
+  if (!place.silent) lookAtClock(w);
   w.scoped(() => {
     const { q, c, known } = lookAhead(e, place);
     const guard = e.facts.guard([body]);

@@ -22,13 +22,20 @@ export function parserModule(rules, actions, start) {
   const { w } = e;
   w.open('export class GeneratedParser {');
   writeFields(e);
-  w.line(
-    '/** @param notes whether to note what is missing: to be asked for when a text is known not to fit */',
-  );
-  w.function('constructor(readonly source: string, notes = false) {', () => {
+  w.line('/**');
+  w.line(' * @param notes whether to note what is missing: to be asked for when a text is known not to fit');
+  w.line(' * @param watch is called time and again on the way through a long text');
+  w.line(' */');
+  w.function('constructor(readonly source: string, notes = false, watch: Watch = null) {', () => {
     w.line("this.text = source + '\\0';");
     w.line('this.length = source.length;');
     w.line('this.far = notes ? -1 : NOWHERE;');
+    w.line('this.watch = watch;');
+    w.line('this.lookAt = watch === null ? NOWHERE : CHARACTERS_PER_LOOK;');
+  });
+  w.function('look(p: number): void {', () => {
+    w.line('this.lookAt = p + CHARACTERS_PER_LOOK;');
+    w.line('this.watch?.();');
   });
   w.function('note(q: number, expectation: number): void {', () => {
     w.open('if (q > this.far) {');
@@ -58,7 +65,7 @@ export function parserModule(rules, actions, start) {
   const statement = breaker === undefined ? [] : e.facts.expected([{ op: 'apply', rule: breaker }]);
   return `${HEAD}import type { ${used(['BinaryOp', ...types]).join(', ')} } from './ast.js';
 import { ${used(builders).join(', ')} } from './build.js';
-import { NESTING_MAX, nestedTooDeep } from './limits.js';
+import { CHARACTERS_PER_LOOK, NESTING_MAX, nestedTooDeep, type Watch } from './limits.js';
 import { ${used(literals).join(', ')} } from './literals.js';
 
 /** Tokens that can be missing at a place, in the words of the grammar. */
@@ -69,7 +76,7 @@ ${e.expectations.map((each) => `  ${JSON.stringify(each)},`).join('\n')}
 /** Tokens that any statement may begin with. */
 export const STATEMENT: readonly string[] = ${JSON.stringify([...new Set(statement)].sort())};
 
-/** Behind the end of every text: nothing is noted. */
+/** Behind the end of every text: nothing is noted, and nobody looks. */
 const NOWHERE = 2 ** 30;
 
 ${body}`;
@@ -102,6 +109,9 @@ function writeFields({ w, breakers }) {
     '/** Where the text goes on behind a closure that ended with } at the end of a line; -1 behind any other. */',
   );
   w.line('closedAt = -1;');
+  w.line('readonly watch: Watch;');
+  w.line('/** Where `watch` is called next. */');
+  w.line('lookAt: number;');
   w.line('');
 }
 

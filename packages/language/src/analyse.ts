@@ -6,6 +6,7 @@ import type { Analysis, ChangeScopes, Changes, ClosureChanges, Rules } from './a
 import type { Closure, Link, MethodLink, Node, Program } from './ast.js';
 import { pushChildren, unknownNode } from './children.js';
 import { LanguageError, placed } from './error.js';
+import { NODES_PER_LOOK } from './limits.js';
 
 /**
  * Analyses a program, or a closure that was parsed on its own (`source` is then its text).
@@ -25,6 +26,9 @@ export function analyse(root: Program | Closure, rules: Rules, source?: string):
 }
 
 const NO_CLOSURES: ReadonlyMap<Closure, ClosureChanges> = new Map();
+
+/** Nodes that take as long as to check a regular expression. */
+const NODES_PER_REGEX = 64;
 
 const COLLECTION = 1;
 const THINGSDB = 2;
@@ -96,7 +100,15 @@ class Walk {
   run(root: Program | Closure): Analysis {
     if (root.kind === 'program') this.sequence(root.statements);
     else this.work.push(root);
-    for (let next = this.work.pop(); next !== undefined; next = this.work.pop()) this.visit(next);
+    let left = NODES_PER_LOOK;
+    for (let next = this.work.pop(); next !== undefined; next = this.work.pop()) {
+      left -= next.kind === 'regex' ? NODES_PER_REGEX : 1;
+      if (left < 0) {
+        left = NODES_PER_LOOK;
+        this.rules.watch?.();
+      }
+      this.visit(next);
+    }
     if (this.badLiteral !== undefined) throw this.badLiteral;
     return {
       changes: changesOf(this.frame, this.frame.root),

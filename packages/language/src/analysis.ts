@@ -1,5 +1,6 @@
 /** The input of the analysis of a text, and its result. */
 import type { Closure } from './ast.js';
+import type { Watch } from './limits.js';
 
 /** Scopes in which a construct makes a query a change. In a node scope nothing does. */
 export type ChangeScopes = 'none' | 'collection' | 'thingsdb' | 'both';
@@ -28,6 +29,8 @@ export interface Rules {
   method(name: string): CallRule | undefined;
   /** Why the regular expression can't be, or null. */
   checkRegex(body: string, flags: string): string | null;
+  /** Called time and again in a long text. */
+  readonly watch?: Watch;
 }
 
 /** In which scopes a text makes a query a change. */

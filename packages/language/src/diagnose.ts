@@ -1,14 +1,15 @@
 /** Says what is wrong with a text that does not fit the grammar. */
 import { type LanguageError, syntaxError } from './error.js';
 import { hintFor } from './hints.js';
+import type { Watch } from './limits.js';
 import { EXPECTED, GeneratedParser, STATEMENT } from './parser.generated.js';
 
 /**
  * The syntax_err for a source that the parser refuses: where its longest attempt ended, what was missing there, what
  * stands there instead and, for common mistakes, the way out.
  */
-export function explain(source: string): LanguageError {
-  const parser = new GeneratedParser(source, true);
+export function explain(source: string, watch: Watch): LanguageError {
+  const parser = new GeneratedParser(source, true, watch);
   parser.parse();
   const at = Math.max(parser.far, 0);
   const noted = new Set(parser.wanted.slice(0, parser.noted));

@@ -5,7 +5,7 @@ export * from './assist/index.js';
 export type * from './ast.js';
 export { compactClosure, compactSource } from './compact.js';
 export { LanguageError, type LanguageErrorCode, positionOf } from './error.js';
-export { NAME_LENGTH_MAX, NESTING_MAX } from './limits.js';
+export { CHARACTERS_PER_LOOK, NAME_LENGTH_MAX, NESTING_MAX, type Watch } from './limits.js';
 export { parse, parseClosure } from './parse.js';
 export { closureDoc, prettySource, quoteStr, shapeOf } from './pretty.js';
 export { placesInDefinition } from './same-place.js';

@@ -1,6 +1,7 @@
 import type { Closure, Node, Program } from './ast.js';
 import { explain } from './diagnose.js';
 import { LanguageError, placed } from './error.js';
+import type { Watch } from './limits.js';
 import { GeneratedParser } from './parser.generated.js';
 
 /**
@@ -10,8 +11,8 @@ import { GeneratedParser } from './parser.generated.js';
  *   `bad_data_err` for one that is not valid Unicode. Literals that can't be, and jumps outside of loops, are for
  *   `analyse` to find.
  */
-export function parse(source: string): Program {
-  return { kind: 'program', start: 0, end: source.length, source, statements: statementsOf(source) };
+export function parse(source: string, watch: Watch = null): Program {
+  return { kind: 'program', start: 0, end: source.length, source, statements: statementsOf(source, watch) };
 }
 
 /**
@@ -19,8 +20,8 @@ export function parse(source: string): Program {
  *
  * @throws {LanguageError} as `parse`; `bad_data_err` if it is not exactly one statement, `lookup_err` if that is no closure.
  */
-export function parseClosure(text: string): Closure {
-  const [first, second] = statementsOf(text);
+export function parseClosure(text: string, watch: Watch = null): Closure {
+  const [first, second] = statementsOf(text, watch);
   if (first === undefined) {
     throw placed(
       new LanguageError('bad_data_err', 'a closure is expected, the text has no statement', 0),
@@ -38,16 +39,16 @@ export function parseClosure(text: string): Closure {
   return first;
 }
 
-function statementsOf(source: string): readonly Node[] {
+function statementsOf(source: string, watch: Watch): readonly Node[] {
   if (!source.isWellFormed()) {
     const reason = 'the text is not valid Unicode: it has half of a surrogate pair';
     throw placed(new LanguageError('bad_data_err', reason, source.search(/\p{Surrogate}/u)), source);
   }
   try {
-    const statements = new GeneratedParser(source).parse();
+    const statements = new GeneratedParser(source, false, watch).parse();
     if (statements !== undefined) return statements;
   } catch (error) {
     throw error instanceof LanguageError ? placed(error, source) : error;
   }
-  throw placed(explain(source), source);
+  throw placed(explain(source, watch), source);
 }

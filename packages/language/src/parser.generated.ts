@@ -1,7 +1,7 @@
 // Made from grammar.ohm by generator/main.mjs. Do not edit: change the grammar and run the build.
 import type { AssignOp, BinaryOp, Closure, Entry, Link, Node, Param, StrLiteral, ThingLiteral } from './ast.js';
 import { headedChain, indexLink, orNone, prefixed, rootChain, ternary } from './build.js';
-import { NESTING_MAX, nestedTooDeep } from './limits.js';
+import { CHARACTERS_PER_LOOK, NESTING_MAX, nestedTooDeep, type Watch } from './limits.js';
 import { isOptional, toAssignOp, toFloat, toInt, toName, toRegexBody, toRegexFlags, toStr, toTemplateText } from './literals.js';
 
 /** Tokens that can be missing at a place, in the words of the grammar. */
@@ -53,7 +53,7 @@ export const EXPECTED: readonly (readonly string[])[] = [
 /** Tokens that any statement may begin with. */
 export const STATEMENT: readonly string[] = ["\"&{\"","\"(\"","\".\" or \"..\"","\"[\"","\"break\"","\"continue\"","\"false\"","\"for\"","\"if\"","\"nil\"","\"return\"","\"true\"","\"{\"","\"|\"","\"~\"","a float","a prefix operator","a regular expression","a string","a template","a variable name","an int"];
 
-/** Behind the end of every text: nothing is noted. */
+/** Behind the end of every text: nothing is noted, and nobody looks. */
 const NOWHERE = 2 ** 30;
 
 export class GeneratedParser {
@@ -76,12 +76,25 @@ export class GeneratedParser {
   skippedTo = -1;
   /** Where the text goes on behind a closure that ended with } at the end of a line; -1 behind any other. */
   closedAt = -1;
+  readonly watch: Watch;
+  /** Where `watch` is called next. */
+  lookAt: number;
 
-  /** @param notes whether to note what is missing: to be asked for when a text is known not to fit */
-  constructor(readonly source: string, notes = false) {
+  /**
+   * @param notes whether to note what is missing: to be asked for when a text is known not to fit
+   * @param watch is called time and again on the way through a long text
+   */
+  constructor(readonly source: string, notes = false, watch: Watch = null) {
     this.text = source + '\0';
     this.length = source.length;
     this.far = notes ? -1 : NOWHERE;
+    this.watch = watch;
+    this.lookAt = watch === null ? NOWHERE : CHARACTERS_PER_LOOK;
+  }
+
+  look(p: number): void {
+    this.lookAt = p + CHARACTERS_PER_LOOK;
+    this.watch?.();
   }
 
   note(q: number, expectation: number): void {
@@ -264,6 +277,7 @@ export class GeneratedParser {
     if (v1.length === 0) v1 = [v2];
     else v1.push(v2);
     loop1: for (;;) {
+      if (p >= this.lookAt) this.look(p);
       v3 = p;
       v4 = text.charCodeAt(v3);
       if (((v4 >= 9 && v4 <= 13) || v4 === 32 || v4 === 47)) {
@@ -279,6 +293,7 @@ export class GeneratedParser {
         no3: if (v4 === 59) {
           p = v3 + 1;
           loop4: for (;;) {
+            if (p >= this.lookAt) this.look(p);
             v6 = p;
             v7 = text.charCodeAt(v6);
             if (((v7 >= 9 && v7 <= 13) || v7 === 32 || v7 === 47)) {
@@ -319,6 +334,7 @@ export class GeneratedParser {
       else v1.push(v8);
     }
     loop6: for (;;) {
+      if (p >= this.lookAt) this.look(p);
       v5 = p;
       v4 = text.charCodeAt(v5);
       if (((v4 >= 9 && v4 <= 13) || v4 === 32 || v4 === 47)) {
@@ -413,6 +429,7 @@ export class GeneratedParser {
     v2 = undefined;
     v3 = start;
     for (;;) {
+      if (p >= this.lookAt) this.look(p);
       v1 = this.Operand(v3);
       if (v1 === undefined) {
         if (v2 === undefined) {
@@ -580,6 +597,7 @@ export class GeneratedParser {
       rule8: {
         v3 = undefined;
         loop9: for (;;) {
+          if (p >= this.lookAt) this.look(p);
           v4 = p;
           v5 = text.charCodeAt(v4);
           if (((v5 >= 9 && v5 <= 13) || v5 === 32 || v5 === 47)) {
@@ -596,6 +614,7 @@ export class GeneratedParser {
         }
         v6 = undefined;
         loop10: for (;;) {
+          if (p >= this.lookAt) this.look(p);
           v5 = p;
           v4 = text.charCodeAt(v5);
           if (((v4 >= 9 && v4 <= 13) || v4 === 32 || v4 === 47)) {
@@ -631,6 +650,7 @@ export class GeneratedParser {
             p = this.pos;
             v10 = undefined;
             loop13: for (;;) {
+              if (p >= this.lookAt) this.look(p);
               v11 = p;
               v12 = text.charCodeAt(v11);
               if (((v12 >= 9 && v12 <= 13) || v12 === 32 || v12 === 47)) {
@@ -784,6 +804,7 @@ export class GeneratedParser {
             }
             v10 = undefined;
             loop29: for (;;) {
+              if (p >= this.lookAt) this.look(p);
               v11 = p;
               v16 = text.charCodeAt(v11);
               if (((v16 >= 9 && v16 <= 13) || v16 === 32 || v16 === 47)) {
@@ -1070,6 +1091,7 @@ export class GeneratedParser {
       else v5.push(toName(this.source.slice(v1, v6), v1));
       p = v6;
       loop2: for (;;) {
+        if (p >= this.lookAt) this.look(p);
         v6 = p;
         v7 = text.charCodeAt(v6);
         if (((v7 >= 9 && v7 <= 13) || v7 === 32 || v7 === 47)) {
@@ -1211,6 +1233,7 @@ export class GeneratedParser {
         if (v5.length === 0) v5 = [v6];
         else v5.push(v6);
         loop3: for (;;) {
+          if (p >= this.lookAt) this.look(p);
           v7 = p;
           v8 = text.charCodeAt(v7);
           if (((v8 >= 9 && v8 <= 13) || v8 === 32 || v8 === 47)) {
@@ -1685,6 +1708,7 @@ export class GeneratedParser {
         if (v5.length === 0) v5 = [v6];
         else v5.push(v6);
         loop3: for (;;) {
+          if (p >= this.lookAt) this.look(p);
           v7 = p;
           v8 = text.charCodeAt(v7);
           if (((v8 >= 9 && v8 <= 13) || v8 === 32 || v8 === 47)) {
@@ -1760,6 +1784,7 @@ export class GeneratedParser {
     p += 1;
     v3 = undefined;
     loop1: for (;;) {
+      if (p >= this.lookAt) this.look(p);
       v5 = text.charCodeAt(p);
       alt2: {
         no3: {
@@ -1969,6 +1994,7 @@ export class GeneratedParser {
         if (v5.length === 0) v5 = [v6];
         else v5.push(v6);
         loop3: for (;;) {
+          if (p >= this.lookAt) this.look(p);
           v7 = p;
           v8 = text.charCodeAt(v7);
           if (((v8 >= 9 && v8 <= 13) || v8 === 32 || v8 === 47)) {
@@ -2064,6 +2090,7 @@ export class GeneratedParser {
         if (v5.length === 0) v5 = [v6];
         else v5.push(v6);
         loop3: for (;;) {
+          if (p >= this.lookAt) this.look(p);
           v7 = p;
           v8 = text.charCodeAt(v7);
           if (((v8 >= 9 && v8 <= 13) || v8 === 32 || v8 === 47)) {
@@ -2456,6 +2483,7 @@ export class GeneratedParser {
         if (v5.length === 0) v5 = [v6];
         else v5.push(v6);
         loop3: for (;;) {
+          if (p >= this.lookAt) this.look(p);
           v7 = p;
           v8 = text.charCodeAt(v7);
           if (((v8 >= 9 && v8 <= 13) || v8 === 32 || v8 === 47)) {

@@ -67,6 +67,9 @@ export interface ProcedureBody {
 /** A request about rooms that is no program. */
 export type RoomBody = EmitBody | FindRoomsBody;
 
+/** Whose call it is, and where: what bounds its time. */
+export type Asker = Pick<Call, 'scope' | 'user'>;
+
 /** The start of a part of a call. */
 export interface Start
   extends Pick<Call, 'scope' | 'user' | 'spentMs' | 'sliceMs' | 'hashes' | 'fresh' | 'outlet' | 'readOnly'> {

@@ -1,17 +1,19 @@
 /** The body of a call: code, a procedure with its arguments, or a request about rooms or sessions. */
+import { CHARACTERS_PER_LOOK } from '@althing/language';
 import { emitRequest, findRooms } from '../functions/room-requests.js';
 import { sessionRequest } from '../functions/session-requests.js';
 import { readArguments, readVariables } from '../pack/wire-values.js';
 import { invoke, runQuery } from '../run/invoke.js';
 import { assertArguments } from '../run/parameters.js';
 import { placedIn } from '../run/place.js';
-import type { Prepared } from '../run/program.js';
+import { type Prepared, prepare } from '../run/program.js';
 import type { Runtime } from '../run/runtime.js';
 import type { Cell } from '../run/symbols.js';
 import type { Unit } from '../run/unit.js';
+import type { Procedure } from '../state/parts/procedures.js';
 import { share } from '../value/containers.js';
 import type { Value } from '../value/value.js';
-import type { Call, ProcedureBody, QueryBody } from './call.js';
+import type { Asker, Call, ProcedureBody, QueryBody } from './call.js';
 import type { Executor } from './executor.js';
 
 /** Runs what a call asks for, and gives its value. */
@@ -80,12 +82,31 @@ const VARIABLES_KNOWN_MAX = 16;
  *
  * @throws QueryError when that is not enough
  */
-export function compiledFor({ runtime: rt, limits }: Executor, { procedure }: ProcedureBody): Unit {
+export function compiledFor(executor: Executor, { procedure }: ProcedureBody, asker: Asker | null): Unit {
+  const { runtime: rt } = executor;
   const { closure } = procedure;
   if (closure.unit !== null) return rt.unitOf(closure);
-  rt.startClock(limits);
+  return within(executor, asker, procedure, () => rt.unitOf(closure));
+}
+
+/**
+ * The checked form of a query text. A long one is parsed in the time that the query may take.
+ *
+ * @param asker whose query it is; null for the node's own
+ * @throws QueryError as `prepare`, and when that is not enough
+ */
+export function preparedFor(executor: Executor, code: string, asker: Asker | null): Prepared {
+  const { runtime: rt } = executor;
+  if (code.length <= CHARACTERS_PER_LOOK) return prepare(rt, code);
+  return within(executor, asker, null, () => prepare(rt, code));
+}
+
+/** Does what comes before a run in the time that the run may take. */
+function within<T>(executor: Executor, asker: Asker | null, procedure: Procedure | null, work: () => T): T {
+  const { runtime: rt, limits } = executor;
+  rt.startClock(asker === null ? limits : executor.limitsOf(asker, procedure));
   try {
-    return rt.unitOf(closure);
+    return work();
   } finally {
     rt.stopClock();
   }

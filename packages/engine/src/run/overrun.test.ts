@@ -65,6 +65,47 @@ test('a text of very many variables is compiled in time that grows with it', () 
   expect(timeOf(100_000) / timeOf(10_000)).toBeLessThan(50);
 });
 
+describe('a long text is parsed and checked under the clock of its query', () => {
+  const TEXTS: readonly (readonly [string, string])[] = [
+    ['statements', '1;'.repeat(100_000)],
+    ['links of a chain', `a${'.a'.repeat(100_000)}`],
+    ['operands', `1${'+1'.repeat(100_000)}`],
+    ['items', `[${'1,'.repeat(100_000)}]`],
+    ['keys', `{${'a:1,'.repeat(50_000)}}`],
+    ['parameters', `|${'a,'.repeat(100_000)}a|1`],
+    ['pieces of a template', `\`${'{1}'.repeat(70_000)}\``],
+    ['regular expressions', '/a/;'.repeat(50_000)],
+    ['statements with an error at the end', `${'1;'.repeat(100_000)})`],
+  ];
+
+  test.each(TEXTS)('%s', (_what, code) => {
+    // Time goes on with each look at it.
+    let now = 0;
+    const db = new Harness({ limits: { durationMs: 10 }, monotonic: () => ++now });
+    expect(db.failure(code).message).toContain('query_duration_limit_ms');
+    expect(now).toBeLessThan(20);
+  });
+
+  test('the time is that of its user, and of a procedure that was not compiled yet', () => {
+    let now = 0;
+    const db = new Harness({ limits: { durationMs: 1e6 }, monotonic: () => ++now });
+    db.run("set_limit('admin', {duration: 10});", { scope: 'thingsdb' });
+    expect(db.failure('1;'.repeat(100_000)).message).toContain('set_limit() of the user');
+    db.run("set_limit('admin', nil);", { scope: 'thingsdb' });
+    db.run(`new_procedure('long', || {${'1;'.repeat(100_000)}}, {duration: 10});`);
+    const { engine } = db;
+    const scope = engine.scope(db.collection.id);
+    const user = engine.root.usersByName.get('admin');
+    const procedure = scope?.procedure('long');
+    if (scope === undefined || procedure === undefined || user === undefined)
+      throw new Error('all are there');
+    const asker = { scope, user };
+    expect(() => engine.compile({ kind: 'run', procedure, args: null }, asker)).toThrow(
+      'the duration of the procedure',
+    );
+  });
+});
+
 test('a text is compiled under the clock of its query', () => {
   const looksOf = (code: string): number => {
     let looks = 0;

@@ -1,6 +1,7 @@
 import {
   type Analysis,
   analyse,
+  CHARACTERS_PER_LOOK,
   type Changes,
   LanguageError,
   type Program,
@@ -8,6 +9,7 @@ import {
   parseClosure,
   type Rules,
   shapeOf,
+  type Watch,
 } from '@althing/language';
 import { ErrorCode, QueryError } from '../error.js';
 import { Closure } from '../value/closure.js';
@@ -92,15 +94,21 @@ export class Prepared {
 /**
  * Parses and checks a query text.
  *
- * @throws QueryError syntax_err, or overflow_err or value_err for a literal that can't be
+ * @throws QueryError syntax_err, or overflow_err or value_err for a literal that can't be; what a long text has no time for, see `preparedFor`
  */
 export function prepare(rt: Runtime, code: string): Prepared {
   return withLanguageErrors(code, () => new Prepared(parsedOf(rt, code)));
 }
 
 function parsedOf(rt: Runtime, code: string): Parsed {
-  const program = parse(code);
-  return { program, analysis: analyse(program, rulesForText(rt.rules)) };
+  const watch = watchOf(rt, code);
+  const program = parse(code, watch);
+  return { program, analysis: analyse(program, rulesForText(rt.rules, watch)) };
+}
+
+/** Looks at the clock on the way through a text; null for one that is too short for that. */
+function watchOf(rt: Runtime, source: string): Watch {
+  return source.length > CHARACTERS_PER_LOOK ? () => rt.check() : null;
 }
 
 /** Compiles a text for the running query alone. */
@@ -117,18 +125,19 @@ export function compileText(rt: Runtime, source: string): Closure {
   chargeSource(rt, source);
   return withLanguageErrors(
     null,
-    () => new Closure(source, compileSource(rt, source, rulesForText(rt.rules))),
+    () => new Closure(source, compileSource(rt, source, rulesForText(rt.rules, watchOf(rt, source)))),
   );
 }
 
 /** The body of a closure that was checked before it was stored. */
 export function compileStored(rt: Runtime, closure: Closure): Unit {
   chargeSource(rt, closure.source);
-  return withLanguageErrors(null, () => compileSource(rt, closure.source, rt.rules));
+  const rules = { ...rt.rules, watch: watchOf(rt, closure.source) };
+  return withLanguageErrors(null, () => compileSource(rt, closure.source, rules));
 }
 
 function compileSource(rt: Runtime, source: string, rules: Rules): Unit {
-  const node = parseClosure(source);
+  const node = parseClosure(source, rules.watch);
   return compileClosureNode(rt, source, node, analyse(node, rules, source));
 }
 

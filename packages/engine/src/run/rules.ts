@@ -1,5 +1,5 @@
 /** Rules of the built-in functions for the analysis of a text, which decides whether a query makes a change. */
-import type { CallRule, ChangeScopes, Rules } from '@althing/language';
+import type { CallRule, ChangeScopes, Rules, Watch } from '@althing/language';
 import { compileRegex, RegexSyntaxError } from '@althing/regex';
 import { type Entry, In } from './builtin.js';
 import type { FunctionTable } from './table.js';
@@ -25,12 +25,13 @@ export function rulesOf(functions: FunctionTable): Rules {
  * The rules for one text that somebody sends: all of its regular expressions together are bounded, since they are compiled
  * before anything runs, and so before there is a limit of time.
  */
-export function rulesForText(rules: Rules): Rules {
+export function rulesForText(rules: Rules, watch: Watch): Rules {
   let left = REGEX_WORDS_MAX;
   const { func, method } = rules;
   return {
     func,
     method,
+    watch,
     checkRegex(body, flags) {
       const { words, reason } = wordsOrReason(body, flags);
       left -= words;

@@ -257,7 +257,7 @@ export class Harness {
     this.changes.length = 0;
     let prepared: ReturnType<Engine['prepare']>;
     try {
-      prepared = engine.prepare(code);
+      prepared = engine.prepare(code, { scope: target, user: asking });
     } catch (error) {
       // Anything else is a defect of the parser or compiler, and no answer to a query.
       if (!(error instanceof QueryError)) throw error;

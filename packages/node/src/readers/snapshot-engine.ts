@@ -171,7 +171,7 @@ function callOf(
     fresh: AS_IT_IS,
   };
   if (body.type === 'query') {
-    return { ...start, body: { kind: 'query', prepared: engine.prepare(body.code), vars: body.vars } };
+    return { ...start, body: { kind: 'query', prepared: engine.prepare(body.code, start), vars: body.vars } };
   }
   const procedure = scope.procedure(body.name);
   if (procedure === undefined) throw operationError(`the snapshot has no procedure '${body.name}' yet`);

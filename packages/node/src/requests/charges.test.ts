@@ -1,4 +1,5 @@
 /** Time that goes into requests beside their runs: it is charged when it was spent, so that others have their turn. */
+import { ErrorCode, QueryError } from '@althing/engine';
 import { expect, test } from '@jest/globals';
 import { MiniCluster } from '../testing/mini-cluster.js';
 
@@ -30,6 +31,22 @@ test('a long text that is no program is charged, too', async () => {
     return prepare(code);
   };
   const answer = cluster.node(1).query('stuff', `/* ${'-'.repeat(20_000)} */ ) (`);
+  expect(router.scheduler.takes(null, 99)).toBe(true);
+  await cluster.pass(1000);
+  expect((await answer).ok).toBe(false);
+});
+
+test('a procedure that could not be compiled in time is charged, too', async () => {
+  const cluster = await MiniCluster.begin(1);
+  const { engine, router } = cluster.node(1);
+  const made = cluster.node(1).query('stuff', "new_procedure('long', || 1);");
+  await cluster.pass(1000);
+  expect((await made).ok).toBe(true);
+  engine.compile = () => {
+    cluster.now += PARSING_MS;
+    throw new QueryError(ErrorCode.TIMEOUT, 'the query ran too long');
+  };
+  const answer = cluster.node(1).run('stuff', 'long');
   expect(router.scheduler.takes(null, 99)).toBe(true);
   await cluster.pass(1000);
   expect((await answer).ok).toBe(false);

@@ -115,7 +115,7 @@ export class Checks {
     if (body.type === 'query') {
       this.require(request, target, Privilege.QUERY);
       const begun = isLong(request) ? monotonic() : 0;
-      const prepared = held ?? engine.prepare(body.code);
+      const prepared = held ?? engine.prepare(body.code, { scope, user });
       if (begun !== 0) spentMs += monotonic() - begun;
       const query = { kind: 'query', prepared, vars: body.vars } as const;
       call = { scope, user, format, body: query, spentMs, outlet, requestId, readOnly, mayEmit: false };
@@ -131,7 +131,7 @@ export class Checks {
       if (procedure.closure.unit === null) {
         // What it changes has to be known below, and to find that out is part of its time.
         const begun = monotonic();
-        engine.compile(run);
+        engine.compile(run, { scope, user });
         spentMs += monotonic() - begun;
       }
       call = { scope, user, format, body: run, spentMs, outlet, requestId, readOnly, mayEmit: false };

@@ -149,7 +149,7 @@ export class Driver {
     }
   }
 
-  /** Charges the time since the attempt of a request began, or ran its call. */
+  /** Charges the time since the attempt of a request began, or ran its call: a procedure may take too long to compile, and does not run then. */
   charge(pending: PendingRequest): void {
     const { scheduler, clock } = this.options;
     scheduler.ran(null, pending.request.user.id, pending.charge(clock.now()));

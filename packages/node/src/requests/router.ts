@@ -65,10 +65,9 @@ export interface RouterOptions {
 /**
  * Takes a request to where it runs (`route.ts`), and to its answer.
  *
- * A call that may change something goes to the leader of its group, under a name that makes it take effect once (`leader.ts`);
- * a read runs here, as soon as this node is known to have everything that was acknowledged before. A request is not refused
- * for something that this node does not know of before a majority has confirmed that there is no such thing. A node that is alone leads everything and knows
- * everything: nothing waits there but for the log, and most reads are answered where they come in.
+ * A call that may change something goes to the leader of its group, under a name that makes it take effect once (`leader.ts`); a read runs here, as
+ * soon as this node is known to have everything that was acknowledged before. A request is refused for what this node does not know of once a
+ * majority has confirmed that there is none. A node that is alone leads everything and knows everything: nothing waits there but for the log.
  */
 export class Router implements RequestOwner {
   private readonly checks: Checks;
@@ -297,8 +296,10 @@ export class Router implements RequestOwner {
       this.step(pending);
     } catch (error) {
       if (error instanceof StaleRefusal) this.resolve(pending, error);
-      else if (error instanceof QueryError) this.leader.refuse(pending, failed(error));
-      else throw error;
+      else if (error instanceof QueryError) {
+        this.leader.refuse(pending, failed(error));
+        this.driver.charge(pending);
+      } else throw error;
     }
     // A long text takes its time also where it does not run now, or is no program.
     if (isLong(pending.request)) this.driver.charge(pending);

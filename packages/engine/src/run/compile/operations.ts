@@ -43,7 +43,7 @@ export function operatorsCode(rt: Runtime, node: Operators, codes: readonly Code
     case 'paren':
       return codes[0]!;
     case 'prefix':
-      return prefix(node.ops, codes[0]!);
+      return prefix(rt, node.ops, codes[0]!);
     case 'operation':
       return operation(rt, node.operands, node.ops, codes);
     case 'and':
@@ -53,7 +53,7 @@ export function operatorsCode(rt: Runtime, node: Operators, codes: readonly Code
   }
 }
 
-function prefix(ops: string, operand: Code): Code {
+function prefix(rt: Runtime, ops: string, operand: Code): Code {
   if (ops.length === 1) {
     const operate = prefixOperator(ops);
     return () => operate(operand());
@@ -61,6 +61,7 @@ function prefix(ops: string, operand: Code): Code {
   const operators = [...ops].reverse().map(prefixOperator);
   return () => {
     let value = operand();
+    rt.step(operators.length);
     for (const operate of operators) value = operate(value);
     return value;
   };
