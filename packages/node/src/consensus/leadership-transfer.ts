@@ -32,7 +32,7 @@ export class LeadershipTransfer {
   constructor(private readonly options: LeadershipTransferOptions) {}
 
   get isUnderWay(): boolean {
-    return this.underWay !== null || this.options.raft.status().transferTo !== 0;
+    return this.underWay !== null;
   }
 
   /**

@@ -3,7 +3,7 @@
  *
  * A call that lacks something before it changed anything gets it, and runs again from its first statement. Behind its first
  * change each future is a change of its own, proposed behind the one before. Between two of them other calls get their
- * turn. A call whose node loses the leadership in between ends there.
+ * turn. A call whose node loses the leadership in between ends there, and one that is about to give it away finishes what has begun.
  */
 import {
   type Call,
