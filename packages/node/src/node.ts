@@ -364,9 +364,9 @@ export class Node implements RunningNode {
   }
 
   private makeReaders(): Pool {
-    const { config, folder, log, state } = this.parts;
+    const { folder, log, state } = this.parts;
     const readers = new Pool({
-      settings: poolSettings(config),
+      settings: this.live.follow(poolSettings),
       location: folder.levelPath,
       start: startReader,
       clock: backgroundClock,

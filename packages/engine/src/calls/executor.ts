@@ -80,7 +80,7 @@ export class Executor {
       deep: 1,
       ids: true,
       store: null,
-      sizeMax: limits.resultBytes,
+      sizeMax: 0,
       nestingMax: 0,
       charge: this.charge,
       compute: computeIn(runtime),
@@ -230,12 +230,13 @@ export class Executor {
     packing.ids = (rt.flags & NO_IDS) === 0;
     packing.store = scope.store;
     packing.nestingMax = nestingMax;
+    packing.sizeMax = this.limits.resultBytes;
     pack(value, sink, packing);
   }
 
   /** Packs what is asked of a module. */
   packRequest(request: NonNullable<Future['request']>, scope: Scope): Uint8Array {
-    return packRequest(request, { ...this.packing, store: scope.store });
+    return packRequest(request, { ...this.packing, sizeMax: this.limits.resultBytes, store: scope.store });
   }
 
   private countStop({ code, fatal }: QueryError): void {

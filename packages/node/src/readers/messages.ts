@@ -14,8 +14,14 @@ export interface ReaderData {
   readonly linesTaken: Int32Array<SharedArrayBuffer>;
 }
 
+/** A query, and what it may use: that can change while the thread runs. */
+export interface QueryMessage {
+  readonly query: SnapshotQuery;
+  readonly limits: QueryLimits;
+}
+
 /** Null asks the thread to end. */
-export type ToReader = SnapshotQuery | null;
+export type ToReader = QueryMessage | null;
 
 export type FromReader =
   /** The snapshot of the query is taken. */

@@ -140,7 +140,7 @@ describe('the pool of snapshot readers', () => {
 
   test('hands values over without what lies beside them', () => {
     ask(poolOf());
-    expect(readers[0]?.sent[0]?.body).toEqual({
+    expect(readers[0]?.sent[0]?.query.body).toEqual({
       type: 'query',
       code: '1;',
       vars: { format: 'json', data: '{"a":1}' },

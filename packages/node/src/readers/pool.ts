@@ -196,7 +196,8 @@ export class Pool implements SnapshotReaders {
       place.since = clock.now();
       place.hasSnapshot = false;
       place.written = 0;
-      place.reader.send({ ...job.query, body: portable(job.query.body) });
+      const query = { ...job.query, body: portable(job.query.body) };
+      place.reader.send({ query, limits: settings.limits });
     }
   }
 

@@ -45,8 +45,12 @@ const engine = new SnapshotEngine({
   onInternalError: defect,
 });
 port.on('message', (message: ToReader) => {
-  if (message === null) void close();
-  else void answer(message);
+  if (message === null) {
+    void close();
+    return;
+  }
+  Object.assign(limits, message.limits);
+  void answer(message.query);
 });
 
 async function answer(query: SnapshotQuery): Promise<void> {

@@ -47,3 +47,16 @@ test('a setting that changes holds for the next query, on this node by its name'
   expect((await node.query('//stuff', loop)).text).toContain('longer than 60 ms (query_duration_limit_ms)');
   expect((await node.query('/n', "set_config('http_api_port', 1);")).status).toBe(422);
 });
+
+test('a size of results that changes holds for the next result, of a thread that reads snapshots, too', async () => {
+  const ask = async (consistency: string): Promise<string> => {
+    const options = { headers: { Consistency: consistency } };
+    return (await node.query('//stuff', 'range(100);', undefined, options)).text;
+  };
+  await until(async () => (await ask('snapshot')) === (await ask('stale')), 'there is something to read');
+  await node.value('/n', "set_config('result_size_limit', 64);");
+  for (const consistency of ['stale', 'snapshot'])
+    expect(await ask(consistency)).toContain('the result is larger than result_size_limit (64 bytes)');
+  await node.value('/n', "set_config('result_size_limit', 1000);");
+  for (const consistency of ['stale', 'snapshot']) expect(await ask(consistency)).toContain('98,99]');
+});
