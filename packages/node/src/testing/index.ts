@@ -13,5 +13,12 @@ export { seeded } from './random.js';
 export { RawConnection } from './raw-connection.js';
 export { RawLine } from './raw-line.js';
 export { RealCluster } from './real-cluster.js';
-export { basic, FREE_PORT, RealNode, type RequestOptions, type TestSettings } from './real-node.js';
+export {
+  basic,
+  FREE_PORT,
+  type NodePlace,
+  RealNode,
+  type RequestOptions,
+  type TestSettings,
+} from './real-node.js';
 export { until, WAIT_MS, within } from './until.js';

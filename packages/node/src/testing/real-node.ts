@@ -52,18 +52,28 @@ const OTHERS_LOG_MAX = 2000;
 /** Starts that are tried when someone else takes a port in the meantime. */
 const ATTEMPTS = 3;
 
+/** Where a node is. */
+export interface NodePlace {
+  readonly apiPort: number;
+  readonly statusPort: number;
+  readonly nativePort?: number;
+  readonly wsPort?: number;
+  /** The data are in `data` below it. */
+  readonly folder: string;
+}
+
 export class RealNode {
   readonly port: number;
   readonly statusPort: number;
   /** Free ports for the native protocol, which is off unless its settings say FREE_PORT. */
   readonly nativePort: number;
   readonly wsPort: number;
+  /** Folder with the data; it stays until `stop` without `keep`. */
+  readonly folder: string;
   /** `Bearer ...` of a token of `admin`. */
   authorization = '';
   /** The other nodes of its cluster: an error shows what they had to say, too. */
   others: () => readonly RealNode[] = () => [];
-  private readonly process: Launched;
-  private readonly password: string;
   /** The node closes idle connections after ten seconds: they are given up before. */
   private readonly agent = new Agent({ keepAlive: true, maxSockets: 4, timeout: 5000 });
 
@@ -80,18 +90,33 @@ export class RealNode {
     authorization?: string,
     nodeArgs: readonly string[] = [],
   ): Promise<RealNode> {
+    const launch = (): Promise<RealNode> => RealNode.launch(settings, folder, nodeArgs);
+    return RealNode.whenLaunched(launch, folder === undefined, async (node) => {
+      await node.whenReady();
+      if (authorization === undefined) await node.login();
+      else node.authorization = authorization;
+    });
+  }
+
+  /**
+   * Launches a node and waits until it is ready; again when someone else takes a port in the meantime.
+   *
+   * @param isNew whether its data go when it does not get ready
+   */
+  static async whenLaunched(
+    launch: () => Promise<RealNode>,
+    isNew: boolean,
+    ready = (node: RealNode): Promise<void> => node.whenReady(),
+  ): Promise<RealNode> {
     for (let attempt = 1; ; attempt++) {
-      const node = await RealNode.launch(settings, folder, nodeArgs);
+      const node = await launch();
       try {
-        await node.whenReady();
-        if (authorization === undefined) await node.login();
-        else node.authorization = authorization;
+        await ready(node);
         return node;
       } catch (error) {
-        const portTaken = /in use|EADDRINUSE/.test(node.log);
         await node.kill();
-        if (folder === undefined) rmSync(node.folder, { recursive: true, force: true });
-        if (!portTaken || attempt === ATTEMPTS) throw error;
+        if (isNew) node.clear();
+        if (!/in use|EADDRINUSE/.test(node.log) || attempt === ATTEMPTS) throw error;
       }
     }
   }
@@ -103,40 +128,36 @@ export class RealNode {
     nodeArgs: readonly string[] = [],
     serveArgs: readonly string[] = [],
   ): Promise<RealNode> {
-    const ports = await freePorts(4);
+    const [port = 0, statusPort = 0, nativePort = 0, wsPort = 0] = await freePorts(4);
     const home = folder ?? mkdtempSync(join(tmpdir(), 'althing-test-'));
-    return new RealNode(ports, settings, home, nodeArgs, serveArgs);
-  }
-
-  private constructor(
-    [port = 0, statusPort = 0, nativePort = 0, wsPort = 0]: readonly number[],
-    settings: TestSettings,
-    /** Folder with the data; it stays until `stop` without `keep`. */
-    readonly folder: string,
-    nodeArgs: readonly string[],
-    serveArgs: readonly string[],
-  ) {
-    this.port = Number(settings.http_api_port ?? port);
-    this.statusPort = statusPort;
-    this.nativePort = nativePort;
-    this.wsPort = wsPort;
-    this.password = String(settings.admin_password ?? 'pass');
     const all: TestSettings = {
       ...SMALL,
       http_api_port: port,
       http_status_port: statusPort,
       listen_client_port: 0,
-      storage_path: join(folder, 'data'),
+      storage_path: join(home, 'data'),
       ...settings,
     };
     // Free ports are known only here.
     if (settings.listen_client_port === FREE_PORT) all.listen_client_port = nativePort;
     if (settings.ws_port === FREE_PORT) all.ws_port = wsPort;
     const [program = '', ...args] = SERVE;
-    this.process = new Launched([program, ...nodeArgs, ...args, ...serveArgs], {
-      environment: variablesOf(all),
-      folder,
-    });
+    const command = [program, ...nodeArgs, ...args, ...serveArgs];
+    const launched = new Launched(command, { environment: variablesOf(all), folder: home });
+    const place = { apiPort: Number(all.http_api_port), statusPort, nativePort, wsPort, folder: home };
+    return new RealNode(launched, place, String(settings.admin_password ?? 'pass'));
+  }
+
+  constructor(
+    private readonly process: Launched,
+    place: NodePlace,
+    private readonly password = 'pass',
+  ) {
+    this.port = place.apiPort;
+    this.statusPort = place.statusPort;
+    this.nativePort = place.nativePort ?? 0;
+    this.wsPort = place.wsPort ?? 0;
+    this.folder = place.folder;
   }
 
   get url(): string {
@@ -219,7 +240,7 @@ export class RealNode {
   /** A probe of the status port. */
   async probe(path: string): Promise<Answer> {
     const connection = await this.openStatus();
-    connection.send(`GET ${path} HTTP/1.1\r\nHost: test\r\n\r\n`);
+    connection.send(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
     const answer = await connection.answer();
     connection.close();
     if (answer === null) throw this.explained(`the status port gave no answer to ${path}`);
@@ -259,7 +280,7 @@ export class RealNode {
       await this.kill();
       throw this.explained(error.message);
     });
-    if (!keep) rmSync(this.folder, { recursive: true, force: true });
+    if (!keep) this.clear();
     if (code !== 0) throw this.explained(`the node ended with code ${code}`);
   }
 
@@ -267,6 +288,12 @@ export class RealNode {
   async kill(): Promise<void> {
     this.agent.destroy();
     await this.process.kill();
+  }
+
+  /** Ends the node at once and removes its data. */
+  async discard(): Promise<void> {
+    await this.kill();
+    this.clear();
   }
 
   /** Removes the data of a node that has ended. */

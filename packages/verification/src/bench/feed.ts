@@ -5,10 +5,10 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Database } from '@althing/client';
-import { until } from '@althing/node/testing';
+import { type RealNode, until } from '@althing/node/testing';
 import { clientOf } from '../harness/client-of.js';
 import { authorization, type Credentials } from '../harness/node-client.js';
-import { NodeProcess } from '../harness/node-process.js';
+import { startNode } from '../harness/start-node.js';
 import { median, table } from '../harness/table.js';
 import { inTurns } from './contest.js';
 import { cpuTimeUs } from './cpu.js';
@@ -44,7 +44,7 @@ const LOGIN = authorization(ADMIN);
 const SCOPE = '//stuff';
 
 export async function benchFeed({ rounds, durationMs, storage }: FeedOptions): Promise<FeedFigures> {
-  const node = await NodeProcess.start({ storage });
+  const node = await startNode({ storage });
   const db = clientOf(node.url, ADMIN, PATIENCE_MS);
   try {
     await db.$root.query("set_feed('stuff', {keep_mb: 4000});");
@@ -86,7 +86,7 @@ export function feedText({ rows, back, missing }: FeedFigures): string {
 
 /** The processor time of one change with so many followers, all of them told, and what they were not told of. */
 async function measured(
-  node: NodeProcess,
+  node: RealNode,
   count: number,
   durationMs: number,
 ): Promise<{ readonly cpuUs: number; readonly missing: number }> {
@@ -112,7 +112,7 @@ async function measured(
 }
 
 /** The time until one that was away is told all changes behind a position. */
-async function cameBack(node: NodeProcess, db: Database, since: string): Promise<FeedFigures['back']> {
+async function cameBack(node: RealNode, db: Database, since: string): Promise<FeedFigures['back']> {
   const [begun, time] = [cpuTimeUs([node.pid]) ?? Number.NaN, performance.now()];
   const follower = new Follower(node.port, `?since=${since}`);
   await db.$scope(SCOPE).query(".order.status = 'the last one';");

@@ -11,7 +11,7 @@ export interface Target {
   readonly port: number;
   readonly pid: number;
   /** More processes whose processor time counts. */
-  readonly others?: readonly number[];
+  readonly otherPids?: readonly number[];
 }
 
 export interface Measurement {
@@ -49,7 +49,7 @@ export class Generator {
 
   /** Makes load on servers for a while. The connections are shared out among the workers, and among the servers. */
   async measure(targets: readonly Target[], options: MeasureOptions): Promise<Measurement> {
-    const pids = targets.flatMap(({ pid, others }) => [pid, ...(others ?? [])]);
+    const pids = targets.flatMap(({ pid, otherPids }) => [pid, ...(otherPids ?? [])]);
     const count = Math.min(this.#workers.length, options.connections);
     let begun = 0;
     let cpuBefore: number | undefined;

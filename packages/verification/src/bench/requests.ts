@@ -1,8 +1,9 @@
 /** Servers that answer the scenarios: this build, another one, a bare echo, ThingsDB. */
 import { join, resolve } from 'node:path';
+import type { RealNode } from '@althing/node/testing';
 import { clientOf } from '../harness/client-of.js';
 import type { Credentials } from '../harness/node-client.js';
-import { NodeProcess, type NodeProcessOptions } from '../harness/node-process.js';
+import { type NodeOptions, startNode } from '../harness/start-node.js';
 import { Child } from './child.js';
 import { type Contender, type ContestOptions, contest, type Row } from './contest.js';
 import { Generator, type Target } from './measure.js';
@@ -59,7 +60,7 @@ export async function benchRequests(
 }
 
 /** The command that runs a node of a built checkout. */
-export function commandOf(folder: string): NonNullable<NodeProcessOptions['command']> {
+export function commandOf(folder: string): NonNullable<NodeOptions['command']> {
   return [process.execPath, join(resolve(folder), 'packages/cli/bin/althing.js'), 'serve'];
 }
 
@@ -73,15 +74,11 @@ interface Database extends Server {
   readonly loadUnnamed: Server['load'];
 }
 
-async function buildOf(
-  name: string,
-  storage: string,
-  command?: NodeProcessOptions['command'],
-): Promise<Database> {
-  return databaseOf(name, await NodeProcess.start({ storage, command }));
+async function buildOf(name: string, storage: string, command?: NodeOptions['command']): Promise<Database> {
+  return databaseOf(name, await startNode({ storage, command }));
 }
 
-async function databaseOf(name: string, node: NodeProcess): Promise<Database> {
+async function databaseOf(name: string, node: RealNode): Promise<Database> {
   const db = clientOf(node.url, ADMIN, SETUP_MS);
   const query = (scope: string, code: string): Promise<unknown> => db.$scope(scope).query(code);
   await query('@thingsdb', "try(del_collection('bench'));");
@@ -96,7 +93,7 @@ async function databaseOf(name: string, node: NodeProcess): Promise<Database> {
     },
     stop: async () => {
       await db.$close();
-      await node.stop();
+      await node.discard();
     },
   };
 }

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { NodeProcess } from '../harness/node-process.js';
+import { startNode } from '../harness/start-node.js';
 import { median } from '../harness/table.js';
 import { cpuTimeUs } from './cpu.js';
 import { type Figure, figure } from './figures.js';
@@ -26,7 +26,7 @@ const PATIENCE_MS = 60_000;
 
 export async function benchShell(starts: number): Promise<Figure[]> {
   // On a busy machine the query of 20 MB takes longer than queries may by default.
-  const node = await NodeProcess.start({ settings: { query_duration_limit_ms: '30000' } });
+  const node = await startNode({ settings: { query_duration_limit_ms: '30000' } });
   const folder = mkdtempSync(join(tmpdir(), 'althing-bench-'));
   const open = (): TerminalShell => new TerminalShell(node.url, folder);
   try {

@@ -1,10 +1,10 @@
 /**
  * Where cases run: lanes. A lane runs one case at a time; several lanes run side by side.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
+import { type RealNode, until } from '@althing/node/testing';
 import { type Format, NodeClient } from '../harness/node-client.js';
 import { NodeHost, type ThrowawayNode } from '../harness/node-host.js';
-import { NodeProcess, type NodeProcessOptions } from '../harness/node-process.js';
+import { type NodeOptions, startNode } from '../harness/start-node.js';
 import type { Case } from './cases.js';
 import { type CaseResult, prepareFresh, prepareShared, runCase } from './run-case.js';
 
@@ -19,17 +19,17 @@ const stepTimeoutMs = 30_000;
 
 /** Runs cases on one node, each in a new collection `stuff`. A node that breaks is replaced. */
 export class SharedLane implements Lane {
-  #node: NodeProcess | undefined;
+  #node: RealNode | undefined;
   #client: NodeClient | undefined;
 
   constructor(
-    private readonly options: NodeProcessOptions,
+    private readonly options: NodeOptions,
     private readonly format: Format,
   ) {}
 
   async run(wanted: Case): Promise<CaseResult> {
     if (this.#node === undefined || this.#client === undefined) {
-      this.#node = await NodeProcess.start(this.options);
+      this.#node = await startNode(this.options);
       this.#client = new NodeClient(this.#node.url, this.format, stepTimeoutMs);
     }
     const problem = await prepareShared(this.#client);
@@ -44,10 +44,7 @@ export class SharedLane implements Lane {
   async close(): Promise<string | undefined> {
     this.#client?.close();
     if (this.#node === undefined) return undefined;
-    const exitCode = await this.#node.stop();
-    return exitCode === 0
-      ? undefined
-      : `a node ended with ${exitCode} after SIGTERM: ${this.#node.output.trim()}`;
+    return this.#node.stop().then(() => undefined, String);
   }
 
   async #replace(result: CaseResult & { kind: 'failed' }): Promise<CaseResult> {
@@ -70,7 +67,7 @@ export class FreshLane implements Lane {
 
   /** @param count how many cases this lane will run at most, so that no node is started in vain */
   constructor(
-    private readonly options: NodeProcessOptions,
+    private readonly options: NodeOptions,
     private readonly format: Format,
     count: number,
     spareCount = 1,
@@ -117,7 +114,7 @@ export class FreshLane implements Lane {
   }
 
   #start(): Promise<ThrowawayNode> {
-    if (this.options.command !== undefined) return NodeProcess.start(this.options);
+    if (this.options.command !== undefined) return startNode(this.options);
     if (this.#host?.isRunning !== true) this.#host = new NodeHost();
     return this.#host.start(this.options);
   }
@@ -146,8 +143,8 @@ export class GivenNodeLane implements Lane {
 
 /** The last words of a node that broke a connection; its end may be noticed a little later than that. */
 async function lastWords(node: ThrowawayNode): Promise<string> {
-  await Promise.race([node.ended, sleep(500)]);
-  return node.isRunning ? '' : `; the node ended: ${node.output.trim()}`;
+  await until(() => !node.running, 'the end of the node', 500).catch(() => {});
+  return node.running ? '' : `; the node ended: ${node.log.trim()}`;
 }
 
 function notReady(problem: string): CaseResult & { kind: 'failed' } {

@@ -6,7 +6,7 @@ import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { Format } from '../harness/node-client.js';
-import { memoryFolder, type NodeProcessOptions, smallNode } from '../harness/node-process.js';
+import { memoryFolder, type NodeOptions, smallNode } from '../harness/start-node.js';
 import { runProgram } from '../harness/usage.js';
 import { type Case, type CaseFile, caseFileNames, readCaseFile } from './cases.js';
 import { parseKnown, strayEntries } from './known.js';
@@ -110,7 +110,7 @@ async function run(
     else groups.shared.push(item);
   }
   const inMemory = storage ?? memoryFolder(1024 ** 3);
-  const options: NodeProcessOptions = {
+  const options: NodeOptions = {
     settings: smallNode,
     ...(inMemory === undefined ? {} : { storage: inMemory }),
   };
@@ -138,7 +138,7 @@ interface Groups {
 }
 
 /** Cases that sleep get nodes of their own, which cost little, so that nothing waits for them. */
-function jobsOf(groups: Groups, options: NodeProcessOptions, format: Format, nodeCount: number): Job[] {
+function jobsOf(groups: Groups, options: NodeOptions, format: Format, nodeCount: number): Job[] {
   const shared = (cases: readonly Case[], count: number): Job => ({
     cases,
     lanes: Array.from({ length: Math.min(count, cases.length) }, () => new SharedLane(options, format)),

@@ -5,10 +5,10 @@ import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { isWireList, isWireMap, type WireValue } from '@althing/client';
-import { until } from '@althing/node/testing';
+import { type RealNode, until } from '@althing/node/testing';
 import { clientOf } from './client-of.js';
 import type { Credentials } from './node-client.js';
-import { type NodePlace, NodeProcess, type NodeProcessOptions, newPlace } from './node-process.js';
+import { type MemberPlace, type NodeOptions, newPlace, startNode } from './start-node.js';
 
 /** Longest wait for an answer, in milliseconds. */
 const QUERY_MS = 20_000;
@@ -21,18 +21,18 @@ export interface ClusterOptions {
   /** Settings of all nodes, by key, on top of those that a cluster needs. */
   readonly settings?: Readonly<Record<string, string>>;
   /** The command to run as a node; default: `althing serve` of this project. */
-  readonly command?: NodeProcessOptions['command'];
+  readonly command?: NodeOptions['command'];
 }
 
 export class ClusterProcess {
-  readonly #nodes: NodeProcess[] = [];
+  readonly #nodes: RealNode[] = [];
   readonly #secret = randomBytes(16).toString('hex');
   #credentials: Credentials = admin;
   #isDiscarded = false;
 
   /** @param founders the nodes that form it together; the others join them */
   private constructor(
-    private readonly places: readonly NodePlace[],
+    private readonly places: readonly MemberPlace[],
     private readonly founders: number,
     private readonly options: ClusterOptions,
   ) {}
@@ -52,7 +52,7 @@ export class ClusterProcess {
   }
 
   /** The nodes that were started, each as it was started last. */
-  get nodes(): readonly NodeProcess[] {
+  get nodes(): readonly RealNode[] {
     return this.#nodes.filter((node) => node !== undefined);
   }
 
@@ -61,7 +61,7 @@ export class ClusterProcess {
     return this.#credentials;
   }
 
-  node(at: number): NodeProcess {
+  node(at: number): RealNode {
     const node = this.#nodes[at];
     if (node === undefined) throw new Error(`there is no node ${at}`);
     return node;
@@ -83,7 +83,7 @@ export class ClusterProcess {
 
   /** The node that leads a scope's group; undefined while none is known at a node that runs. */
   async leaderOf(scope: string): Promise<number | undefined> {
-    const asked = this.nodes.findIndex(({ isRunning }) => isRunning);
+    const asked = this.nodes.findIndex(({ running }) => running);
     const code = '[nodes_info().map(|n| n.load()), groups_info().map(|g| g.load())];';
     const [nodes, groups] = listOf(await this.query(asked, '@node', code));
     const group = listOf(groups).find((each) => isWireMap(each) && each.get('scope') === scope);
@@ -91,7 +91,7 @@ export class ClusterProcess {
     const node = listOf(nodes).find((each) => isWireMap(each) && each.get('node_id') === number);
     const port = isWireMap(node) ? node.get('port') : undefined;
     const at = this.places.findIndex(({ nodePort }) => BigInt(nodePort) === port);
-    return at === -1 || !this.node(at).isRunning ? undefined : at;
+    return at === -1 || !this.node(at).running ? undefined : at;
   }
 
   /** Waits until a node leads a scope's group, and gives it. */
@@ -134,7 +134,7 @@ export class ClusterProcess {
   }
 
   /** Starts a node with the data that it has, and waits until it is ready. */
-  async startNode(at: number): Promise<NodeProcess> {
+  async startNode(at: number): Promise<RealNode> {
     const { settings, command } = this.options;
     const all = {
       node_name: '127.0.0.1',
@@ -143,7 +143,7 @@ export class ClusterProcess {
       drain_delay_ms: '0',
       ...settings,
     };
-    const node = await NodeProcess.start({ settings: all, place: this.place(at), command });
+    const node = await startNode({ settings: all, place: this.place(at), command });
     this.#nodes[at] = node;
     if (this.#isDiscarded) await this.discard();
     return node;
@@ -162,7 +162,7 @@ export class ClusterProcess {
   }
 
   /** Where a node is, also before it is started. */
-  place(at: number): NodePlace {
+  place(at: number): MemberPlace {
     const place = this.places[at];
     if (place === undefined) throw new Error(`there is no node ${at}`);
     return place;
@@ -176,7 +176,7 @@ export class ClusterProcess {
   }
 }
 
-function placesIn(count: number, { storage }: ClusterOptions): Promise<NodePlace[]> {
+function placesIn(count: number, { storage }: ClusterOptions): Promise<MemberPlace[]> {
   return Promise.all(Array.from({ length: count }, () => newPlace(storage)));
 }
 

@@ -64,7 +64,7 @@ function answer(body: WireValue, authorization: string): WireValue {
 }
 
 const status = createServer((request, response) => {
-  response.writeHead(request.url === '/ready' ? 200 : 404).end();
+  response.writeHead(request.url === '/ready' ? 200 : 404, { 'Content-Length': 0 }).end();
 });
 
 const api = createServer(async (request, response) => {

@@ -5,8 +5,8 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { variablesOf } from '@althing/node/testing';
-import { type NodeProcessOptions, newPlace, settingsOf } from './node-process.js';
+import { type RealNode, variablesOf } from '@althing/node/testing';
+import { type NodeOptions, newPlace, settingsOf } from './start-node.js';
 
 /** An order to the process. */
 export type Order =
@@ -20,17 +20,7 @@ export type Answer =
   | { readonly gone: number };
 
 /** A node that is thrown away after use. */
-export interface ThrowawayNode {
-  readonly url: string;
-  /** The end of what its process printed. */
-  readonly output: string;
-  /** True if its process runs. */
-  readonly isRunning: boolean;
-  /** Settles when its process has ended. */
-  readonly ended: Promise<unknown>;
-  /** Ends the node and removes its data. */
-  discard(): Promise<void>;
-}
+export type ThrowawayNode = Pick<RealNode, 'url' | 'log' | 'running' | 'discard'>;
 
 interface Waiting {
   readonly resolve: () => void;
@@ -83,7 +73,7 @@ export class NodeHost {
    *
    * @throws {Error} with the reason when it does not start
    */
-  async start(options: NodeProcessOptions): Promise<ThrowawayNode> {
+  async start(options: NodeOptions): Promise<ThrowawayNode> {
     for (let attempt = 1; ; attempt++) {
       try {
         return await this.#startOnce(options);
@@ -95,7 +85,7 @@ export class NodeHost {
     }
   }
 
-  async #startOnce(options: NodeProcessOptions): Promise<ThrowawayNode> {
+  async #startOnce(options: NodeOptions): Promise<ThrowawayNode> {
     const place = options.place ?? (await newPlace(options.storage));
     const environment = variablesOf(settingsOf(place, options.settings));
     const id = this.#nextId++;
@@ -143,15 +133,11 @@ class HostedNode implements ThrowawayNode {
     readonly discard: () => Promise<void>,
   ) {}
 
-  get output(): string {
+  get log(): string {
     return this.host.output;
   }
 
-  get isRunning(): boolean {
+  get running(): boolean {
     return this.host.isRunning;
-  }
-
-  get ended(): Promise<void> {
-    return this.host.ended;
   }
 }

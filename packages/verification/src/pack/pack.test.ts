@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { NodeProcess } from '../harness/node-process.js';
+import { startNode } from '../harness/start-node.js';
 
 const run = promisify(execFile);
 const project = fileURLToPath(new URL('../../../../', import.meta.url));
@@ -49,14 +49,14 @@ describe('the command line, packed and installed', () => {
   test(
     'runs a node and asks it',
     async () => {
-      const node = await NodeProcess.start({ command: [program, 'serve'] });
+      const node = await startNode({ command: [program, 'serve'] });
       try {
         const login = ['--user', 'admin:pass', '--url', node.url];
         await run(program, ['query', '//stuff', ".told = 'kept';", ...login], { cwd: folder });
         const { stdout } = await run(program, ['query', '//stuff', '.told;', ...login], { cwd: folder });
         expect(JSON.parse(stdout)).toBe('kept');
       } finally {
-        expect(await node.stop()).toBe(0);
+        await node.stop();
       }
     },
     timeoutMs,

@@ -70,8 +70,8 @@ function loader(
   requests: Readonly<Record<Way['kind'], Buffer>>,
   leader: () => Promise<number>,
 ) {
-  const others = nodes.map(({ pid }) => pid);
-  const all = nodes.map(({ port, pid }): Target => ({ port, pid, others }));
+  const otherPids = nodes.map(({ pid }) => pid);
+  const all = nodes.map(({ port, pid }): Target => ({ port, pid, otherPids }));
   return async ({ kind, through }: Way) => {
     const at = through === 'all' ? 0 : (await leader()) + (through === 'leader' ? 0 : 1);
     const target = all[at % all.length];

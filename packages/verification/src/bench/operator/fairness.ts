@@ -1,7 +1,8 @@
 /** Two users who each ask in loops: what part of the engine's time each of them gets. */
 import type { Database } from '@althing/client';
+import type { RealNode } from '@althing/node/testing';
 import { clientOf } from '../../harness/client-of.js';
-import { NodeProcess } from '../../harness/node-process.js';
+import { startNode } from '../../harness/start-node.js';
 import { table } from '../../harness/table.js';
 
 /** The load of one of two users: so many loops at once, each of queries of so many milliseconds or so. */
@@ -41,7 +42,7 @@ const SLOW_MS = 40;
 
 /** @param durationMs length of each case */
 export async function benchFairness(durationMs: number): Promise<FairnessRow[]> {
-  const node = await NodeProcess.start();
+  const node = await startNode();
   const admin = clientOf(node.url, { basic: ['admin', 'pass'] }, TIMEOUT_MS, 2);
   try {
     for (const name of NAMES) {
@@ -73,7 +74,7 @@ async function roundsPerMs(admin: Database): Promise<number> {
 }
 
 async function contest(
-  node: NodeProcess,
+  node: RealNode,
   admin: Database,
   sides: readonly [Side, Side],
   perMs: number,

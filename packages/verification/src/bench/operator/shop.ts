@@ -8,8 +8,8 @@ import { fileURLToPath } from 'node:url';
 import type { Database } from '@althing/client';
 import { clientOf } from '../../harness/client-of.js';
 import type { Credentials } from '../../harness/node-client.js';
-import { NodeProcess } from '../../harness/node-process.js';
 import { paced } from '../../harness/paced.js';
+import { startNode } from '../../harness/start-node.js';
 import { type Figure, figure } from '../figures.js';
 
 const PROGRAM = fileURLToPath(new URL('../../../../cli/bin/althing.js', import.meta.url));
@@ -34,7 +34,7 @@ const SLOW_CODE = `new_procedure('${SLOW}', || {
 
 /** @param perS requests a second */
 export async function benchShop(perS: number): Promise<Figure[]> {
-  const node = await NodeProcess.start();
+  const node = await startNode();
   const shop = clientOf(node.url, ADMIN, TIMEOUT_MS, 64);
   const top = spawn(process.execPath, [
     PROGRAM,

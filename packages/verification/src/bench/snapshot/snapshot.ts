@@ -6,11 +6,10 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { SERVE, until } from '@althing/node/testing';
+import { type RealNode, SERVE, until } from '@althing/node/testing';
 import { clientOf } from '../../harness/client-of.js';
 import { ClusterProcess } from '../../harness/cluster-process.js';
 import type { Credentials } from '../../harness/node-client.js';
-import type { NodeProcess } from '../../harness/node-process.js';
 import { probe } from '../../harness/probe.js';
 import { type Asked, Clients } from '../clients.js';
 import { cpuTimeUs } from '../cpu.js';
@@ -153,12 +152,12 @@ export function seconds(ms: number): string {
 
 /** Starts a node that has nothing, and watches until it is ready. */
 async function send(cluster: ClusterProcess, at: number, megabytes: number): Promise<Transfer> {
-  const others = cluster.nodes.filter(({ isRunning }) => isRunning);
+  const others = cluster.nodes.filter(({ running }) => running);
   const before = others.map(({ pid }) => cpuMsOf(pid));
   const begin = performance.now();
   const watch = new Watch();
   const looking = watch.look(cluster.place(at).statusPort);
-  let node: NodeProcess;
+  let node: RealNode;
   try {
     node = await cluster.startNode(at);
   } finally {
@@ -212,7 +211,7 @@ const RECEIVED = 'althing_raft_snapshot_bytes_total{direction="received"}';
 const CHECKPOINT_AGE = 'althing_checkpoint_age_seconds';
 
 /** Waits until everything that a node was told is in its state. */
-function stored({ statusPort }: NodeProcess): Promise<void> {
+function stored({ statusPort }: RealNode): Promise<void> {
   const isStored = async (): Promise<boolean> => numberOf(await pageOf(statusPort), CHECKPOINT_AGE) === 0;
   return until(isStored, 'the state is written', STORED_MS);
 }

@@ -1,6 +1,6 @@
 /** A server of ThingsDB beside this node: the same requests over its HTTP API. */
-import { freePorts } from '@althing/node/testing';
-import { NodeProcess } from '../../harness/node-process.js';
+import { freePorts, type RealNode } from '@althing/node/testing';
+import { startNode } from '../../harness/start-node.js';
 
 /** The program that serves, from `ALTHING_BENCH_THINGSDB`; undefined where none is named. */
 export function thingsDbProgram(): string | undefined {
@@ -13,9 +13,9 @@ export function thingsDbProgram(): string | undefined {
  *
  * @throws {Error} with its last words when it does not get ready
  */
-export async function startThingsDb(program: string, storage: string): Promise<NodeProcess> {
+export async function startThingsDb(program: string, storage: string): Promise<RealNode> {
   const [clientPort = 0] = await freePorts(1);
-  return NodeProcess.start({
+  return startNode({
     storage,
     command: [program, '--init'],
     settings: { listen_client_port: String(clientPort) },

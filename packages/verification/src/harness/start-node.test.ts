@@ -2,23 +2,23 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { freePorts } from '@althing/node/testing';
 import { describe, expect, test } from '@jest/globals';
-import { NodeProcess } from './node-process.js';
+import { startNode } from './start-node.js';
 
 const fakeNode = [process.execPath, fileURLToPath(new URL('fake-node.js', import.meta.url))] as const;
 
 describe('a node in a process of its own', () => {
   test('is ready when started, and leaves nothing behind when stopped', async () => {
-    const node = await NodeProcess.start({ command: fakeNode });
+    const node = await startNode({ command: fakeNode });
 
     expect((await fetch(`http://127.0.0.1:${node.statusPort}/ready`)).status).toBe(200);
     expect(existsSync(node.folder)).toBe(true);
-    expect(await node.stop()).toBe(0);
-    expect([node.isRunning, existsSync(node.folder)]).toEqual([false, false]);
+    await node.stop();
+    expect([node.running, existsSync(node.folder)]).toEqual([false, false]);
   });
 
   test('that does not start says why', async () => {
     const command = [process.execPath, '-e', 'console.error("no luck"); process.exit(3)'] as const;
-    await expect(NodeProcess.start({ command })).rejects.toThrow('the node did not get ready (3): no luck');
+    await expect(startNode({ command })).rejects.toThrow(/did not start(.|\n)*code 3(.|\n)*no luck/);
   });
 
   test('gets its settings as variables, and none of ours', async () => {
@@ -29,7 +29,7 @@ describe('a node in a process of its own', () => {
     ] as const;
     process.env.SERVICE_CACHE_SIZE_MB = '1';
     try {
-      const started = NodeProcess.start({ command, settings: { log_level: 'debug' } });
+      const started = startNode({ command, settings: { log_level: 'debug' } });
       await expect(started).rejects.toThrow('"SERVICE_LOG_LEVEL":"debug"');
       await expect(started).rejects.not.toThrow('SERVICE_CACHE_SIZE_MB');
     } finally {
