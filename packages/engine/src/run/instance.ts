@@ -132,8 +132,8 @@ export function whileInUse<T>(of: { uses: number }, work: () => T): T {
 }
 
 /** Throws operation_err while a type or enum is in use. */
-export function assertUnused(of: { readonly uses: number; readonly name: string }, mine = 0): void {
-  if (of.uses > mine) throw operationError(`\`${of.name}\` is in use: it can not be changed now`);
+export function assertUnused(of: { readonly uses: number; readonly name: string }): void {
+  if (of.uses > 0) throw operationError(`\`${of.name}\` is in use: it can not be changed now`);
 }
 
 /** `T(...)`: an instance with defaults, the instance itself, one from a plain thing, or the stored one with an id. */

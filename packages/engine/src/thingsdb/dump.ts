@@ -28,16 +28,12 @@ export function looksLikeThingsdbDump(first: number): boolean {
 }
 
 /**
- * Makes a collection of a dump, in memory of its own or where `group` says; tasks have no owner there.
+ * Makes a collection of a dump; tasks have no owner there.
  *
  * @throws NoThingsdbDumpError; DamagedDataError, with the place; and what `charge` throws
  */
-export function readThingsdbDump(
-  data: Uint8Array | ByteSource,
-  charge: Charge,
-  group?: CollectionGroup,
-): CollectionGroup {
-  const builder = new CollectionBuilder(charge, group);
+export function readThingsdbDump(data: Uint8Array | ByteSource, charge: Charge): CollectionGroup {
+  const builder = new CollectionBuilder(charge);
   readDumpInto(new DataInput(data, charge), builder);
   checkContents(builder.store, [...builder.store.all()], charge);
   return builder.group;

@@ -60,7 +60,6 @@ export class SharedLane implements Lane {
 
 /** Runs each case on a node of its own, which is thrown away; the next nodes are started meanwhile. */
 export class FreshLane implements Lane {
-  readonly #spareCount: number;
   readonly #spares: Promise<ThrowawayNode>[] = [];
   #host: NodeHost | undefined;
   #remaining: number;
@@ -70,14 +69,13 @@ export class FreshLane implements Lane {
     private readonly options: NodeOptions,
     private readonly format: Format,
     count: number,
-    spareCount = 1,
   ) {
     this.#remaining = count;
-    this.#spareCount = spareCount;
   }
 
   async run(wanted: Case): Promise<CaseResult> {
-    this.#refill(this.#spareCount + 1);
+    // One more is started meanwhile.
+    this.#refill(2);
     const next = this.#spares.shift();
     if (next === undefined) throw new Error('more cases than were announced');
     const node = await next;

@@ -5,12 +5,6 @@ import type { Case } from './cases.js';
 import type { Lane } from './lanes.js';
 import type { CaseResult } from './run-case.js';
 
-/** A case and how it came out. */
-export interface Result {
-  readonly case: Case;
-  readonly result: CaseResult;
-}
-
 /** Some cases and the lanes that share them. */
 export interface Job {
   readonly cases: readonly Case[];
@@ -24,7 +18,6 @@ export interface Job {
  */
 export async function runJobs(
   jobs: readonly Job[],
-  onResult: (result: Result) => void = () => undefined,
 ): Promise<{ results: Map<Case, CaseResult>; complaints: string[] }> {
   const results = new Map<Case, CaseResult>();
   const complaints: string[] = [];
@@ -33,9 +26,7 @@ export async function runJobs(
     return lanes.map(async (lane) => {
       try {
         for (const next of queue) {
-          const result = await lane.run(next);
-          results.set(next, result);
-          onResult({ case: next, result });
+          results.set(next, await lane.run(next));
         }
       } finally {
         const complaint = await lane.close();
