@@ -109,7 +109,8 @@ export type {
   RestoresView,
 } from './node-view.js';
 export { ChangeJsonWriter, packChange } from './pack/changes.js';
-export { JsonReader, REQUEST_JSON } from './pack/json-reader.js';
+export { REQUEST_JSON } from './pack/json-options.js';
+export { JsonReader } from './pack/json-reader.js';
 export { JsonWriter, quote } from './pack/json-writer.js';
 export { isModulePath, ManifestError, type ModuleManifest, parseManifest } from './pack/manifest.js';
 export { MsgpackReader } from './pack/msgpack-reader.js';

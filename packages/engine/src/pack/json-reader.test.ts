@@ -6,7 +6,8 @@ import { Float } from '../value/scalars.js';
 import { ShapeTree } from '../value/shape.js';
 import { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
-import { type JsonOptions, JsonReader, REQUEST_JSON } from './json-reader.js';
+import { type JsonOptions, REQUEST_JSON } from './json-options.js';
+import { JsonReader } from './json-reader.js';
 import { JSON_NESTING_MAX, JsonWriter } from './json-writer.js';
 import { pack } from './walk.js';
 
@@ -238,6 +239,15 @@ describe('what is refused', () => {
     const options: JsonOptions = { ...REQUEST_JSON, malformed: valueError, tooDeep: valueError, onValues };
     expect(codeOf(`[${'{},'.repeat(1_000_000)}{}]`, options)).toBe(ErrorCode.OPERATION);
     expect(left).toBe(0);
+  });
+
+  test.each(['\\n', '\\u00e9', '\\ud83d\\ude00'])('amid a string of very many %s', (part) => {
+    let calls = 0;
+    const onValues = (): void => {
+      calls += 1;
+      if (calls === 10) throw operationError('enough');
+    };
+    expect(codeOf(`"${part.repeat(1000)}"`, { ...REQUEST_JSON, onValues })).toBe(ErrorCode.OPERATION);
   });
 });
 

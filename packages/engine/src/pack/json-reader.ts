@@ -2,7 +2,7 @@
  * JSON from clients and for `json_load`: exactly RFC 8259. A number without fraction and exponent is an int and must
  * lie in int64, any other one a float.
  */
-import { badDataError, type QueryError, valueError } from '../error.js';
+import { type QueryError, valueError } from '../error.js';
 import { attach } from '../state/attach.js';
 import { List, toItem } from '../value/containers.js';
 import { INT_MAX, INT_MIN, toIntValue } from '../value/numbers.js';
@@ -10,30 +10,10 @@ import { Float } from '../value/scalars.js';
 import type { ShapeTree } from '../value/shape.js';
 import { isReservedKey, Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
+import { type JsonOptions, REQUEST_JSON, VALUES_PER_CALL } from './json-options.js';
 
-export interface JsonOptions {
-  /** Arrays and objects inside each other at most. */
-  readonly nestingMax: number;
-  /** The error for text that is no JSON. */
-  readonly malformed: (message: string) => QueryError;
-  /** The error for text that is nested too deeply. */
-  readonly tooDeep: (message: string) => QueryError;
-  /** The treatment of half of a pair of UTF-16 units, which stands for no character: an error, or `?`. */
-  readonly loneSurrogate: 'malformed' | 'replaced';
-  /** Called after so many values each, so that the work can be charged for; what it throws ends the work. */
-  readonly onValues?: (count: number) => void;
-}
-
-/** Values between two calls of `onValues`: a power of two. */
-export const VALUES_PER_CALL = 32;
-
-/** Options of reading requests. */
-export const REQUEST_JSON: JsonOptions = {
-  nestingMax: 127,
-  malformed: badDataError,
-  tooDeep: badDataError,
-  loneSurrogate: 'malformed',
-};
+/** Escapes in a string that count for so many values. */
+const ESCAPES_PER_CALL = 64;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -292,6 +272,7 @@ export class JsonReader {
   private stringEnd(): Escapes {
     const { text } = this;
     let escapes: Escapes = Escapes.NONE;
+    let left = ESCAPES_PER_CALL;
     for (let i = this.position + 1; ; i++) {
       const code = text.charCodeAt(i);
       if (code === QUOTE) {
@@ -300,7 +281,13 @@ export class JsonReader {
       }
       if (code === BACKSLASH) {
         i += 1;
-        const isUnit = text.charCodeAt(i) === 0x75;
+        left -= 1;
+        if (left === 0) {
+          left = ESCAPES_PER_CALL;
+          this.options.onValues?.(VALUES_PER_CALL);
+        }
+        const letter = text.charCodeAt(i);
+        const isUnit = letter === 0x75;
         if (escapes !== Escapes.SURROGATES) {
           escapes = isUnit && this.isSurrogate(i + 1) ? Escapes.SURROGATES : Escapes.SOME;
         }
@@ -308,7 +295,7 @@ export class JsonReader {
           this.position = i + 1;
           this.checkHex();
           i += 4;
-        } else if (!SIMPLE_ESCAPES.includes(text[i] ?? ' ')) {
+        } else if (!SIMPLE_ESCAPES.has(letter)) {
           this.position = i;
           throw this.malformed('an escape that JSON knows');
         }
@@ -331,8 +318,9 @@ export class JsonReader {
 
   /** True if four hexadecimal digits are those of a half of a pair: D8 to DF in front. */
   private isSurrogate(at: number): boolean {
-    const first = this.text.charCodeAt(at) | 0x20;
-    return first === 0x64 && /[89a-fA-F]/.test(this.text[at + 1] ?? '');
+    if ((this.text.charCodeAt(at) | 0x20) !== 0x64) return false;
+    const second = this.text.charCodeAt(at + 1) | 0x20;
+    return second === 0x38 || second === 0x39 || (second >= 0x61 && second <= 0x66);
   }
 
   private number(): number | bigint | Float {
@@ -435,7 +423,8 @@ const NUMBER = /-?(?:0|[1-9][0-9]*)((?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)/y;
 const Escapes = { NONE: 0, SOME: 1, SURROGATES: 2 } as const;
 type Escapes = (typeof Escapes)[keyof typeof Escapes];
 
-const SIMPLE_ESCAPES = '"\\/bfnrt';
+/** What stands behind a backslash in escapes of one character. */
+const SIMPLE_ESCAPES: ReadonlySet<number> = new Set([...'"\\/bfnrt'].map((letter) => letter.charCodeAt(0)));
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
 const LONE_SURROGATES = /\p{Surrogate}/gu;

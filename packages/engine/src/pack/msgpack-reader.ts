@@ -16,7 +16,7 @@ import { Bytes, Float } from '../value/scalars.js';
 import type { ShapeTree } from '../value/shape.js';
 import { isReservedKey, Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
-import { VALUES_PER_CALL } from './json-reader.js';
+import { VALUES_PER_CALL } from './json-options.js';
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
