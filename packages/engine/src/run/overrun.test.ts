@@ -249,6 +249,25 @@ test.each([
   expect(Math.max(...lengths)).toBeGreaterThan(150e6);
 });
 
+test.each([
+  ['is stored', ".x = I{s: .p + 'x'};"],
+  ['is set', ".l[0].s = .p + 'x';"],
+  ['comes with its thing', "x = {s: .p + 'x'}; .x = x; x.to_type('I');"],
+])('a unique text that %s is compared under the clock with all that begin as it does', (_what, code) => {
+  const db = new Harness({ limits: { durationMs: 60_000 }, evicts: false });
+  db.run("set_type('I', {s: 'str'}); new_index('I', 'i', ['s'], UNIQUE); nil;");
+  db.run(
+    "p = ''; for (k in range(2000)) { p += '0123456789'; }; .p = p; .l = range(400).map(|i| I{s: p + str(i)}); nil;",
+  );
+  let looks = 0;
+  db.isCancelled = () => {
+    looks += 1;
+    return false;
+  };
+  db.run(`${code} nil;`);
+  expect(looks).toBeGreaterThan(10);
+});
+
 test('a query that is cancelled ends at its next look at the clock, changes nothing, and can not go on by itself', () => {
   let looks = 0;
   const db = new Harness();

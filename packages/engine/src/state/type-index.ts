@@ -94,6 +94,16 @@ export class TypeIndex {
     return JSON.stringify(texts.map((text) => this.textOf(text)));
   }
 
+  /** True if two instances with one key have the same texts, too: as `textsIn`, of which nothing is made. */
+  haveSameTexts(left: readonly Value[], right: readonly Value[]): boolean {
+    return left.every((value, i) => {
+      const other = right[i];
+      return (
+        typeof value !== 'string' || (typeof other === 'string' && this.textOf(value) === this.textOf(other))
+      );
+    });
+  }
+
   /** The component of a value in its keys. */
   componentOf(value: Value, idOf?: IdOf): string {
     return sortKey(typeof value === 'string' ? this.textOf(keyedPart(value)) : value, idOf);

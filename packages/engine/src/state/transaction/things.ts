@@ -346,7 +346,14 @@ export class ThingChanges extends SetChanges {
   checkConversion(thing: Thing, type: Type, valueNamed: (name: string) => Value): void {
     const store = this.needStore();
     if (thing.id === 0 || store.indexes.uniques === 0) return;
-    const refused = conversionRefusal(store, thing, type, valueNamed, this.tellsValues);
+    const refused = conversionRefusal(
+      store,
+      thing,
+      type,
+      valueNamed,
+      (units) => this.count(units),
+      this.tellsValues,
+    );
     if (refused !== null) throw this.isPartial ? refused.asFatal() : refused;
   }
 

@@ -80,7 +80,9 @@ export class UniqueCheck {
         const others = taken.get(index) ?? new Map<string, Thing>();
         taken.set(index, others);
         // A text of which only the beginning counts is compared as a whole.
-        const name = isCutKey(key) ? key + index.textsIn(claim.values) : key;
+        const isCut = isCutKey(key);
+        if (isCut) this.charge(unitsToCompare(claim));
+        const name = isCut ? key + index.textsIn(claim.values) : key;
         const other = others.get(name) ?? this.holderOf(claim);
         if (other !== undefined) return refusalOf(index, type, claim.values, other, null, this.tells);
         others.set(name, thing);
@@ -100,7 +102,7 @@ export class UniqueCheck {
     index.tree.eachOf(key, (id) => {
       const holder = this.store.thingOfId(id);
       if (holder === thing || this.givesUp(claim, holder)) return true;
-      if (isCutKey(key) && !hasValues(this.store, claim, holder)) return true;
+      if (isCutKey(key) && !hasValues(this.store, claim, holder, this.charge)) return true;
       found = holder;
       return false;
     });
@@ -136,7 +138,7 @@ export function storingRefusal(
 ): QueryError | null {
   const { type } = thing;
   if (type === null) return null;
-  return refusalBy(store, type, tells, (index) => {
+  return refusalBy(store, type, charge, tells, (index) => {
     const key = index.uniqueKeyOf(thing);
     if (key === null) return null;
     charge(UNITS_PER_LOOKUP);
@@ -148,6 +150,7 @@ export function storingRefusal(
  * The stored instance that keeps a plain thing from becoming an instance, as an error; null for none.
  *
  * @param valueNamed gives the value that it will have under a name
+ * @param charge takes the units of the look-ups
  * @param tells whether the error may say which value it is, and whose
  */
 export function conversionRefusal(
@@ -155,9 +158,10 @@ export function conversionRefusal(
   thing: Thing,
   type: Type,
   valueNamed: (name: string) => Value,
+  charge: (units: number) => void,
   tells: boolean,
 ): QueryError | null {
-  return refusalBy(store, type, tells, (index) => {
+  return refusalBy(store, type, charge, tells, (index) => {
     const fields = type.shape?.fields ?? [];
     const values = index.def.fields.map((id) =>
       valueNamed(fields.find((field) => field.id === id)?.name ?? ''),
@@ -171,6 +175,7 @@ export function conversionRefusal(
 function refusalBy(
   store: Store,
   type: Type,
+  charge: (units: number) => void,
   tells: boolean,
   claimOf: (index: TypeIndex) => Claim | null,
 ): QueryError | null {
@@ -178,13 +183,13 @@ function refusalBy(
     if (!index.isUnique || index.progress.why !== null) continue;
     const claim = claimOf(index);
     if (claim === null) continue;
-    const holder = holderOf(store, claim);
+    const holder = holderOf(store, claim, charge);
     if (holder !== undefined) return refusalOf(index, type, claim.values, holder, null, tells);
   }
   return null;
 }
 
-function holderOf(store: Store, claim: Claim): Thing | undefined {
+function holderOf(store: Store, claim: Claim, charge: (units: number) => void): Thing | undefined {
   const { index, key } = claim;
   if (!isCutKey(key)) {
     const id = index.tree.firstOf(key);
@@ -193,7 +198,7 @@ function holderOf(store: Store, claim: Claim): Thing | undefined {
   let found: Thing | undefined;
   index.tree.eachOf(key, (id) => {
     const holder = store.thingOfId(id);
-    if (!hasValues(store, claim, holder)) return true;
+    if (!hasValues(store, claim, holder, charge)) return true;
     found = holder;
     return false;
   });
@@ -201,9 +206,19 @@ function holderOf(store: Store, claim: Claim): Thing | undefined {
 }
 
 /** True if a stored instance has the same texts as a whole. */
-function hasValues(store: Store, { index, values }: Claim, holder: Thing): boolean {
+function hasValues(store: Store, claim: Claim, holder: Thing, charge: (units: number) => void): boolean {
+  const { index, values } = claim;
+  charge(UNITS_PER_LOOKUP + unitsToCompare(claim));
   store.load(holder);
-  return index.textsIn(storedValues(index, holder)) === index.textsIn(values);
+  return index.haveSameTexts(storedValues(index, holder), values);
+}
+
+/** The units of looking at all texts of a claim. */
+function unitsToCompare({ values }: Claim): number {
+  return values.reduce<number>(
+    (units, value) => (typeof value === 'string' ? units + UNITS_PER_CHARACTER * value.length : units),
+    0,
+  );
 }
 
 function storedValues(index: TypeIndex, thing: Thing): Value[] {
@@ -219,3 +234,6 @@ function valuesIn(index: TypeIndex, thing: Thing, values: Values): Value[] {
 /** Units charged for a look into an index, and for a thing that is looked at. */
 const UNITS_PER_LOOKUP = 512;
 const UNITS_PER_THING = 16;
+
+/** Units charged for a character of a text of which a key has the beginning only. */
+const UNITS_PER_CHARACTER = 2;
