@@ -145,7 +145,7 @@ export type { Former } from './state/parts/former-definitions.js';
 export type { Procedure } from './state/parts/procedures.js';
 export {
   EMPTY_SOURCE,
-  OPENING_KINDS,
+  loadGroup,
   RecordKind,
   type RecordSink,
   type RecordSource,

@@ -55,13 +55,45 @@ export const RecordKind = {
 
 export type RecordKind = (typeof RecordKind)[keyof typeof RecordKind];
 
-/** Kinds of records that are read when something asks for them; all others are taken up when a group is opened. */
+/** Kinds of records that are read when something asks for them, in rising order; all others are taken up when a group is opened. */
 const READ_WHEN_NEEDED: readonly RecordKind[] = [RecordKind.THING, RecordKind.INDEX_PAGE];
 
-/** Kinds of the records that a group takes up when it is opened. */
-export const OPENING_KINDS: readonly RecordKind[] = Object.values(RecordKind).filter(
-  (kind) => !READ_WHEN_NEEDED.includes(kind),
+/**
+ * The records that a group takes up when it is opened: the first and last kinds of the fewest ranges that have none of the
+ * others. To read a range takes a trip to the store, and a node with a thousand groups opens all of them when it starts.
+ */
+const OPENING_RANGES: readonly (readonly [first: number, last: number])[] = rangesBetween(
+  READ_WHEN_NEEDED,
+  Math.max(...Object.values(RecordKind)),
 );
+
+function rangesBetween(left: readonly number[], last: number): [number, number][] {
+  const ends = [...left.map((kind) => kind - 1), last];
+  const starts = [0, ...left.map((kind) => kind + 1)];
+  return starts.map((start, i): [number, number] => [start, ends[i]!]).filter(([a, b]) => a <= b);
+}
+
+/** A record as a store gives it. */
+interface StoredRecord {
+  readonly kind: number;
+  readonly id: number;
+  readonly part: number;
+  readonly value: Uint8Array;
+}
+
+/**
+ * Has a group take up the records that it needs to be opened.
+ *
+ * @param scan gives the records of the kinds from `first` to `last`, in the order of (kind, id, part)
+ */
+export async function loadGroup(
+  group: { loadRecord(kind: number, id: number, value: Uint8Array, part: number): void },
+  scan: (first: number, last: number) => AsyncIterable<StoredRecord>,
+): Promise<void> {
+  for (const [first, last] of OPENING_RANGES) {
+    for await (const { kind, id, part, value } of scan(first, last)) group.loadRecord(kind, id, value, part);
+  }
+}
 
 /** Where a group reads what its last checkpoint wrote. Synchronous: a thing is loaded when it is touched. */
 export interface RecordSource {

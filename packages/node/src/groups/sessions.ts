@@ -4,7 +4,7 @@ import {
   type Engine,
   ErrorCode,
   type Group,
-  OPENING_KINDS,
+  loadGroup,
   QueryError,
   type RoomEvent,
   type Target,
@@ -364,16 +364,10 @@ export class Sessions {
   }
 
   private async load(store: StateStore, id: GroupId, group: Group, table: SessionTable): Promise<void> {
-    for (const kind of OPENING_KINDS) {
-      for await (const record of store.scan(id, kind)) {
-        group.loadRecord(record.kind, record.id, record.value, record.part);
-      }
-    }
-    for (const kind of Object.values(SessionRecord)) {
-      for await (const record of store.scan(id, kind)) {
-        table.loadRecord(record.kind, record.id, record.part, record.value);
-      }
-    }
+    await loadGroup(group, (first, last) => store.scan(id, first, last));
+    const kinds = Object.values(SessionRecord);
+    for await (const record of store.scan(id, Math.min(...kinds), Math.max(...kinds)))
+      table.loadRecord(record.kind, record.id, record.part, record.value);
   }
 
   /** The nodes that a group begins with; null for one that began before this node came. */

@@ -4,7 +4,7 @@ import {
   Engine,
   type Environment,
   type Group,
-  OPENING_KINDS,
+  loadGroup,
   type Outlet,
   operationError,
   QueryError,
@@ -192,11 +192,8 @@ function collectionOver({ engine, view, collection }: OpenSnapshot): CollectionG
   });
 }
 
-async function load(group: Group, view: StateView, id: GroupId): Promise<void> {
-  for (const kind of OPENING_KINDS) {
-    for await (const record of view.scan(id, kind))
-      group.loadRecord(record.kind, record.id, record.value, record.part);
-  }
+function load(group: Group, view: StateView, id: GroupId): Promise<void> {
+  return loadGroup(group, (first, last) => view.scan(id, first, last));
 }
 
 /** A snapshot never gets newer: a name that it does not know is unknown, and not one that another node may have made meanwhile. */

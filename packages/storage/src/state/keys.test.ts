@@ -77,6 +77,9 @@ describe('keys of the state', () => {
         expect(isIn(recordKey(b), recordRange(a.group, a.generation))).toBe(isSameOwner);
         const isSameKind = isSameOwner && a.kind === b.kind;
         expect(isIn(recordKey(b), recordRange(a.group, a.generation, a.kind))).toBe(isSameKind);
+        const last = Math.min(a.kind + 2, 0xff);
+        const isAmong = isSameOwner && b.kind >= a.kind && b.kind <= last;
+        expect(isIn(recordKey(b), recordRange(a.group, a.generation, a.kind, last))).toBe(isAmong);
       }),
     );
   });

@@ -152,10 +152,11 @@ export function ownerOfRecord(key: Buffer): { group: number; generation: number 
 }
 
 /** All records of a group's generation, or those of one kind. */
-export function recordRange(group: number, generation: number, kind?: number): KeyRange {
+export function recordRange(group: number, generation: number, kind?: number, lastKind = kind): KeyRange {
   const prefix = recordKeyBuffer(group, generation).subarray(0, PREFIX_BYTES);
   const from = kind === undefined ? prefix : Buffer.concat([prefix, Buffer.of(kind)]);
-  return { from, to: successor(from) };
+  const last = lastKind === undefined ? prefix : Buffer.concat([prefix, Buffer.of(lastKind)]);
+  return { from, to: successor(last) };
 }
 
 /** All records behind that of a record key, among those of its group, generation and kind. */

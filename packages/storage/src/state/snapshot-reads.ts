@@ -110,12 +110,12 @@ export class StateView {
     return ahead ?? decodeStored(key, this.store.getSync(key, this.snapshot), group);
   }
 
-  /** The records of one kind of a group, in the order of (id, part). */
-  async *scan(group: number, kind: number): AsyncGenerator<StateRecord, void, undefined> {
+  /** The records of a group of the kinds from `kind` to `lastKind`, in the order of (kind, id, part). */
+  async *scan(group: number, kind: number, lastKind = kind): AsyncGenerator<StateRecord, void, undefined> {
     this.assertOpen();
     const place = this.places.get(group);
     if (place === undefined) return;
-    const cursor = this.store.iterate(recordRange(group, place.generation, kind), {
+    const cursor = this.store.iterate(recordRange(group, place.generation, kind, lastKind), {
       snapshot: this.snapshot,
     });
     try {

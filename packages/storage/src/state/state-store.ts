@@ -119,15 +119,15 @@ export class StateStore {
   }
 
   /**
-   * The records of a group, or those of one kind, in the order of (kind, id, part): as they are when the
-   * first one is asked for, whatever changes meanwhile.
+   * The records of a group, or those of one kind, or of the kinds up to `lastKind`, in the order of (kind, id, part): as they
+   * are when the first one is asked for, whatever changes meanwhile.
    */
-  async *scan(group: number, kind?: number): AsyncGenerator<StateRecord, void, undefined> {
+  async *scan(group: number, kind?: number, lastKind = kind): AsyncGenerator<StateRecord, void, undefined> {
     this.assertOpen();
     while (this.isBeingApplied(group)) await this.groupsById.get(group)?.applying;
     const handle = this.groupsById.get(group);
     if (handle === undefined) return;
-    for await (const pairs of this.fetch(recordRange(group, handle.meta.generation, kind))) {
+    for await (const pairs of this.fetch(recordRange(group, handle.meta.generation, kind, lastKind))) {
       for (const [key, value] of pairs) yield this.record(group, key, value);
     }
   }

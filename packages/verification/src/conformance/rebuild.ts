@@ -7,7 +7,7 @@
 import {
   type Group,
   groupLines,
-  OPENING_KINDS,
+  loadGroup,
   RecordKind,
   type RecordSource,
   rootLines,
@@ -157,11 +157,8 @@ async function openState(store: StateStore): Promise<LocalEngine> {
   return local;
 }
 
-async function loadRecords(store: StateStore, id: number, group: Group): Promise<void> {
-  for (const kind of OPENING_KINDS) {
-    for await (const record of store.scan(id, kind))
-      group.loadRecord(record.kind, record.id, record.value, record.part);
-  }
+function loadRecords(store: StateStore, id: number, group: Group): Promise<void> {
+  return loadGroup(group, (first, last) => store.scan(id, first, last));
 }
 
 /** The whole state of all groups in words. */

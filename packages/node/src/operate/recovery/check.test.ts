@@ -60,8 +60,8 @@ async function checks(collection: CollectionGroup): Promise<CollectionCheck[]> {
     groups: () => [...records.keys()],
     read: (group, kind, id, part = 0) =>
       of(group).find((record) => record.kind === kind && record.id === id && record.part === part)?.value,
-    async *scan(group, kind) {
-      yield* of(group).filter((record) => kind === undefined || record.kind === kind);
+    async *scan(group, first = 0, last = first) {
+      yield* of(group).filter(({ kind }) => kind >= first && kind <= last);
     },
   };
   const found: CollectionCheck[] = [];

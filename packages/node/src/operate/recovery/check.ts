@@ -1,4 +1,4 @@
-import { brokenRules, CollectionGroup, OPENING_KINDS, RecordKind, ShapeTree } from '@althing/engine';
+import { brokenRules, CollectionGroup, loadGroup, RecordKind, ShapeTree } from '@althing/engine';
 import { type GroupId, ROOT_GROUP } from '../../between/protocol.js';
 import { nameOf, rootOn, type StateRecords } from './survey.js';
 
@@ -29,10 +29,6 @@ async function collectionOn(state: StateRecords, id: GroupId): Promise<Collectio
   const group = new CollectionGroup(id, new ShapeTree(), {
     read: (kind, thing, part) => state.read(id, kind, thing, part),
   });
-  for (const kind of OPENING_KINDS) {
-    for await (const { id: record, part, value } of state.scan(id, kind)) {
-      group.loadRecord(kind, record, value, part);
-    }
-  }
+  await loadGroup(group, (first, last) => state.scan(id, first, last));
   return group;
 }
