@@ -330,7 +330,11 @@ function findToken(root: RootGroup, key: string): { readonly user: User; readonl
   return found !== undefined && timingSafeEqual(found.token.hash, keyHash(key)) ? found : undefined;
 }
 
+/** Steps that count for what is known of a user, besides one for each collection: it may have rights in all of them. */
+const STEPS_PER_USER = 400;
+
 function userInfo(rt: Runtime, user: User): MpData {
+  rt.step(STEPS_PER_USER + rt.root.collections.size);
   const now = rt.environment.now();
   const sessions = rt.root.sessions.of(user.id).filter(({ expiresAt }) => expiresAt > now);
   // Without sessions and limits, the information is that of ThingsDB, field by field.

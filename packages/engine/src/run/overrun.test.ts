@@ -268,6 +268,18 @@ test.each([
   expect(looks).toBeGreaterThan(10);
 });
 
+test('what is known of users is gathered under the clock', () => {
+  const db = new Harness({ limits: { durationMs: 60_000 } });
+  db.run("range(90).each(|i| new_user('u' + str(i))); nil;", { scope: 'thingsdb' });
+  let looks = 0;
+  db.isCancelled = () => {
+    looks += 1;
+    return false;
+  };
+  db.run('users_info().len();', { scope: 'thingsdb' });
+  expect(looks).toBeGreaterThan(1);
+});
+
 test('a query that is cancelled ends at its next look at the clock, changes nothing, and can not go on by itself', () => {
   let looks = 0;
   const db = new Harness();
