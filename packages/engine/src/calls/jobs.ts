@@ -212,7 +212,7 @@ export class JobRuns {
 interface Part {
   readonly group: CollectionGroup;
   readonly job: Job;
-  /** Whether the slice has lasted long enough; asked after each instance or thing. */
+  /** Says whether the slice has lasted long enough; asked after each instance or thing. */
   readonly isOver: () => boolean;
   /** The scopes of which this node is known to have all that was acknowledged. */
   readonly fresh: Freshness;

@@ -1,4 +1,4 @@
-/** How JSON is read. */
+/** Options of reading JSON. */
 import { badDataError, type QueryError } from '../error.js';
 
 export interface JsonOptions {

@@ -423,7 +423,7 @@ const NUMBER = /-?(?:0|[1-9][0-9]*)((?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)/y;
 const Escapes = { NONE: 0, SOME: 1, SURROGATES: 2 } as const;
 type Escapes = (typeof Escapes)[keyof typeof Escapes];
 
-/** What stands behind a backslash in escapes of one character. */
+/** Characters behind a backslash in escapes of one character. */
 const SIMPLE_ESCAPES: ReadonlySet<number> = new Set([...'"\\/bfnrt'].map((letter) => letter.charCodeAt(0)));
 
 const LONE_SURROGATE = /\p{Surrogate}/u;

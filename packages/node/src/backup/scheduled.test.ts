@@ -244,7 +244,7 @@ describe('a backup that repeats', () => {
     clock = (NOW + 660) * 1000;
     scheduled.consider();
     expect(next()).toEqual([NOW + 3600, NOW + 40 * 86_400]);
-    // What is set back by less than a period has nothing taken twice.
+    // A clock that is set back by less than a period has nothing taken twice.
     clock = (NOW + 3601) * 1000;
     await run(scheduled);
     clock = (NOW + 3599) * 1000;
