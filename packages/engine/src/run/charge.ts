@@ -1,5 +1,5 @@
 /** Charges for work on long values. */
-import { Closure } from '../value/closure.js';
+import { Closure, UNITS_PER_CHARACTER } from '../value/closure.js';
 import { List, UNITS_PER_READ_ITEM, unitsToFill } from '../value/containers.js';
 import { toText } from '../value/convert.js';
 import { Bytes } from '../value/scalars.js';
@@ -12,10 +12,9 @@ import type { Runtime } from './runtime.js';
  */
 const COPIED_BITS = 2;
 
-/** Units charged for compiling a text, one in which there may be regular expressions, and for each character that is parsed. */
+/** Units charged for compiling a text, and one in which there may be regular expressions. */
 const UNITS_PER_SOURCE = 6400;
 const UNITS_PER_SOURCE_WITH_REGEX = 640_000;
-const UNITS_PER_CHARACTER = 256;
 
 /** Texts beyond this length are charged. */
 const LONG_TEXT = 1000;

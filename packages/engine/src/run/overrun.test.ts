@@ -106,6 +106,30 @@ describe('a long text is parsed and checked under the clock of its query', () =>
   });
 });
 
+describe('closures of a dump are checked under the clock of the import', () => {
+  const closure = `|| {${'1;'.repeat(10_000)}}`;
+  const named = [...'abcde'].map((name) => `${name}: ${closure},`).join('');
+  const listed = `${closure},`.repeat(5);
+
+  test.each([
+    ['methods', `set_type('T', {${named}});`],
+    ['values', `.x = {${named}}; nil;`],
+    ['items', `.x = [${listed}]; nil;`],
+    ['procedures', [...'abcde'].map((name) => `new_procedure('${name}', ${closure});`).join('')],
+    ['arguments of tasks', `task(datetime(2000000000), |t, a| nil, [[${listed}]]); nil;`],
+  ])('%s', (_what, code) => {
+    const from = new Harness();
+    from.run(code);
+    const dump = from.run('export({dump: true})');
+    if (!(dump instanceof Uint8Array)) throw new Error('a dump is bytes');
+    let looks = 0;
+    const db = new Harness({ limits: { durationMs: 1e6 }, monotonic: () => ++looks });
+    db.run('import(d);', { vars: { d: Uint8Array.from(dump) } });
+    // One for each 4,096 of 100,000 characters.
+    expect(looks).toBeGreaterThan(20);
+  });
+});
+
 test('a text is compiled under the clock of its query', () => {
   const looksOf = (code: string): number => {
     let looks = 0;

@@ -7,10 +7,11 @@
  * `crc` is the CRC-32 of all that stands in front of it. The first byte tells clients that show what looks like text as text that this is
  * none; earlier dumps are without it.
  */
+
 import { crc32 } from 'node:zlib';
-import { parseClosure } from '@althing/language';
 import { ByteReader, ByteWriter, FormatError } from '../bytes.js';
 import { NAME } from '../schema/name.js';
+import { parseCharged } from '../value/closure.js';
 import { ShapeTree } from '../value/shape.js';
 import { CollectionGroup } from './collection-group.js';
 import { type Procedure, readProcedure, writeProcedure } from './parts/procedures.js';
@@ -116,7 +117,7 @@ function readProcedures(input: ByteReader, charge: Charge): Procedure[] {
     const { name, closure } = procedure;
     charge(closure.source.length);
     if (!NAME.test(name) || names.has(name)) throw new FormatError(`the procedure '${name}' can not be`);
-    parseClosure(closure.source);
+    parseCharged(closure.source, charge);
     names.add(name);
     procedures.push(procedure);
   }
@@ -132,11 +133,11 @@ function checkTasks(input: ByteReader, store: Store, charge: Charge): void {
       throw new FormatError(`the task ${id} can not be`);
     ids.add(id);
     charge(closure.source.length + args.length);
-    const { params } = parseClosure(closure.source);
+    const { params } = parseCharged(closure.source, charge);
     if (!args.tuple || args.length !== Math.max(0, params.length - 1)) {
       throw new FormatError(`the arguments of task ${id} can not be`);
     }
-    checkInside(args, store);
+    checkInside(args, store, charge);
   }
   store.guard = null;
   if (input.remaining > 0) throw new FormatError('there is more than a dump');

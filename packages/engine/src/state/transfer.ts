@@ -13,7 +13,6 @@
  * `properties` (of each thing, in that order) as in `thing-record.ts`. `next` is the next free id. References are not written:
  * they are counted when the contents are taken up.
  */
-import { parseClosure } from '@althing/language';
 import { ByteReader, ByteWriter, FormatError } from '../bytes.js';
 import {
   INDEXES_MAX,
@@ -25,7 +24,7 @@ import {
 } from '../schema/index-def.js';
 import { NAME } from '../schema/name.js';
 import type { Type } from '../schema/type.js';
-import { Closure } from '../value/closure.js';
+import { Closure, parseCharged } from '../value/closure.js';
 import { List, ThingSet } from '../value/containers.js';
 import { Room } from '../value/room.js';
 import { Task } from '../value/task.js';
@@ -239,19 +238,19 @@ function readIds(input: ByteReader, next: number, charge: Charge | null): number
  * @throws FormatError
  */
 export function checkContents(store: Store, things: readonly Thing[], charge: Charge): void {
-  checkSchema(store);
+  checkSchema(store, charge);
   for (const thing of things) {
     charge(UNITS_PER_THING);
     thing.forEach((key, value) => {
       charge(1);
-      checkValue(key, value, store);
+      checkValue(key, value, store, charge);
     });
     const { type } = thing;
     if (type !== null) checkInstance(store, thing, type);
   }
 }
 
-function checkSchema({ schema }: Store): void {
+function checkSchema({ schema }: Store, charge: Charge): void {
   const names = new Set<string>();
   const check = (name: string, among: Set<string>): void => {
     if (!NAME.test(name) || among.has(name)) throw new FormatError(`the name '${name}' can not be`);
@@ -273,7 +272,7 @@ function checkSchema({ schema }: Store): void {
         throw new FormatError(`the relation of ${name}.${field.name} has one side only`);
       }
     }
-    for (const [method, closure] of def.methods) checkMethod(method, closure, own, check);
+    for (const [method, closure] of def.methods) checkMethod(method, closure, own, check, charge);
     if (new Set(def.fields.map(({ id }) => id)).size !== def.fields.length) {
       throw new FormatError(`two properties of ${name} have the same id`);
     }
@@ -288,7 +287,7 @@ function checkSchema({ schema }: Store): void {
       if (member.id >= def.nextMember)
         throw new FormatError(`the member ${member.name} has the id ${member.id}`);
     }
-    for (const [method, closure] of def.methods) checkMethod(method, closure, own, check);
+    for (const [method, closure] of def.methods) checkMethod(method, closure, own, check, charge);
   }
 }
 
@@ -297,14 +296,15 @@ function checkMethod(
   closure: Closure,
   names: Set<string>,
   check: (name: string, among: Set<string>) => void,
+  charge: Charge,
 ): void {
   check(name, names);
-  parseClosure(closure.source);
+  parseCharged(closure.source, charge);
 }
 
-function checkValue(key: string, value: Value, store: Store): void {
+function checkValue(key: string, value: Value, store: Store, charge: Charge): void {
   if (key.length === 1 && !NAME.test(key)) throw new FormatError(`the key '${key}' can not be`);
-  checkInside(value, store);
+  checkInside(value, store, charge);
 }
 
 /** Lists inside each other at most, which no query reaches. */
@@ -315,17 +315,18 @@ const NESTING_MAX = 1000;
  *
  * @throws FormatError
  */
-export function checkInside(value: Value, store: Store, level = 0): void {
+export function checkInside(value: Value, store: Store, charge: Charge, level = 0): void {
   if (level > NESTING_MAX) throw new FormatError('lists are nested too deeply');
-  if (value instanceof Closure) parseClosure(value.source);
+  if (value instanceof Closure) parseCharged(value.source, charge);
   else if (value instanceof Task) {
     if (value.id >= store.nextId) throw new FormatError(`there can not be a task ${value.id}`);
   } else if (value instanceof List) {
+    charge(value.length);
     for (const item of value.items) {
       if (item instanceof ThingSet || (item instanceof List && !item.tuple)) {
         throw new FormatError('a list or set inside a list');
       }
-      checkInside(item, store, level + 1);
+      checkInside(item, store, charge, level + 1);
     }
   }
 }

@@ -45,7 +45,7 @@ export class DataInput {
    */
   constructor(
     data: Uint8Array | ByteSource,
-    private readonly charge: (units: number) => void,
+    readonly charge: (units: number) => void,
     private readonly origin = 0,
   ) {
     this.source = data instanceof Uint8Array ? null : data;

@@ -1,7 +1,8 @@
 /** Tasks and procedures of ThingsDB, and the records that change them. */
-import { parseClosure } from '@althing/language';
+
 import { NAME } from '../schema/name.js';
 import { START_MAX, TaskEditor } from '../state/parts/tasks.js';
+import { parseCharged } from '../value/closure.js';
 import { type List, listOf } from '../value/containers.js';
 import { ErrorValue } from '../value/scalars.js';
 import type { TaskState } from '../value/task.js';
@@ -124,7 +125,7 @@ export function putTask(
   input: DataInput,
   offset: number,
 ): void {
-  const wanted = Math.max(0, parseClosure(state.closure.source).params.length - 1);
+  const wanted = Math.max(0, parseCharged(state.closure.source, input.charge).params.length - 1);
   const { items } = state.args;
   if (items.length > wanted) input.fail(`${items.length} arguments for ${wanted} parameters`, offset);
   const missing = new Array<null>(wanted - items.length).fill(null);

@@ -1,18 +1,19 @@
 /** Closures and regular expressions, which are texts in data of ThingsDB. */
-import { parseClosure } from '@althing/language';
+import { LanguageError } from '@althing/language';
 import { compileRegex } from '@althing/regex';
-import { Closure } from '../value/closure.js';
+import { Closure, parseCharged } from '../value/closure.js';
 import { RegexValue } from '../value/regex-value.js';
 import type { DataInput } from './input.js';
 
 /** The closure of a text, in its stored form. */
 export function closureOf(text: string, input: DataInput, offset: number): Closure {
   try {
-    parseClosure(text);
+    parseCharged(text, input.charge);
     const closure = new Closure(text, null);
     closure.store();
     return closure;
   } catch (error) {
+    if (!(error instanceof LanguageError)) throw error;
     return input.fail(`a closure that can not be read: ${messageOf(error)}`, offset);
   }
 }

@@ -1,4 +1,4 @@
-import { compactSource, parseClosure, prettySource } from '@althing/language';
+import { CHARACTERS_PER_LOOK, compactSource, parseClosure, prettySource } from '@althing/language';
 import type { Unit } from '../run/unit.js';
 import { Tag } from './tag.js';
 
@@ -6,6 +6,9 @@ import { Tag } from './tag.js';
 export const ACTIVATIONS_MAX = 24;
 
 const UNITS_PER_STORED_CHARACTER = 128;
+
+/** Units charged for each character that is parsed, or laid out. */
+export const UNITS_PER_CHARACTER = 256;
 
 /**
  * A closure. It captures nothing: free names mean whatever the callers define when it runs. One that was read from
@@ -52,4 +55,17 @@ export class Closure {
   pretty(): string {
     return prettySource(parseClosure(this.source), this.source);
   }
+}
+
+/**
+ * Parses the text of a closure that comes from elsewhere, and charges for that on the way.
+ *
+ * @throws LanguageError, and what `charge` throws
+ */
+export function parseCharged(
+  source: string,
+  charge: (units: number) => void,
+): ReturnType<typeof parseClosure> {
+  charge(UNITS_PER_CHARACTER * Math.min(source.length, CHARACTERS_PER_LOOK));
+  return parseClosure(source, () => charge(UNITS_PER_CHARACTER * CHARACTERS_PER_LOOK));
 }
