@@ -23,7 +23,7 @@ test.each([
     nodeId: 1,
     root,
     staging: { isBusy: false, drop: (staged: string) => Promise.resolve(void dropped.push(staged)) } as never,
-    limits: { procedures: 1, tasks: 1 },
+    limits: { maxProcedures: 1, maxTasks: 1 },
     session: () => undefined,
     onFailure: () => {},
     now: () => BEGUN_S * 1000 + hours * HOUR,

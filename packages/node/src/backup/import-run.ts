@@ -14,6 +14,7 @@ import {
 } from '@althing/engine';
 import type { StateRecord } from '@althing/storage';
 import type { GroupId } from '../between/protocol.js';
+import type { Config } from '../config/index.js';
 import type { BackupSummary } from './contents.js';
 import { BackupError, type BackupHead } from './format.js';
 
@@ -64,10 +65,8 @@ export function importedWith(
   };
 }
 
-export interface RunLimits {
-  readonly procedures: number;
-  readonly tasks: number;
-}
+/** Limits of what is restored and imported. They can change while the node runs. */
+export type RunLimits = Pick<Config, 'maxProcedures' | 'maxTasks'>;
 
 /** Records of a collection that is restored with its users. */
 export function restoredWith(takesTasks: boolean): TakeRecord {
@@ -123,9 +122,9 @@ export class ImportRun {
     }
     if (record.kind === RecordKind.PROCEDURE) this.procedures += 1;
     if (record.kind === RecordKind.TASK) this.tasks += 1;
-    if (this.procedures > limits.procedures)
+    if (this.procedures > limits.maxProcedures)
       throw new BackupError('refused', 'the collection has more procedures than max_procedures allows');
-    if (this.tasks > limits.tasks)
+    if (this.tasks > limits.maxTasks)
       throw new BackupError('refused', 'the collection has more tasks than max_tasks allows');
     // Of the file, not of what is made of it: so changes are cut at the same places whenever it is read.
     const { length } = given.value;

@@ -12,7 +12,6 @@ import type { EngineMetrics } from '../telemetry/engine-metrics.js';
 import type { Logger } from '../telemetry/logger.js';
 import { Backups } from './backup.js';
 import { Imports } from './import.js';
-import type { RunLimits } from './import-run.js';
 import { Replacements } from './replace.js';
 import { Schedule } from './schedule.js';
 import { ScheduledBackups, type ScheduledEvent } from './scheduled.js';
@@ -136,29 +135,13 @@ export class NodeBackups {
     });
   }
 
-  /** Limits of what is restored and imported, as the settings are when they are asked. */
-  private get runLimits(): RunLimits {
-    const { config } = this.options;
-    return {
-      get procedures() {
-        return config.maxProcedures;
-      },
-      get tasks() {
-        return config.maxTasks;
-      },
-    };
-  }
-
   private makeStaging(): Staging {
     const { config, nodeId, root, calls, sessions } = this.options;
     return new Staging({
       nodeId,
       root,
       calls,
-      // It can change while the node runs.
-      get maxCollections() {
-        return config.maxCollections;
-      },
+      limits: config,
       session: (group) => sessions.ofGroup(group),
       voters: () => sessions.voters,
       unload: (session) => this.unload(session),
@@ -168,12 +151,12 @@ export class NodeBackups {
   }
 
   private makeImports(): Imports {
-    const { nodeId, root, sessions, onFailure } = this.options;
+    const { config, nodeId, root, sessions, onFailure } = this.options;
     return new Imports({
       nodeId,
       root,
       staging: this.staging,
-      limits: this.runLimits,
+      limits: config,
       session: (group) => sessions.ofGroup(group),
       onFailure,
       now: Date.now,
@@ -186,11 +169,7 @@ export class NodeBackups {
       nodeId,
       root,
       staging: this.staging,
-      // It can change while the node runs.
-      get maxCollections() {
-        return config.maxCollections;
-      },
-      limits: this.runLimits,
+      limits: config,
       folder: config.backupPath,
       session: (group) => sessions.ofGroup(group),
     });

@@ -21,6 +21,7 @@ import {
 import { messageOf } from '../base/failures.js';
 import { type GroupId, type NodeId, ROOT_GROUP } from '../between/protocol.js';
 import { CallKind } from '../calls/calls.js';
+import type { Config } from '../config/index.js';
 import { ANY_BODY } from '../groups/body-hash.js';
 import { encodeEntry, type IdempotencyKey, plainHead } from '../groups/entry.js';
 import type { GroupSession } from '../groups/group-session.js';
@@ -39,8 +40,7 @@ export interface ReplacementsOptions {
   readonly nodeId: NodeId;
   readonly root: RootGroup;
   readonly staging: Staging;
-  readonly maxCollections: number;
-  readonly limits: RunLimits;
+  readonly limits: RunLimits & Pick<Config, 'maxCollections'>;
   /** Where the files lie. */
   readonly folder: string;
   readonly session: (group: GroupId) => GroupSession | undefined;
@@ -163,7 +163,7 @@ export class Replacements implements RestoresView {
   }
 
   private assertTakes(backup: RootRestore): void {
-    const { root, maxCollections } = this.options;
+    const { root, limits } = this.options;
     const { state, problem } = backup;
     if (problem !== null) throw new BackupError('damaged', `the backup can not be restored: ${problem}`);
     if (
@@ -173,7 +173,7 @@ export class Replacements implements RestoresView {
       throw new BackupError('damaged', 'the backup is damaged: a name is there twice');
     const level = backup.levelProblem(root);
     if (level !== null) throw new BackupError('refused', `the backup can not be restored: ${level}`);
-    if (state.collections.size > maxCollections) {
+    if (state.collections.size > limits.maxCollections) {
       throw new BackupError(
         'refused',
         `the backup has ${state.collections.size} collections, more than max_collections allows`,

@@ -9,6 +9,7 @@ import {
 import { type Clock, pause } from '../base/clock.js';
 import { type GroupId, type NodeId, ROOT_GROUP } from '../between/protocol.js';
 import { CallError, CallKind, type Calls } from '../calls/calls.js';
+import type { Config } from '../config/index.js';
 import type { GroupSession } from '../groups/group-session.js';
 import { DISK_FULL, DISK_LOW } from '../groups/refusals.js';
 import { BackupError } from './format.js';
@@ -18,7 +19,7 @@ export interface StagingOptions {
   readonly nodeId: NodeId;
   readonly root: RootGroup;
   readonly calls: Calls;
-  readonly maxCollections: number;
+  readonly limits: Pick<Config, 'maxCollections'>;
   readonly session: (group: GroupId) => GroupSession | undefined;
   /** The nodes that vote in the group of a new collection. */
   readonly voters: () => readonly NodeId[];
@@ -93,11 +94,11 @@ export class Staging {
    * @param isBegun whether it is one of the collections already
    */
   refusalOf(name: string | null, isBegun = false): string | null {
-    const { root, maxCollections } = this.options;
+    const { root, limits } = this.options;
     if (root.restoring !== '') return 'a backup is being restored: try again when that is done';
     if (name !== null && root.collectionsByName.has(name))
       return `there is a collection '${name}' already: an import makes a new one, so give another name, or rename or delete that one`;
-    if (name !== null && !isBegun && root.collections.size >= maxCollections)
+    if (name !== null && !isBegun && root.collections.size >= limits.maxCollections)
       return `there are ${root.collections.size} collections, the most that max_collections allows`;
     return null;
   }

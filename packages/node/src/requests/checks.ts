@@ -129,7 +129,7 @@ export class Checks {
       this.require(request, target, Privilege.RUN);
       const run = { kind: 'run', procedure, args: body.args } as const;
       if (procedure.closure.unit === null) {
-        // What it changes has to be known below, and to find that out is part of its time.
+        // The scopes that it may change have to be known below, and finding that out is part of its time.
         const begun = monotonic();
         engine.compile(run, { scope, user });
         spentMs += monotonic() - begun;
