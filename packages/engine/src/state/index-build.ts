@@ -52,7 +52,7 @@ export function duplicatesIn(
     store.load(thing);
     const key = isUnique(def) ? index.uniqueKeyOf(thing) : null;
     if (key === null) return true;
-    const name = isCutKey(key) ? key + textsOf(index, thing) : key;
+    const name = isCutKey(key) ? key + index.textsIn(valuesOf(index, thing)) : key;
     const holder = holders.get(name) ?? holderIn(store, index, key, thing);
     if (holder === undefined) holders.set(name, thing);
     else found.push(refusalOf(index, type, valuesOf(index, thing), holder, thing, tells));
@@ -66,19 +66,15 @@ function holderIn(store: Store, index: TypeIndex, key: string, thing: Thing): Th
     const id = index.tree.firstOf(key);
     return id === undefined ? undefined : store.thingOfId(id);
   }
-  const texts = textsOf(index, thing);
+  const values = valuesOf(index, thing);
   let holder: Thing | undefined;
   index.tree.eachOf(key, (id) => {
     const candidate = store.thingOfId(id);
     store.load(candidate);
-    if (textsOf(index, candidate) === texts) holder = candidate;
+    if (index.haveSameTexts(valuesOf(index, candidate), values)) holder = candidate;
     return holder === undefined;
   });
   return holder;
-}
-
-function textsOf(index: TypeIndex, thing: Thing): string {
-  return index.textsIn(valuesOf(index, thing));
 }
 
 function valuesOf(index: TypeIndex, thing: Thing): Value[] {
