@@ -67,7 +67,7 @@ export interface ProcedureBody {
 /** A request about rooms that is no program. */
 export type RoomBody = EmitBody | FindRoomsBody;
 
-/** Whose call it is, and where: what bounds its time. */
+/** The user and the scope of a call, which bound its time. */
 export type Asker = Pick<Call, 'scope' | 'user'>;
 
 /** The start of a part of a call. */

@@ -1,5 +1,5 @@
 /** Charges for work on long values. */
-import { Closure, UNITS_PER_CHARACTER } from '../value/closure.js';
+import { Closure, UNITS_PER_PARSED_CHARACTER } from '../value/closure.js';
 import { List, UNITS_PER_READ_ITEM, unitsToFill } from '../value/containers.js';
 import { toText } from '../value/convert.js';
 import { Bytes } from '../value/scalars.js';
@@ -58,7 +58,7 @@ export function chargeSource(rt: Runtime, source: string): void {
 
 /** Counts the work of parsing a text, or of laying it out. */
 export function chargeParse(rt: Runtime, source: string): void {
-  rt.charge(UNITS_PER_CHARACTER * source.length);
+  rt.charge(UNITS_PER_PARSED_CHARACTER * source.length);
 }
 
 /** The text of a value, as `toText` gives it: that of a closure is laid out anew. */

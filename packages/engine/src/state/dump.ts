@@ -115,7 +115,6 @@ function readProcedures(input: ByteReader, charge: Charge): Procedure[] {
   for (let count = input.varint(); count > 0; count--) {
     const procedure = readProcedure(input);
     const { name, closure } = procedure;
-    charge(closure.source.length);
     if (!NAME.test(name) || names.has(name)) throw new FormatError(`the procedure '${name}' can not be`);
     parseCharged(closure.source, charge);
     names.add(name);
@@ -132,7 +131,6 @@ function checkTasks(input: ByteReader, store: Store, charge: Charge): void {
     if (id === 0 || id >= store.nextId || ids.has(id) || store.find(id) !== undefined || startAt > START_MAX)
       throw new FormatError(`the task ${id} can not be`);
     ids.add(id);
-    charge(closure.source.length + args.length);
     const { params } = parseCharged(closure.source, charge);
     if (!args.tuple || args.length !== Math.max(0, params.length - 1)) {
       throw new FormatError(`the arguments of task ${id} can not be`);

@@ -8,7 +8,7 @@ export const ACTIVATIONS_MAX = 24;
 const UNITS_PER_STORED_CHARACTER = 128;
 
 /** Units charged for each character that is parsed, or laid out. */
-export const UNITS_PER_CHARACTER = 256;
+export const UNITS_PER_PARSED_CHARACTER = 256;
 
 /**
  * A closure. It captures nothing: free names mean whatever the callers define when it runs. One that was read from
@@ -66,6 +66,6 @@ export function parseCharged(
   source: string,
   charge: (units: number) => void,
 ): ReturnType<typeof parseClosure> {
-  charge(UNITS_PER_CHARACTER * Math.min(source.length, CHARACTERS_PER_LOOK));
-  return parseClosure(source, () => charge(UNITS_PER_CHARACTER * CHARACTERS_PER_LOOK));
+  charge(UNITS_PER_PARSED_CHARACTER * Math.min(source.length, CHARACTERS_PER_LOOK));
+  return parseClosure(source, () => charge(UNITS_PER_PARSED_CHARACTER * CHARACTERS_PER_LOOK));
 }
