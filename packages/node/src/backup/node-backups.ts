@@ -201,12 +201,15 @@ export class NodeBackups {
     else log.error({ event: 'backup_failed', ...fields, error }, `backup ${id} failed`);
   }
 
-  private transferred({ kind, collection, user, id, error, bytes, ms }: TransferEvent): void {
+  private transferred({ kind, collection, user, id, error, fault, bytes, ms }: TransferEvent): void {
     const { log, audit } = this.options;
     const what = collection === null ? {} : { collection };
     const fields = { user: user.name, request: id, ...what, bytes, ms };
     audit.transferred(kind, error === null, { by: user.name, request: id, ...what });
     if (error === null) log.info({ event: kind, ...fields }, `${kind} done`);
+    else if (fault === 'request') log.info({ event: `${kind}_refused`, ...fields, error }, `${kind} refused`);
+    else if (fault === 'client_gone')
+      log.warn({ event: `${kind}_failed`, ...fields, error }, `${kind} failed`);
     else log.error({ event: `${kind}_failed`, ...fields, error }, `${kind} failed`);
   }
 }

@@ -64,6 +64,8 @@ export interface TransferEvent extends TransferRequest {
   readonly collection: string | null;
   /** Null when it went well. */
   readonly error: string | null;
+  /** Whose doing it is that it did not go well; null when it did. */
+  readonly fault: 'request' | 'client_gone' | 'node' | null;
   readonly bytes: number;
   readonly ms: number;
 }
@@ -165,13 +167,14 @@ export class Transfers {
     const { report, clock } = this.options;
     const begun = clock.now();
     let bytes = 0;
-    const tell = (error: string | null): void =>
+    const tell = (error: string | null, fault: TransferEvent['fault']): void =>
       report({
         user: request.user,
         id: request.id,
         kind,
         collection,
         error,
+        fault,
         bytes,
         ms: Math.round(clock.now() - begun),
       });
@@ -179,10 +182,10 @@ export class Transfers {
       const result = await work((more) => {
         bytes += more;
       });
-      tell(null);
+      tell(null, null);
       return result;
     } catch (error) {
-      tell(messageOf(error));
+      tell(messageOf(error), faultOf(error));
       if (error instanceof BackupError) {
         const Kind = error.isUnfinished ? UnfinishedError : QueryError;
         throw new Kind(CODES[error.reason], error.message);
@@ -192,6 +195,13 @@ export class Transfers {
       throw new UnfinishedError(ErrorCode.INTERNAL, 'internal error; see the log of the node');
     }
   }
+}
+
+/** Whose doing an error of a transfer is: a request without the privilege or with a wrong file says nothing of the node. */
+function faultOf(error: unknown): TransferEvent['fault'] {
+  if (error instanceof ClientGoneError) return 'client_gone';
+  if (error instanceof BackupError) return error.reason === 'busy' ? 'node' : 'request';
+  return error instanceof QueryError && error.code !== ErrorCode.NODE ? 'request' : 'node';
 }
 
 const NO_NAMES = { key: null, client: null };

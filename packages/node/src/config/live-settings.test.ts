@@ -33,6 +33,7 @@ describe('settings of a node that runs', () => {
     ['cache_sise_mb', '5', 'unknown', 'did you mean cache_size_mb?'],
     ['cache_size_mb', 'much', 'value', 'cache_size_mb must be'],
     ['cache_size_mb', '-1', 'value', 'cache_size_mb must be'],
+    ['cache_size_mb', '1048576', 'value', 'do not fit: the JavaScript heap may take'],
     ['http_api_port', '9211', 'fixed', 'restart the node'],
     ['cluster_secret', 'x'.repeat(40), 'fixed', 'restart the node'],
     ['query_duration_limit_ms', '5000', 'fixed', 'up to 1000 while the node runs'],

@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { nearest } from '@althing/language';
 import { plain } from './load.js';
+import { cacheProblem, processMemory } from './memory.js';
 import { rules } from './rules.js';
 import { type Config, fieldOf, isSettingKey, type SettingKey, settingKeys, settings } from './settings.js';
 
@@ -123,6 +124,10 @@ export class LiveSettings {
         'fixed',
         `${key} can be up to ${most} while the node runs, which is what it started with: more takes a restart`,
       );
+    if (key === 'cache_size_mb') {
+      const problem = cacheProblem({ ...this.config, [fieldOf(key)]: value }, processMemory());
+      if (problem !== null) return new SettingRefusal('value', problem);
+    }
     return null;
   }
 }

@@ -23,6 +23,8 @@ export interface ProcessMemory {
   readonly heapMb: number;
 }
 
+type Caches = Pick<Config, 'cacheSizeMb' | 'programCacheMb'>;
+
 const MiB = 1024 ** 2;
 
 /** The smallest heap that a node starts with, in MB. */
@@ -71,14 +73,14 @@ export function memoryOf(bytes: {
 
 /** Problems of settings in a memory: errors, with which a node must not start, and warnings. */
 export function checkMemory(
-  config: Pick<Config, 'cacheSizeMb' | 'programCacheMb' | 'queryMemoryLimitMb'>,
+  config: Caches & Pick<Config, 'queryMemoryLimitMb'>,
   { totalMb, isLimited, heapMb }: ProcessMemory,
 ): { readonly problems: readonly ConfigurationProblem[]; readonly warnings: readonly string[] } {
   const problems: ConfigurationProblem[] = [];
   const warnings: string[] = [];
   const { cacheSizeMb, programCacheMb, queryMemoryLimitMb } = config;
   const memory = `${totalMb} MB of memory${isLimited ? ' (the limit of its container or control group)' : ''}`;
-  const heap = `the JavaScript heap may take ${heapMb} MB`;
+  const heap = heapText(heapMb);
   if (heapMb + REST_MB > totalMb) {
     problems.push({ message: `${heap}, and this process has ${memory}: ${smaller(totalMb)}` });
   } else if (heapMb < HEAP_MB_MIN) {
@@ -87,10 +89,9 @@ export function checkMemory(
     });
   }
   const kept = cacheSizeMb + programCacheMb;
-  const settings = `cache_size_mb = ${cacheSizeMb} and program_cache_mb = ${programCacheMb}`;
-  if (isLimited && kept > heapMb * KEPT_PART_MAX) {
-    const message = `${settings} do not fit: ${heap}. Lower them, or ${larger(kept / KEPT_PART, totalMb)}`;
-    problems.push({ key: 'cache_size_mb', message });
+  const settings = cachesText(config);
+  if (kept > (isLimited ? heapMb * KEPT_PART_MAX : totalMb)) {
+    problems.push({ key: 'cache_size_mb', message: cachesDoNotFit(config, { totalMb, heapMb }) });
   } else if (kept > heapMb * KEPT_PART) {
     warnings.push(
       `${settings} leave little room: ${heap}. Lower them, or ${larger(kept / KEPT_PART, totalMb)}`,
@@ -104,9 +105,34 @@ export function checkMemory(
   return { problems, warnings };
 }
 
+/** Why a node that runs can't keep caches of such sizes, whose heap stays as it is; null when it can. */
+export function cacheProblem(
+  config: Caches,
+  memory: Pick<ProcessMemory, 'totalMb' | 'heapMb'>,
+): string | null {
+  const kept = config.cacheSizeMb + config.programCacheMb;
+  return kept > memory.heapMb * KEPT_PART_MAX ? cachesDoNotFit(config, memory) : null;
+}
+
 /** Heap of the consensus thread at most, in MB; null where Node.js is to choose. */
 export function consensusHeapMb({ totalMb, isLimited }: ProcessMemory): number | null {
   return isLimited ? Math.max(HEAP_MB_MIN, Math.floor(totalMb * CONSENSUS_PART)) : null;
+}
+
+function cachesDoNotFit(
+  caches: Caches,
+  { totalMb, heapMb }: Pick<ProcessMemory, 'totalMb' | 'heapMb'>,
+): string {
+  const way = larger((caches.cacheSizeMb + caches.programCacheMb) / KEPT_PART, totalMb);
+  return `${cachesText(caches)} do not fit: ${heapText(heapMb)}. Lower them, or ${way}`;
+}
+
+function cachesText({ cacheSizeMb, programCacheMb }: Caches): string {
+  return `cache_size_mb = ${cacheSizeMb} and program_cache_mb = ${programCacheMb}`;
+}
+
+function heapText(heapMb: number): string {
+  return `the JavaScript heap may take ${heapMb} MB`;
 }
 
 /** Words for the way to a smaller heap. */

@@ -120,6 +120,23 @@ describe('each due run happens once', () => {
     expect(await value(cluster, 1, "[.has('ran'), .victim.at()];")).toEqual([false, null]);
   });
 
+  test.each([[3600], [86_400 * 30]])(
+    'within seconds after the clock was set forward by %i s',
+    async (forward) => {
+      let aheadMs = 0;
+      const cluster = await MiniCluster.begin(3, { clockAheadMs: () => aheadMs });
+      await value(cluster, 1, ".n = 0; task(datetime().move('seconds', 1800), || .n += 1); nil;");
+      await pass(cluster, 3);
+      aheadMs = forward * 1000;
+      await pass(cluster, 2);
+      expect(await value(cluster, 1, '[.n, tasks()];')).toEqual([1, []]);
+      // One that was set back has no task run again.
+      aheadMs = 0;
+      await pass(cluster, 3);
+      expect(await value(cluster, 1, '.n;')).toBe(1);
+    },
+  );
+
   test('after nobody led, as soon as somebody does', async () => {
     const cluster = await MiniCluster.begin(3);
     await value(cluster, 1, "task(datetime().move('seconds', 2), || .x = 1); nil;");

@@ -63,6 +63,8 @@ export class Tasks implements RunningTaskHost {
   private due: DueTask[] = [];
   private isPumping = false;
   private isHalted = false;
+  /** Ends the watch over the wall clock; null while none goes on, since nothing waits. */
+  private endWatch: (() => void) | null = null;
   /** The users, as they were when it was last looked for tasks without owners. */
   private accessVersion = -1;
   /** The replacements of everything by a backup that were noticed. */
@@ -91,6 +93,7 @@ export class Tasks implements RunningTaskHost {
   /** Starts no run any more: the node stops. Those that are under way go on. */
   halt(): void {
     this.isHalted = true;
+    this.endWatch?.();
     for (const led of this.groups.values()) this.leave(led);
   }
 
@@ -164,6 +167,20 @@ export class Tasks implements RunningTaskHost {
     }
     const ms = Math.min(Math.max(0, head.startAt * 1000 - wallClock()), LOOK_MAX_MS);
     led.cancel = clock.after(ms, () => this.look(led));
+    this.watch();
+  }
+
+  /** Sets all timers anew when the wall clock was set: they go by the other one. One timer does that for all groups. */
+  private watch(): void {
+    if (this.endWatch !== null || this.isHalted) return;
+    const { wallClock, clock } = this.options;
+    const offset = wallClock() - clock.now();
+    this.endWatch = clock.after(WATCH_MS, () => {
+      this.endWatch = null;
+      const waiting = [...this.groups.values()].filter(({ queue }) => queue.size > 0);
+      if (Math.abs(wallClock() - clock.now() - offset) > SET_MS) for (const led of waiting) this.arm(led);
+      if (waiting.length > 0) this.watch();
+    });
   }
 
   /** Takes the tasks of a group that are due out of its queue. */
@@ -402,8 +419,14 @@ const PACE_MS = 1000;
 /** Milliseconds until a run is tried again that the node could not make, as on a full disk. */
 const RETRY_MS = 1000;
 
-/** Milliseconds until a timer looks at the wall clock again, which may have been set. */
+/** Milliseconds until a timer looks at the wall clock again: two clocks drift apart. */
 const LOOK_MAX_MS = 60_000;
+
+/** Milliseconds between two looks whether the wall clock was set. */
+const WATCH_MS = 1000;
+
+/** Milliseconds from which a clock was set, and did not drift alone. */
+const SET_MS = 100;
 
 /** Places of a queue that may be obsolete, beside as many as there are tasks. */
 const QUEUE_SPARE = 64;

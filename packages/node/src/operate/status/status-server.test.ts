@@ -181,8 +181,10 @@ describe('the status port', () => {
     expect((await order('/cancel/9')).slice(9, 12)).toBe('503');
     expect(asked).toEqual([7, 8, 9, 9].map((run) => [run, 'Bearer key']));
     expect(await get('/cancel/7')).toMatch(/^HTTP\/1\.1 405 .*Allow: POST/s);
-    expect((await order('/cancel/x')).slice(9, 12)).toBe('405');
-    expect(asked).toHaveLength(4);
+    for (const run of ['x', '', '1e3', '12345678901', '%31'])
+      expect((await order(`/cancel/${run}`)).slice(9, 12)).toBe('200');
+    // None of these names a run, and the one that answers says so, after it has seen who asks.
+    expect(asked.slice(4)).toEqual(Array(5).fill([Number.NaN, 'Bearer key']));
   });
 
   test.each([

@@ -134,7 +134,7 @@ export class StatusServer {
       return;
     }
     if (run !== undefined) {
-      const [status, text, headers] = CANCEL_ANSWERS[view.cancel(Number(run), request.headers.authorization)];
+      const [status, text, headers] = CANCEL_ANSWERS[view.cancel(runOf(run), request.headers.authorization)];
       send(response, status, text, headers);
       return;
     }
@@ -169,7 +169,12 @@ export class StatusServer {
   }
 }
 
-const CANCEL_PATH = /^\/cancel\/(?<run>\d{1,10})$/;
+const CANCEL_PATH = /^\/cancel\/(?<run>[^/?]*)$/;
+
+/** A number that no run has, where the text is none: it is answered like one that is over. */
+function runOf(text: string): number {
+  return /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
+}
 
 const CANCEL_ANSWERS: Readonly<Record<CancelOutcome, readonly [number, string, Record<string, string>?]>> = {
   told: [200, 'OK: it ends at its next step\n'],
