@@ -106,7 +106,7 @@ export const storage = {
     size('MB', 8, 1_048_576),
     'a quarter of the heap; at most 256 where nothing limits the memory of the process',
     ({ memory }) => Math.min(memory.isLimited ? 1_048_576 : 256, Math.max(8, Math.floor(memory.heapMb / 4))),
-    'Memory for loaded things; those that were not used for longest are dropped and read again from disk. What no checkpoint holds yet, and what a query uses, stays in memory beyond it. Where what waits takes a quarter of it a checkpoint is made before its time, and where it takes more than half of it the checkpoint has most of the time, so that whoever changes more waits: a bulk load takes about twice as much as this at most. What does not fit into the heap is refused in a container, and told elsewhere.',
+    'Memory for loaded things; those that were not used for longest are dropped and read again from disk. What no checkpoint holds yet, and what a query uses, stays in memory beyond it. Where what waits takes a quarter of it a checkpoint is made before its time, and where it takes more than half of it the checkpoint has most of the time, so that whoever changes more waits: a bulk load takes about twice as much as this at most. What does not fit into the heap is refused in a container and by `set_config()`, and told elsewhere.',
   ),
   garbage_interval_ms: setting(
     duration(100, 86_400_000),
