@@ -157,6 +157,9 @@ export const ENUMS: readonly Entry[] = [
 /** Units charged for looking at a member. */
 const UNITS_PER_MEMBER = 16;
 
+/** Units charged for a member that is made, whose value is compared with those of all others. */
+const UNITS_PER_NEW_MEMBER = 256;
+
 /** Information on one enum. */
 export function defOf(of: EnumType): EnumDef {
   if (of.def === null) throw lookupError(`the enum \`${of.name}\` was deleted`);
@@ -170,7 +173,7 @@ function newEnum(rt: Runtime, name: string, source: Thing): EnumDef {
   const methods = new Map<string, Closure>();
   const values = new MemberValues(name);
   for (const [key, value] of source.entries()) {
-    rt.charge(UNITS_PER_MEMBER);
+    rt.charge(UNITS_PER_NEW_MEMBER);
     assertPartName(key);
     if (isClosure(value)) {
       assertMethodCount(methods.size + 1);

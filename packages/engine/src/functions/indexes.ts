@@ -172,6 +172,7 @@ function makeIndex(rt: Runtime, type: Type, name: string, given: readonly Value[
       READY,
       1,
       rt.transaction.tellsValues,
+      (units) => rt.charge(units),
     ).found;
     if (duplicate !== undefined) throw duplicate;
   }

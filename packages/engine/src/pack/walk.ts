@@ -327,7 +327,7 @@ class Packer implements Packing {
     this.checkSize();
   }
 
-  private check(units: number): void {
+  check(units: number): void {
     this.options.charge?.(units);
     this.checkSize();
   }

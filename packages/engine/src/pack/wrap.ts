@@ -34,6 +34,8 @@ export interface Packing {
   value(value: Value, deep: number): void;
   /** Packs a value that was computed, as `value` does. */
   computed(value: Value, deep: number): void;
+  /** Charges units of work that is about to be done. */
+  check(units: number): void;
   /** With or without ids, and members by name. */
   withModes(modes: { readonly ids?: boolean; readonly names?: boolean }, work: () => void): void;
   array(items: Iterable<Value>, count: number, item: (value: Value) => void): void;
@@ -84,6 +86,7 @@ export function packShown(
   compute: Compute,
 ): void {
   const entries = (): readonly Entry[] => {
+    packing.check(UNITS_PER_SHOWN * (1 + shown.fields.length + shown.methods.size));
     // Brings it into memory.
     const { type } = thing;
     const found: Entry[] = [];
@@ -112,6 +115,9 @@ export function packShown(
   const whole = shown.hidesId ? null : (shown.idName ?? '#');
   packing.mapOf(thing, deep, { cut: idName, whole }, entries);
 }
+
+/** Units charged for a wrapped thing, and for each property and method that shows of it. */
+const UNITS_PER_SHOWN = 256;
 
 function isSkipped({ flags, base }: Definition, value: Value): boolean {
   if (value === null && (flags & DefinitionFlag.SKIP_NIL) !== 0) return true;

@@ -9,6 +9,7 @@ import type { Runtime } from './runtime.js';
 
 /** The shape of a thing with these keys, each at the slot of its place; null when one of them is there twice. */
 export function literalShape(rt: Runtime, keys: readonly string[]): Shape | null {
+  if (keys.length > FEW_KEYS) rt.charge(UNITS_PER_KEY * keys.length);
   if (hasTwice(keys)) return null;
   let shape = rt.shapes.empty();
   for (let slot = 0; slot < keys.length; slot++) shape = shape.with(keys[slot]!, slot);
@@ -23,6 +24,9 @@ function hasTwice(keys: readonly string[]): boolean {
 
 /** Keys that are compared one by one. */
 const FEW_KEYS = 8;
+
+/** Units charged for each of more keys, which are all put into a table. */
+const UNITS_PER_KEY = 128;
 
 /** The form of a value in a new, loose thing. */
 export function ownValue(rt: Runtime, thing: Thing, key: string, given: Value): Value {

@@ -213,6 +213,12 @@ test.each([
   );
 });
 
+test('many keys of a thing that is written out are charged before they are put together', () => {
+  const db = new Harness({ limits: { durationMs: 10 }, monotonic: () => 1000 });
+  const thing = `{${Array.from({ length: 20_000 }, (_, i) => `k${i}: 1`).join(',')}}`;
+  expect(db.failure(`${thing};`).message).toContain('query_duration_limit_ms');
+});
+
 test.each([
   ['a list to which another is added', '.l.extend(.m);', 70],
   ['an empty list that gets the new items of another', '.e.extend_unique(.m[:90000]);', 20],
@@ -240,6 +246,12 @@ test.each([
   ['a sort of numbers', '.l.sort();', 6],
   ['the removal of properties', '.w.remove(|| true);', 8],
   ['short texts as JSON, of which each takes less than a step', 'json_dump(.t);', 5],
+  ['the making of anonymous types', "for (i in range(9000)) &{a: 'int', b: 'str'};", 5],
+  ['the packing of things that are wrapped', "x = .o.map(|x| x.wrap('W')); return x, 2;", 7],
+  ['the assignment of many properties', '.x.assign(.w);', 5],
+  ['the assignment of many properties to a thing that is not stored', 'x = {}; x.assign(.w);', 5],
+  ['the making of an enum', "set_enum('E', .w);", 5],
+  ['the making of a unique index of long texts', "new_index('I', 'i', ['s'], UNIQUE);", 15],
 ])('the clock is looked at during %s', (_what, code, least) => {
   let looks = 0;
   const db = new Harness({
@@ -249,6 +261,9 @@ test.each([
   });
   db.run(".l = range(100000).map(|i| i * 7919 % 100003); .t = .l.map(|i| 'text ' + str(i)); nil;");
   db.run(".w = {}; for (i in range(20000)) .w.set('k' + str(i), i);");
+  db.run("set_type('W', {a: 'int', b: |t| t.a}, true); .o = range(9000).map(|i| {a: i}); .x = {}; nil;");
+  db.run("p = ''; for (k in range(2000)) { p += '0123456789'; }; .p = p; set_type('I', {s: 'str'});");
+  db.run('.i = range(300).map(|i| I{s: .p + str(i)}); nil;');
   looks = 0;
   db.run(`${code} nil;`);
   expect(looks).toBeGreaterThan(least);

@@ -40,6 +40,7 @@ export function structureOf(
   const methods = new Map<string, Closure>();
   let idName: string | null = null;
   for (const [name, value] of entries) {
+    rt.charge(UNITS_PER_ENTRY);
     if (!isSchemaName(name)) throw valueError(`'${name}' is no name of a property`);
     if (value instanceof Closure) methods.set(name, storedCopyOf(rt, value));
     else if (typeof value === 'string' && value.startsWith('|'))
@@ -102,5 +103,8 @@ function entriesOf(thing: Thing): ReadonlyMap<string, Value> {
   void thing.type;
   return new Map(thing.entries());
 }
+
+/** Units charged for an entry, whose definition is parsed. */
+const UNITS_PER_ENTRY = 256;
 
 const NO_NAMES: Names = { typeId: () => undefined, enumId: () => undefined, memberId: () => undefined };

@@ -3,10 +3,10 @@ import type { QueryError } from '../error.js';
 import { type IndexDef, isUnique } from '../schema/index-def.js';
 import { isCutKey } from '../value/sort-key.js';
 import type { Thing } from '../value/thing.js';
-import type { Value } from '../value/value.js';
 import { refusalOf } from './duplicate.js';
 import { IndexEditor } from './parts/indexes.js';
 import type { Store } from './store.js';
+import { holderOf, storedValues, unitsToCompare } from './transaction/unique.js';
 import type { Transaction } from './transaction.js';
 import { READY, type TypeIndex } from './type-index.js';
 
@@ -24,6 +24,7 @@ export interface Slice {
  *
  * @param max number of errors after which it ends
  * @param tells whether these may say which values, and whose
+ * @param charge takes the units of comparing texts of which the index has the beginning only
  * @param isOver asked after each instance
  */
 export function duplicatesIn(
@@ -33,6 +34,7 @@ export function duplicatesIn(
   upTo: number,
   max: number,
   tells: boolean,
+  charge: (units: number) => void,
   isOver: () => boolean = () => false,
 ): Slice {
   const type = store.schema.type(def.type);
@@ -52,33 +54,16 @@ export function duplicatesIn(
     store.load(thing);
     const key = isUnique(def) ? index.uniqueKeyOf(thing) : null;
     if (key === null) return true;
-    const name = isCutKey(key) ? key + index.textsIn(valuesOf(index, thing)) : key;
-    const holder = holders.get(name) ?? holderIn(store, index, key, thing);
+    const claim = { index, key, thing, values: storedValues(index, thing) };
+    const isCut = isCutKey(key);
+    if (isCut) charge(unitsToCompare(claim));
+    const name = isCut ? key + index.textsIn(claim.values) : key;
+    const holder = holders.get(name) ?? holderOf(store, claim, charge);
     if (holder === undefined) holders.set(name, thing);
-    else found.push(refusalOf(index, type, valuesOf(index, thing), holder, thing, tells));
+    else found.push(refusalOf(index, type, claim.values, holder, thing, tells));
     return true;
   });
   return { upTo: isWhole ? null : last, found };
-}
-
-function holderIn(store: Store, index: TypeIndex, key: string, thing: Thing): Thing | undefined {
-  if (!isCutKey(key)) {
-    const id = index.tree.firstOf(key);
-    return id === undefined ? undefined : store.thingOfId(id);
-  }
-  const values = valuesOf(index, thing);
-  let holder: Thing | undefined;
-  index.tree.eachOf(key, (id) => {
-    const candidate = store.thingOfId(id);
-    store.load(candidate);
-    if (index.haveSameTexts(valuesOf(index, candidate), values)) holder = candidate;
-    return holder === undefined;
-  });
-  return holder;
-}
-
-function valuesOf(index: TypeIndex, thing: Thing): Value[] {
-  return index.slotsOf(thing).map((slot) => thing.slots[slot] ?? null);
 }
 
 /** The index of a collection that has instances still to take up; undefined when there is none. */
@@ -107,11 +92,15 @@ export function buildSlice(
     READY,
     DUPLICATES_TOLD,
     true,
+    UNCOUNTED,
     isOver,
   );
   if (found.length > 0) editor.fail(index, found.map(({ message }) => message).join('; '));
   else editor.build(index, upTo ?? READY);
 }
+
+/** A slice belongs to no query. */
+const UNCOUNTED = (): void => {};
 
 /** Duplicates that are named when the build of a unique index ends with them. */
 const DUPLICATES_TOLD = 10;

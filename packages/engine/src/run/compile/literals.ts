@@ -31,6 +31,7 @@ export function thingCode(rt: Runtime, keys: readonly string[], codes: readonly 
   }
   return () => {
     const slots = new Array<Value>(codes.length);
+    if (shape.owned) rt.charge(shape.unitsToWalk);
     const thing = new Thing(0, shape.owned ? shape.own() : shape, slots);
     for (let i = 0; i < slots.length; i++) {
       slots[i] = ownValue(rt, thing, keys[i]!, codes[i]!());

@@ -180,6 +180,7 @@ export class ThingChanges extends SetChanges {
     const slot = thing.shape.index.get(key);
     if (slot !== undefined) return this.placeAt(thing, slot, key, value);
     assertMembers(thing.shape.size + 1);
+    if (thing.shape.owned) this.count(UNITS_PER_NEW_KEY);
     const own = this.ownOf(value);
     if (thing.id === 0) {
       thing.put(key, own);
@@ -371,6 +372,9 @@ export class ThingChanges extends SetChanges {
 /** Units charged for a property that is looked up among very many, and for one that is deleted, before that is done. */
 const UNITS_PER_LOOK_UP = 128;
 const UNITS_PER_DROPPED = 320;
+
+/** Units of giving a key its place in a shape of its own. */
+const UNITS_PER_NEW_KEY = 256;
 
 function isContainer(value: Value | undefined): value is List | ThingSet {
   return value instanceof List || value instanceof ThingSet;

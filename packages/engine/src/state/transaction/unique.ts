@@ -189,7 +189,8 @@ function refusalBy(
   return null;
 }
 
-function holderOf(store: Store, claim: Claim, charge: (units: number) => void): Thing | undefined {
+/** A stored instance that has the values of a claim. */
+export function holderOf(store: Store, claim: Claim, charge: (units: number) => void): Thing | undefined {
   const { index, key } = claim;
   if (!isCutKey(key)) {
     const id = index.tree.firstOf(key);
@@ -214,14 +215,14 @@ function hasValues(store: Store, claim: Claim, holder: Thing, charge: (units: nu
 }
 
 /** The units of looking at all texts of a claim. */
-function unitsToCompare({ values }: Claim): number {
+export function unitsToCompare({ values }: Claim): number {
   return values.reduce<number>(
     (units, value) => (typeof value === 'string' ? units + UNITS_PER_CHARACTER * value.length : units),
     0,
   );
 }
 
-function storedValues(index: TypeIndex, thing: Thing): Value[] {
+export function storedValues(index: TypeIndex, thing: Thing): Value[] {
   return index.slotsOf(thing).map((slot) => thing.slots[slot] ?? null);
 }
 
