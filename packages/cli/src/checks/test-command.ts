@@ -12,6 +12,7 @@ import { CommandError, readText } from '../input.js';
 import { type Io, tell, write } from '../io.js';
 import { finished } from '../work.js';
 import { type CheckStatement, checkStatements } from './check-file.js';
+import { tapLines } from './tap.js';
 
 export const testCommand: CommandDefinition = {
   name: 'test',
@@ -80,9 +81,7 @@ async function run(
     number += 1;
     const problem = await problemOf(() => checks.query(code));
     if (problem !== null) failed += 1;
-    const result = problem === null ? 'ok' : 'not ok';
-    await write(io.stdout, `${result} ${number} - ${name.replaceAll('\n', ' ')}\n`);
-    if (problem !== null) await write(io.stdout, `  # ${problem.replaceAll('\n', '\n  # ')}\n`);
+    await write(io.stdout, tapLines(number, name, problem));
   }
   return failed;
 }
