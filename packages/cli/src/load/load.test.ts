@@ -66,6 +66,29 @@ of two lines"
 `;
 const MAP = ['--map', 'nr=Number,customer=@Customer.email:Email,at=datetime(Made,"%d.%m.%Y")'];
 
+test('a row that the node can not take in is told by its line, and may be refused as others', async () => {
+  const row = (nr: string, more = ''): string => `{"nr":${nr},"amount":1.5${more}}\n`;
+  const rows = [
+    row('1'),
+    row('9223372036854775808'),
+    row('3'),
+    row('4', ',"note":"\\ud800"'),
+    row('5', ',"customer":{"#":3}'),
+    row('6'),
+  ];
+  const file = fileOf('beyond.jsonl', rows.join(''));
+  const { code, errors } = await load(file);
+  expect([code, errors]).toEqual([1, expect.stringMatching(/ line 2: the integer 9223372036854775808 is /)]);
+  const rejects = join(folder, 'beyond.rejects');
+  const allowed = await load(file, ['--errors', '3', '--rejects', rejects]);
+  expect([allowed.code, allowed.errors]).toEqual([
+    0,
+    expect.stringMatching(/line 4: .*line 5: the key '#' is /s),
+  ]);
+  expect(await query('.orders.map(|o| o.nr);')).toEqual([1, 3, 6]);
+  expect(readFileSync(rejects, 'utf8')).toBe([rows[1], rows[3], rows[4]].join(''));
+});
+
 test('a CSV becomes things with references, dates, members of enums, and defaults', async () => {
   const { code, errors } = await load(fileOf('a.csv', `\ufeff${CSV}`), MAP);
   expect([code, errors]).toEqual([0, expect.stringMatching(/^3 made; \d+ rows a second\n$/)]);

@@ -1,6 +1,17 @@
 /** Brings rows into a collection, step by step: each step makes its rows and notes how far the load is in one change. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { isWireList, isWireMap, QueryError, type WireValue } from '@althing/client';
+import {
+  BadDataErr,
+  isWireList,
+  isWireMap,
+  MaxQuotaErr,
+  OperationErr,
+  OverflowErr,
+  QueryError,
+  TypeErr,
+  ValueErr,
+  type WireValue,
+} from '@althing/client';
 import type { Connection } from '../connection.js';
 import { runQuery } from '../connection.js';
 import { CommandError } from '../input.js';
@@ -166,12 +177,18 @@ export class Loader {
     return { rows, values, unread };
   }
 
-  private async carryOut({ rows, values, unread }: Step): Promise<void> {
+  private async carryOut(step: Step): Promise<void> {
     const { errorsMax, rate, signal } = this.options;
+    const { rows, unread } = step;
     const allowed = errorsMax - this.refusedCount;
-    const answer = await this.send(values, allowed).catch((error: unknown) => {
-      throw this.explained(error, rows, unread);
-    });
+    let answer: StepAnswer;
+    try {
+      answer = await this.send(step.values, allowed);
+    } catch (error) {
+      if (!isOfUnknownRow(error, step)) throw this.explained(error, rows, unread);
+      for (const part of partsOf(step, error.message)) await this.carryOut(part);
+      return;
+    }
     for (const [place, why] of answer.refused) {
       const row = rows[place];
       if (row !== undefined) await this.options.refused(row, unread.get(place) ?? why, false);
@@ -213,8 +230,7 @@ export class Loader {
     rows: readonly SourceRow[],
     unread: ReadonlyMap<number, string>,
   ): unknown {
-    const [, number, why = ''] =
-      error instanceof QueryError ? (/^row (\d+): (.*)$/s.exec(error.message) ?? []) : [];
+    const [, number, why = ''] = error instanceof QueryError ? (ROW_ERROR.exec(error.message) ?? []) : [];
     if (number === undefined) return error;
     const place = Number(number) - this.place;
     const line = rows[place]?.line ?? 0;
@@ -238,6 +254,32 @@ export class Loader {
     }
     return values;
   }
+}
+
+/** An error of the code of a step, which knows the row. */
+const ROW_ERROR = /^row (\d+): (.*)$/s;
+
+/**
+ * True if an error is likely that of a row, without saying which: the node could not take the values in, as an integer beyond 64 bits, or
+ * could not keep what was made of them.
+ */
+function isOfUnknownRow(error: unknown, { values }: Step): error is QueryError {
+  const isOfValues = VALUE_ERRORS.some((kind) => error instanceof kind);
+  return isOfValues && !ROW_ERROR.test(messageOf(error)) && values.some((value) => value !== null);
+}
+
+const VALUE_ERRORS = [BadDataErr, MaxQuotaErr, OperationErr, OverflowErr, TypeErr, ValueErr];
+
+/** The halves of a step in which some row can't be taken in; a row that is alone can't be read. */
+function partsOf({ rows, values, unread }: Step, why: string): readonly Step[] {
+  if (rows.length === 1) return [{ rows, values: [null], unread: new Map([[0, why]]) }];
+  const part = (from: number, to: number): Step => ({
+    rows: rows.slice(from, to),
+    values: values.slice(from, to),
+    unread: new Map([...unread].map(([place, reason]) => [place - from, reason])),
+  });
+  const middle = rows.length >> 1;
+  return [part(0, middle), part(middle, rows.length)];
 }
 
 /** The properties that each column becomes, where that is not one of the same name; none for one that is left out. */
