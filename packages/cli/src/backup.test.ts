@@ -90,6 +90,22 @@ describe('althing backup', () => {
     expect([code, errors, readdirSync(folder)]).toEqual([1, expect.stringContaining(message), []]);
   });
 
+  test('comes from the first node of several that can be reached', async () => {
+    handler = (_, response) => void response.end(EMPTY);
+    const gone = createServer().listen(0, '127.0.0.1');
+    await once(gone, 'listening');
+    const lost = `http://127.0.0.1:${portOf(gone)}`;
+    gone.close();
+    const { code, errors } = await althing('backup', file, '--url', `${lost},${url}`);
+    expect([code, asked, errors]).toEqual([
+      0,
+      ['POST /@backup Bearer abc'],
+      expect.not.stringContaining('ECONNREFUSED'),
+    ]);
+    const none = await althing('backup', `${file}.2`, '--url', `${lost},${lost}`);
+    expect([none.code, none.errors]).toEqual([6, expect.stringContaining(`${lost} can't be reached`)]);
+  });
+
   test('overwrites nothing, and asks nobody then', async () => {
     writeFileSync(file, 'precious');
     const { code, errors } = await althing('backup', file);

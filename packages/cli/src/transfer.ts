@@ -5,6 +5,7 @@
 
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
+import { connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import {
@@ -45,12 +46,13 @@ export async function receive(
   signal: AbortSignal,
   { method = 'POST', headers = {}, body = '' }: StreamRequest = {},
 ): Promise<AsyncIterable<Uint8Array>> {
+  const node = await reached(connection);
   const length = method === 'GET' ? {} : { 'Content-Length': Buffer.byteLength(body) };
-  const request = begin(connection, path, { ...headers, ...length }, signal, method);
-  const response = await answered(request, connection, () => request.end(body));
+  const request = begin(node, path, { ...headers, ...length }, signal, method);
+  const response = await answered(request, node, () => request.end(body));
   if (response.statusCode === 410) throw new GoneError((await readBody(response)).toString('utf8'));
   if (response.statusCode !== 200) throw await failure(response);
-  return read(response, connection, signal);
+  return read(response, node, signal);
 }
 
 /**
@@ -67,8 +69,9 @@ export async function send(
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, WireValue>> {
   const headers = { 'Content-Type': 'application/octet-stream', 'Content-Length': size };
-  const request = begin(connection, path, headers, signal);
-  const response = await answered(request, connection, () => {
+  const node = await reached(connection);
+  const request = begin(node, path, headers, signal);
+  const response = await answered(request, node, () => {
     // The request itself reports errors of the connection; errors of the source are reported here.
     pipeline(Readable.from(source), request).catch((error: Error) => request.destroy(error));
   });
@@ -82,7 +85,35 @@ export async function send(
   }
 }
 
-/** The node that streams go to and come from: the first of the list. */
+/** Milliseconds in which a node has to take a connection, where there is another one. */
+const CONNECT_MS = 3000;
+
+/**
+ * A connection with the first node of the list alone that can be reached. A source is read once, so this is found out before anything is
+ * sent; where none can be reached it is the first one, whose error is told.
+ */
+async function reached(connection: Connection): Promise<Connection> {
+  const { urls } = connection;
+  if (urls.length < 2) return connection;
+  for (const url of urls) if (await takesConnections(url)) return { ...connection, urls: [url] };
+  return connection;
+}
+
+function takesConnections({ hostname, port, protocol }: URL): Promise<boolean> {
+  return new Promise((resolve) => {
+    const host = hostname.replace(/^\[(.*)\]$/, '$1');
+    const socket = connect({ host, port: Number(port) || (protocol === 'https:' ? 443 : 80) });
+    const end = (isTaken: boolean): void => {
+      socket.destroy();
+      resolve(isTaken);
+    };
+    socket.setTimeout(CONNECT_MS, () => end(false));
+    socket.once('connect', () => end(true));
+    socket.once('error', () => end(false));
+  });
+}
+
+/** The node that streams go to and come from. */
 function nodeOf({ urls }: Connection): URL {
   const [first] = urls;
   if (first === undefined) throw new Error('a connection without a node');
