@@ -8,6 +8,7 @@ import {
   MisuseError,
   StorageError,
 } from '../errors.js';
+import { HeldFiles } from './held-files.js';
 import type {
   IterateOptions,
   KeyRange,
@@ -33,7 +34,10 @@ export type LevelStoreOptions = {
   readonly cacheBytes?: number;
   /** Memory table; up to two are in use. Default 8 MiB. */
   readonly writeBufferBytes?: number;
-  /** Tables that are open at a time, each with a file descriptor. Default 2000; LevelDB takes at least 74. */
+  /**
+   * Tables that LevelDB has open at a time, the first 1000 of them mapped and the others with a descriptor each. Half as many files are
+   * held open besides. Default 2000; LevelDB takes at least 74.
+   */
   readonly openFilesMax?: number;
 };
 
@@ -50,6 +54,7 @@ export class LevelStore implements KeyValueStore {
       await verifyLevelDb(folder, options.verify !== 'quick');
       await removeObsoleteFiles(folder);
     }
+    const openFilesMax = options.openFilesMax ?? 2000;
     const db: Db = new Level<Uint8Array, Uint8Array>(folder, {
       keyEncoding: 'view',
       valueEncoding: 'view',
@@ -58,12 +63,12 @@ export class LevelStore implements KeyValueStore {
       cacheSize: options.cacheBytes ?? 32 * MEBIBYTE,
       writeBufferSize: options.writeBufferBytes ?? 8 * MEBIBYTE,
       maxFileSize: 4 * MEBIBYTE,
-      maxOpenFiles: options.openFilesMax ?? 2000,
+      maxOpenFiles: openFilesMax,
       // Other threads read, too. That no other store has the folder is made sure of above.
       multithreading: true,
     });
     await guarded(folder, () => db.open());
-    return new LevelStore(db);
+    return new LevelStore(db, new HeldFiles(folder, Math.floor(openFilesMax / 2)));
   }
 
   /**
@@ -78,10 +83,14 @@ export class LevelStore implements KeyValueStore {
       multithreading: true,
     });
     await guarded(folder, () => db.open());
-    return new LevelStore(db);
+    return new LevelStore(db, null);
   }
 
-  private constructor(private readonly db: Db) {
+  /** @param held null where another thread writes, which holds them */
+  private constructor(
+    private readonly db: Db,
+    private readonly held: HeldFiles | null,
+  ) {
     this.readAhead = new LevelReadAhead(db.location);
   }
 
@@ -121,7 +130,10 @@ export class LevelStore implements KeyValueStore {
       delete: (key) => {
         batch.del(key);
       },
-      write: (options) => guarded(this.db.location, () => batch.write({ sync: options.sync })),
+      write: (options) => {
+        this.held?.notice();
+        return guarded(this.db.location, () => batch.write({ sync: options.sync }));
+      },
     };
   }
 
@@ -160,6 +172,7 @@ export class LevelStore implements KeyValueStore {
     // The database stays open as long as another thread has it.
     await this.readAhead.close();
     await guarded(this.db.location, () => this.db.close());
+    await this.held?.close();
   }
 }
 
