@@ -34,8 +34,8 @@ export const backupCommand: CommandDefinition = {
 
 const help = `
 The backup holds every scope, with users and tokens, as it was at one moment; the cluster serves meanwhile. Any node
-can be asked; the user needs all privileges on all scopes. The file is written under another name in the same folder,
-verified on the way, synced, and only then gets its name. Whoever has it, has everything: keep it like a password.
+can be asked; the user needs GRANT on @thingsdb. The file is written under another name in the same folder, verified on
+the way, synced, and only then gets its name. Whoever has it, has everything: keep it like a password.
 
 Examples:
   althing backup althing.backup --user admin

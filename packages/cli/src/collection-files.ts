@@ -130,7 +130,7 @@ export function nameOf(collection: string): string {
 
 const exportHelp = `
 The collection is in the file as it was at one moment, with everything that was acknowledged before; the cluster serves
-meanwhile. The user needs all privileges on all scopes. The file gets its name when it is whole.
+meanwhile. The user needs GRANT on @thingsdb. The file gets its name when it is whole.
 
 With --thingsdb it is a dump that import() of ThingsDB takes, in a version that is not older than the one named (1.9.3 by
 default; name 1.8.4 for any from there on). What ThingsDB can't hold is named. The collection has to fit into memory.

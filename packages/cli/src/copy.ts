@@ -51,7 +51,7 @@ export async function copyCollection(
 const HELP = `
 The copy has the collection as it was at one moment, with the ids of its things, its types, indexes and procedures; the cluster serves
 meanwhile. History is not copied, and tasks only with --import-tasks. Until all of it is there, there is no collection of the
-new name. What is copied lies in a temporary file of this machine meanwhile. The user needs all privileges on all scopes.
+new name. What is copied lies in a temporary file of this machine meanwhile. The user needs all privileges on @thingsdb.
 
 Example:
   althing copy //stuff //stuff_today --user admin

@@ -108,7 +108,7 @@ statements stay, as changes of the copy. The copy is deleted in the end; the col
   || { "More than there is can not be ordered."; assert(is_err(try(order('tea', 11)))); };
 
 With --apply the copy has the definitions of a file before: whether a deployment works with the data that are there. The user needs
-all privileges on all scopes. The output is in the form of the Test Anything Protocol.
+all privileges on @thingsdb. The output is in the form of the Test Anything Protocol.
 
 Examples:
   althing test //stuff checks.ti --user admin
