@@ -109,7 +109,7 @@ async function load(
   if (rate === 0) throw new UsageError('--rate is at least 1');
   const stop = new AbortController();
   const unsubscribe = io.onStopSignal(() => stop.abort());
-  const rejects = options.rejects === undefined ? null : await Rejects.open(options.rejects);
+  const rejects = options.rejects === undefined ? null : await Rejects.open(options.rejects, file);
   try {
     await withConnection(command, io, async (connection) => {
       const size = file === '-' ? null : (await stat(file)).size;
@@ -267,19 +267,28 @@ async function uniqueOf(
 class Rejects {
   private constructor(
     private readonly file: Awaited<ReturnType<typeof open>>,
-    private readonly known: ReadonlySet<string>,
+    /** The content before, behind an end of a line. */
+    private readonly known: string,
   ) {}
 
-  static async open(path: string): Promise<Rejects> {
+  /** @throws UsageError for the file that is read, which would be changed, and read on for ever */
+  static async open(path: string, source: string): Promise<Rejects> {
+    if (await isSameFile(path, source))
+      throw new UsageError(`--rejects ${path} is the file that is loaded; give it another name`);
     const before = await readFile(path, 'utf8').catch(() => '');
-    return new Rejects(await open(path, 'a', 0o600), new Set(before.split('\n')));
+    return new Rejects(await open(path, 'a', 0o600), `\n${before}`);
   }
 
   async add({ raw }: SourceRow, isAgain: boolean): Promise<void> {
-    if (!isAgain || !this.known.has(raw)) await this.file.appendFile(`${raw}\n`);
+    if (!isAgain || !this.known.includes(`\n${raw}\n`)) await this.file.appendFile(`${raw}\n`);
   }
 
   close(): Promise<void> {
     return this.file.close();
   }
+}
+
+async function isSameFile(one: string, other: string): Promise<boolean> {
+  const [a, b] = await Promise.all([one, other].map((path) => stat(path).catch(() => null)));
+  return a != null && b != null && a.ino === b.ino && a.dev === b.dev;
 }

@@ -1,5 +1,5 @@
 /** Files that are loaded into a real node. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -87,6 +87,24 @@ test('a row that the node can not take in is told by its line, and may be refuse
   ]);
   expect(await query('.orders.map(|o| o.nr);')).toEqual([1, 3, 6]);
   expect(readFileSync(rejects, 'utf8')).toBe([rows[1], rows[3], rows[4]].join(''));
+});
+
+test('the file that is loaded takes no refused rows', async () => {
+  const file = fileOf('own.jsonl', '{"nr":"x"}\n');
+  symlinkSync(file, join(folder, 'own.link'));
+  for (const rejects of [file, join(folder, '.', 'own.jsonl'), join(folder, 'own.link')]) {
+    const { code, errors } = await load(file, ['--errors', '5', '--rejects', rejects]);
+    expect([code, errors]).toEqual([2, expect.stringContaining('is the file that is loaded')]);
+  }
+  expect(readFileSync(file, 'utf8')).toBe('{"nr":"x"}\n');
+});
+
+test('a refused row of two lines is kept once, also when the load goes on behind it', async () => {
+  const file = fileOf('two-lines.csv', 'nr,note\nx,"a\nb"\n');
+  const rejects = join(folder, 'two-lines.rejects');
+  for (const told of ['1 refused', '1 done before'])
+    expect((await load(file, ['--errors', '1', '--rejects', rejects])).errors).toContain(told);
+  expect(readFileSync(rejects, 'utf8')).toBe('x,"a\nb"\n');
 });
 
 test('a CSV becomes things with references, dates, members of enums, and defaults', async () => {
