@@ -3,6 +3,7 @@
 import { argumentsError, lookupError, operationError, quotaError, typeError, valueError } from '../error.js';
 import {
   CHANGES_COLLECTION,
+  DEFINES_COLLECTION,
   type Entry,
   func,
   In,
@@ -33,7 +34,6 @@ import { lengthOf } from '../value/text.js';
 import { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import { type ActionCall, actionOf, argumentOf, assertCount, partNameOf } from './action-call.js';
-import { needCommit } from './history.js';
 import { mayChange, optionsAfter } from './known-options.js';
 import { assertNewName, assertPartName, idWithRoom, inSteps, isClosure } from './type-fields.js';
 
@@ -42,8 +42,7 @@ const MEMBER: Receiver<Member> = { tags: [Tag.MEMBER] };
 export const ENUMS: readonly Entry[] = [
   func('set_enum', {
     doc: 'Makes an enum: a thing with a value for each member, and closures as methods. The first member is the default. With {change: true} it changes one that is there.',
-    changes: CHANGES_COLLECTION,
-    before: needCommit,
+    changes: DEFINES_COLLECTION,
     params: [
       p.str('name'),
       p.later(p.thing('members')),
@@ -69,8 +68,7 @@ export const ENUMS: readonly Entry[] = [
   }),
   variadic('mod_enum', {
     doc: "Changes an enum: 'add', 'del', 'mod', 'ren' a member or method, 'def' makes a member the default.",
-    changes: CHANGES_COLLECTION,
-    before: needCommit,
+    changes: DEFINES_COLLECTION,
     params: [p.str('name')],
     rest: p.lazy('action, member, argument'),
     min: 3,
@@ -99,8 +97,7 @@ export const ENUMS: readonly Entry[] = [
   }),
   func('rename_enum', {
     doc: 'Gives an enum another name.',
-    changes: CHANGES_COLLECTION,
-    before: needCommit,
+    changes: DEFINES_COLLECTION,
     params: [p.str('name'), p.str('new_name')],
     run: (rt, name, newName) => {
       const of = enumNamed(rt, name);

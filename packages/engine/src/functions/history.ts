@@ -4,6 +4,7 @@ import { Privilege } from '../admin/privileges.js';
 import { lookupError, operationError, quotaError, typeError, valueError } from '../error.js';
 import { packInfo } from '../pack/info.js';
 import { CHANGES_ROOT, type Entry, func, In } from '../run/builtin.js';
+import { historyOfScope } from '../run/commit.js';
 import { GroupNeeded } from '../run/execution.js';
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
@@ -112,18 +113,6 @@ function deleteCommits({ transaction, group }: Runtime, ids: readonly number[]):
   if (ids.length > 0) perform(transaction, CommitEffect.DELETE, group.commits, ids);
 }
 
-/**
- * Asked before definitions are changed: with a commit history the query has to announce it first.
- *
- * @throws QueryError operation_err
- */
-export function needCommit(rt: Runtime): void {
-  if (rt.isCommitted || historyOfScope(rt) === undefined) return;
-  throw operationError(
-    `${rt.scope.name} has a commit history: call commit('...') earlier in the query to say why definitions change`,
-  );
-}
-
 /** The number of commits in a scope's history; null when it has none. */
 export function commitCount(rt: Runtime, target: Target): number | null {
   const number = numberOf(target);
@@ -131,13 +120,6 @@ export function commitCount(rt: Runtime, target: Target): number | null {
   if (history === undefined) return null;
   const commits = commitsOf(rt, history);
   return commits === undefined ? 0 : entriesOf(commits, history).length;
-}
-
-/** The history of the scope that the query runs in. */
-function historyOfScope({ scope, root }: Runtime): History | undefined {
-  const { group } = scope;
-  if (group === null) return undefined;
-  return root.histories.all.get(scope.collectionId ?? ROOT_HISTORY);
 }
 
 /** The number of a scope among histories; null for that of nodes, which have none. */

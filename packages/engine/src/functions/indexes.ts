@@ -1,6 +1,6 @@
 import { existsError, lookupError, operationError, quotaError, typeError, valueError } from '../error.js';
 import { packInfo } from '../pack/info.js';
-import { CHANGES_COLLECTION, type Entry, func, In } from '../run/builtin.js';
+import { DEFINES_COLLECTION, type Entry, func, In } from '../run/builtin.js';
 import { percentOf } from '../run/index-range.js';
 import { typeNamed } from '../run/instance.js';
 import { UNITS_PER_READ } from '../run/instances.js';
@@ -29,7 +29,6 @@ import { List, listOf } from '../value/containers.js';
 import type { MpData } from '../value/scalars.js';
 import { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
-import { needCommit } from './history.js';
 import { assertNotLate, assertNotSucceeded } from './mod-type-call.js';
 import { defOf } from './types.js';
 
@@ -37,8 +36,7 @@ import { defOf } from './types.js';
 export const INDEXES: readonly Entry[] = [
   func('new_index', {
     doc: 'Makes an index of a type: of the property of its name, or of a list of 1 to 4 properties; the flags are UNIQUE, NO_CASE (texts that differ in case alone are the same), or both; or EXPIRES (instances go when the moment in the property is over). It is built in the background where there are many instances. Returns the name.',
-    changes: CHANGES_COLLECTION,
-    before: needCommit,
+    changes: DEFINES_COLLECTION,
     params: [
       p.str('type'),
       p.str('name'),
@@ -57,8 +55,7 @@ export const INDEXES: readonly Entry[] = [
   }),
   func('rename_index', {
     doc: 'Gives an index another name.',
-    changes: CHANGES_COLLECTION,
-    before: needCommit,
+    changes: DEFINES_COLLECTION,
     params: [p.str('type'), p.str('name'), p.str('new_name')],
     run: (rt, typeName, name, newName) => {
       const type = typeNamed(rt, typeName);
@@ -70,8 +67,7 @@ export const INDEXES: readonly Entry[] = [
   }),
   func('del_index', {
     doc: 'Deletes an index; the instances stay as they are.',
-    changes: CHANGES_COLLECTION,
-    before: needCommit,
+    changes: DEFINES_COLLECTION,
     params: [p.str('type'), p.str('name')],
     run: (rt, typeName, name) => {
       editorOf(rt).drop(indexNamed(rt, typeNamed(rt, typeName), name));

@@ -1,5 +1,5 @@
 import { operationError, QueryError, valueError } from '../error.js';
-import { CHANGES_COLLECTION, type Entry, variadic } from '../run/builtin.js';
+import { DEFINES_COLLECTION, type Entry, variadic } from '../run/builtin.js';
 import { defaultOf, isFixedDefault } from '../run/defaults.js';
 import { makeValid, surelyGoneThings } from '../run/gone.js';
 import { assertUnused, typeNamed, whileInUse } from '../run/instance.js';
@@ -11,7 +11,6 @@ import { type FieldDef, type TypeDef, TypeFlag } from '../schema/type.js';
 import type { Closure } from '../value/closure.js';
 import type { Value } from '../value/value.js';
 import { actionOf, argumentOf, assertCount, partNameOf } from './action-call.js';
-import { needCommit } from './history.js';
 import { setExpiry } from './indexes.js';
 import { beginJob, isInBackground } from './jobs.js';
 import { callAll } from './mod-type-all.js';
@@ -45,8 +44,7 @@ import { assertNotNeeded, defOf } from './types.js';
 export const MOD_TYPE: readonly Entry[] = [
   variadic('mod_type', {
     doc: "Changes a type: 'add', 'del', 'mod', 'ren' a property or method, 'rel' for relations, 'ttl' says by which property instances expire, 'all' calls a closure with each instance, {background: true} behind the closure of 'all', 'add' or 'mod' makes a job of it and gives its id, 'hid', 'idx', 'strict', 'wpo' set flags.",
-    changes: CHANGES_COLLECTION,
-    before: needCommit,
+    changes: DEFINES_COLLECTION,
     params: [p.str('name')],
     rest: p.lazy('action, arguments'),
     min: 3,

@@ -2,7 +2,7 @@ import { closureDoc, parseClosure } from '@althing/language';
 import { Privilege } from '../admin/privileges.js';
 import { existsError, lookupError, quotaError, valueError } from '../error.js';
 import { packInfo } from '../pack/info.js';
-import { CHANGES_DATA, type Entry, func, In, variadic } from '../run/builtin.js';
+import { DEFINES_DATA, type Entry, func, In, variadic } from '../run/builtin.js';
 import { chargeParse } from '../run/charge.js';
 import { callProcedure } from '../run/invoke.js';
 import * as p from '../run/params.js';
@@ -16,7 +16,6 @@ import { List } from '../value/containers.js';
 import { compareText } from '../value/scalar-compare.js';
 import { MpData } from '../value/scalars.js';
 import type { Thing } from '../value/thing.js';
-import { needCommit } from './history.js';
 import { knownOptions, optionsAfter } from './known-options.js';
 import { durationOf } from './limits.js';
 
@@ -32,8 +31,7 @@ const CLOSURE_AND_OPTIONS = [
 export const PROCEDURES: readonly Entry[] = [
   func('new_procedure', {
     doc: 'Makes a procedure of a closure; with {duration: milliseconds} it may run so long, within the limit of the node.',
-    changes: CHANGES_DATA,
-    before: needCommit,
+    changes: DEFINES_DATA,
     params: CLOSURE_AND_OPTIONS,
     run: (rt, name, given, options) => {
       assertName(name);
@@ -47,8 +45,7 @@ export const PROCEDURES: readonly Entry[] = [
   }),
   func('mod_procedure', {
     doc: 'Gives a procedure another closure; its time limit stays, unless options say another one.',
-    changes: CHANGES_DATA,
-    before: needCommit,
+    changes: DEFINES_DATA,
     params: CLOSURE_AND_OPTIONS,
     run: (rt, name, given, options) => {
       const { durationMs } = procedureOf(rt, name);
@@ -60,8 +57,7 @@ export const PROCEDURES: readonly Entry[] = [
   }),
   func('set_procedure', {
     doc: 'Makes a procedure of a closure, or gives the one of this name another closure, and the options that new_procedure takes.',
-    changes: CHANGES_DATA,
-    before: needCommit,
+    changes: DEFINES_DATA,
     params: CLOSURE_AND_OPTIONS,
     run: (rt, name, given, options) => {
       assertName(name);
@@ -74,8 +70,7 @@ export const PROCEDURES: readonly Entry[] = [
   }),
   func('rename_procedure', {
     doc: 'Gives a procedure another name.',
-    changes: CHANGES_DATA,
-    before: needCommit,
+    changes: DEFINES_DATA,
     params: [p.str('name'), p.later(p.str('new_name'))],
     run: (rt, name, given) => {
       procedureOf(rt, name);
@@ -90,8 +85,7 @@ export const PROCEDURES: readonly Entry[] = [
   }),
   func('del_procedure', {
     doc: 'Deletes a procedure.',
-    changes: CHANGES_DATA,
-    before: needCommit,
+    changes: DEFINES_DATA,
     params: [p.str('name')],
     run: (rt, name) => {
       perform(rt.transaction, ProcedureEffect.DELETE, rt.group.procedures, procedureOf(rt, name));

@@ -1,6 +1,6 @@
 /** `set_type`: makes a type, and changes one that is there. */
 import { operationError, typeError } from '../error.js';
-import { CHANGES_COLLECTION, type Entry, func } from '../run/builtin.js';
+import { DEFINES_COLLECTION, type Entry, func } from '../run/builtin.js';
 import { makeValid, surelyGoneThings } from '../run/gone.js';
 import { assertUnused, whileInUse } from '../run/instance.js';
 import { countInstances, goneInstances } from '../run/instances.js';
@@ -12,7 +12,6 @@ import { type Type, type TypeDef, TypeFlag } from '../schema/type.js';
 import { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import { definitionLiteral } from './export-literal.js';
-import { needCommit } from './history.js';
 import { mayChange } from './known-options.js';
 import { addPart } from './mod-type.js';
 import { modPart } from './mod-type-definition.js';
@@ -29,8 +28,7 @@ import { assertNotNeeded, defOf, flagBits, newType } from './types.js';
 export const SET_TYPE: readonly Entry[] = [
   func('set_type', {
     doc: 'Gives a type its properties and methods: a thing with a definition or closure for each. Makes the type if there is none; with {change: true} changes one that has some.',
-    changes: CHANGES_COLLECTION,
-    before: needCommit,
+    changes: DEFINES_COLLECTION,
     params: [
       p.str('name'),
       p.later(p.thing('definitions')),

@@ -1,5 +1,6 @@
 import { lookupError, operationError, typeError, valueError } from '../error.js';
-import { CHANGES_COLLECTION, type Entry, func, In, MODIFIES, method, type Receiver } from '../run/builtin.js';
+import { DEFINES_COLLECTION, type Entry, func, In, MODIFIES, method, type Receiver } from '../run/builtin.js';
+import { needCommit } from '../run/commit.js';
 import { defaultOf } from '../run/defaults.js';
 import { goneThings } from '../run/gone.js';
 import {
@@ -21,7 +22,6 @@ import { List, listOf, ThingSet } from '../value/containers.js';
 import { Tag } from '../value/tag.js';
 import { Thing } from '../value/thing.js';
 import { typeName, type Value } from '../value/value.js';
-import { needCommit } from './history.js';
 import { assertNewName, idWithRoom } from './type-fields.js';
 
 /** Functions on types and enums make every query a change, whatever they find. */
@@ -34,8 +34,7 @@ const FLAG_BITS = TypeFlag.WRAP_ONLY | TypeFlag.HIDE_ID | TypeFlag.INDEX | TypeF
 export const TYPES: readonly Entry[] = [
   func('new_type', {
     doc: 'Makes a type without properties; the flags are a sum of WPO, HID, IDX and STRICT. Returns the name.',
-    changes: CHANGES_COLLECTION,
-    before: needCommit,
+    changes: DEFINES_COLLECTION,
     params: [p.str('name'), p.optional(p.later(p.any('flags'))), p.optional(p.later(p.any('hide_id')))],
     run: (rt, name, flags, hideId) => {
       assertNewName(rt, name);
@@ -48,8 +47,7 @@ export const TYPES: readonly Entry[] = [
   }),
   func('del_type', {
     doc: 'Deletes a type that no other type names; its instances become plain things.',
-    changes: CHANGES_COLLECTION,
-    before: needCommit,
+    changes: DEFINES_COLLECTION,
     params: [p.str('name')],
     run: (rt, name) => {
       const type = typeNamed(rt, name);
@@ -74,8 +72,7 @@ export const TYPES: readonly Entry[] = [
   }),
   func('rename_type', {
     doc: 'Gives a type another name.',
-    changes: CHANGES_COLLECTION,
-    before: needCommit,
+    changes: DEFINES_COLLECTION,
     params: [p.str('name'), p.str('new_name')],
     run: (rt, name, newName) => {
       const type = typeNamed(rt, name);

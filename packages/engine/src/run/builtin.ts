@@ -22,6 +22,8 @@ export interface ChangeRule {
   readonly nse?: boolean;
   /** True if a call on a direct receiver (a variable, a literal, a call of a function) makes none. */
   readonly unlessDirect?: boolean;
+  /** True if it changes definitions, which a query of a scope with a commit history announces first. */
+  readonly definitions?: boolean;
 }
 
 /** The change rule of methods that modify any receiver, and of those that spare direct ones. */
@@ -32,6 +34,10 @@ export const MODIFIES_STORED: ChangeRule = { scopes: In.COLLECTION, nse: true, u
 export const CHANGES_COLLECTION: ChangeRule = { scopes: In.COLLECTION };
 export const CHANGES_ROOT: ChangeRule = { scopes: In.ROOT };
 export const CHANGES_DATA: ChangeRule = { scopes: In.DATA };
+
+/** The same of functions that change definitions. */
+export const DEFINES_COLLECTION: ChangeRule = { scopes: In.COLLECTION, definitions: true };
+export const DEFINES_DATA: ChangeRule = { scopes: In.DATA, definitions: true };
 
 /** A privilege that the caller of a function must have, whatever the arguments. */
 export interface Needs {
@@ -100,8 +106,6 @@ export interface Entry {
   readonly max: number;
   readonly lock: Lock | null;
   readonly instances: Instances;
-  /** Further checks before the arguments are counted. */
-  readonly before: ((rt: Runtime) => void) | null;
   /** Null for a function of whose list a loop has no short form. */
   readonly counts: Counts | null;
   readonly run: Implementation;
@@ -121,7 +125,6 @@ export function func<const P extends readonly Param<unknown>[] = readonly []>(
   spec: Common & {
     /** None by default. */
     readonly params?: P;
-    readonly before?: (rt: Runtime) => void;
     readonly counts?: Counts;
     readonly run: (rt: Runtime, ...args: ArgumentsOf<P>) => Value;
   },
@@ -138,7 +141,6 @@ export function variadic<R, const P extends readonly Param<unknown>[] = readonly
     readonly rest: Param<R>;
     readonly min?: number;
     readonly max?: number;
-    readonly before?: (rt: Runtime) => void;
     readonly run: (rt: Runtime, ...args: [...ArgumentsOf<P>, R[]]) => Value;
   },
 ): Entry {
@@ -198,7 +200,6 @@ interface Spec extends Common {
   readonly params?: readonly Param<unknown>[];
   readonly min?: number;
   readonly lock?: Lock | null;
-  readonly before?: (rt: Runtime) => void;
   readonly counts?: Counts;
 }
 
@@ -229,7 +230,6 @@ function entry(
     lock:
       spec.lock === undefined && on !== null && spec.changes !== undefined ? 'write' : (spec.lock ?? null),
     instances: spec.instances ?? 'all',
-    before: spec.before ?? null,
     counts: spec.counts ?? null,
     run,
     runOne,

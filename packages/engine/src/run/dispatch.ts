@@ -11,6 +11,7 @@ import { Thing, ThingBit } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import { type Entry, In } from './builtin.js';
 import { chargeLong } from './charge.js';
+import { needCommit } from './commit.js';
 import type { Where } from './params.js';
 import { type Place, placed } from './place.js';
 import type { Runtime } from './runtime.js';
@@ -31,7 +32,7 @@ export function compileFunctionCall(rt: Runtime, entry: Entry, args: readonly Co
     };
   }
   const read = args.map((code, i) => argumentReader(rt, entry, code, i));
-  const restricted = entry.in !== In.ALL || entry.needs !== null || entry.before !== null;
+  const restricted = entry.in !== In.ALL || entry.needs !== null || entry.changes?.definitions === true;
   if (entry.rest !== null) {
     return () => {
       try {
@@ -182,7 +183,7 @@ function enterFunction(rt: Runtime, entry: Entry): void {
     throw lookupError(`the function ${entry.name}() does not exist in the scope ${rt.scope.name}`);
   }
   if (entry.needs !== null) rt.access.require(entry.needs.privilege, entry.needs.on);
-  entry.before?.(rt);
+  if (entry.changes?.definitions === true) needCommit(rt);
 }
 
 function countError(entry: Entry, count: number): ReturnType<typeof argumentsError> | null {

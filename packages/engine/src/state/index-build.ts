@@ -58,7 +58,7 @@ export function duplicatesIn(
     const isCut = isCutKey(key);
     if (isCut) charge(unitsToCompare(claim));
     const name = isCut ? key + index.textsIn(claim.values) : key;
-    const holder = holders.get(name) ?? holderOf(store, claim, charge);
+    const holder = holders.get(name) ?? holderOf(store, claim, charge, null);
     if (holder === undefined) holders.set(name, thing);
     else found.push(refusalOf(index, type, claim.values, holder, thing, tells));
     return true;

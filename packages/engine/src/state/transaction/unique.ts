@@ -83,7 +83,7 @@ export class UniqueCheck {
         const isCut = isCutKey(key);
         if (isCut) this.charge(unitsToCompare(claim));
         const name = isCut ? key + index.textsIn(claim.values) : key;
-        const other = others.get(name) ?? this.holderOf(claim);
+        const other = others.get(name) ?? holderOf(this.store, claim, this.charge, this.keeps);
         if (other !== undefined) return refusalOf(index, type, claim.values, other, null, this.tells);
         others.set(name, thing);
       }
@@ -95,24 +95,12 @@ export class UniqueCheck {
     return thing.id === 0 || index.slotsOf(thing).some((slot) => values.has(slot));
   }
 
-  /** A stored instance that has the values, and keeps them. */
-  private holderOf(claim: Claim): Thing | undefined {
-    const { index, key, thing } = claim;
-    let found: Thing | undefined;
-    index.tree.eachOf(key, (id) => {
-      const holder = this.store.thingOfId(id);
-      if (holder === thing || this.givesUp(claim, holder)) return true;
-      if (isCutKey(key) && !hasValues(this.store, claim, holder, this.charge)) return true;
-      found = holder;
-      return false;
-    });
-    return found;
-  }
-
-  private givesUp({ index, key }: Claim, holder: Thing): boolean {
+  /** True if the holder of a claim's values is another thing, and does not give them up. */
+  private readonly keeps = ({ index, key, thing }: Claim, holder: Thing): boolean => {
+    if (holder === thing) return false;
     const values = this.planned.get(holder);
-    return values !== undefined && index.uniqueKeyOf(holder, values, this.idOf) !== key;
-  }
+    return values === undefined || index.uniqueKeyOf(holder, values, this.idOf) === key;
+  };
 
   private valuesOf(thing: Thing): Values {
     let values = this.planned.get(thing);
@@ -183,23 +171,34 @@ function refusalBy(
     if (!index.isUnique || index.progress.why !== null) continue;
     const claim = claimOf(index);
     if (claim === null) continue;
-    const holder = holderOf(store, claim, charge);
+    const holder = holderOf(store, claim, charge, null);
     if (holder !== undefined) return refusalOf(index, type, claim.values, holder, null, tells);
   }
   return null;
 }
 
-/** A stored instance that has the values of a claim. */
-export function holderOf(store: Store, claim: Claim, charge: (units: number) => void): Thing | undefined {
+/**
+ * A stored instance that has the values of a claim.
+ *
+ * @param keeps whether it is another thing than the claim's, and does not give them up; null where every instance is and does not
+ */
+export function holderOf(
+  store: Store,
+  claim: Claim,
+  charge: (units: number) => void,
+  keeps: ((claim: Claim, holder: Thing) => boolean) | null,
+): Thing | undefined {
   const { index, key } = claim;
-  if (!isCutKey(key)) {
+  const isCut = isCutKey(key);
+  if (keeps === null && !isCut) {
     const id = index.tree.firstOf(key);
     return id === undefined ? undefined : store.thingOfId(id);
   }
   let found: Thing | undefined;
   index.tree.eachOf(key, (id) => {
     const holder = store.thingOfId(id);
-    if (!hasValues(store, claim, holder, charge)) return true;
+    if (keeps?.(claim, holder) === false) return true;
+    if (isCut && !hasValues(store, claim, holder, charge)) return true;
     found = holder;
     return false;
   });
