@@ -4,14 +4,10 @@ import { RootGroup } from './admin/root-group.js';
 import {
   type Asker,
   type Call,
-  type Change,
   NEEDS_CHANGE,
   type Outcome,
   type ProcedureBody,
   type QueryBody,
-  type ResumeOptions,
-  type TaskOptions,
-  type TaskOutcome,
 } from './calls/call.js';
 import { Collections } from './calls/collections.js';
 import { beginDryRun, endDryRun, explainFailure } from './calls/dry-run.js';
@@ -25,8 +21,7 @@ import { ErrorCode, operationError, QueryError } from './error.js';
 import { CONSTANTS } from './functions/constants.js';
 import { builtIns } from './functions/index.js';
 import { toMsgpack, type WireValues } from './pack/wire-values.js';
-import type { Quotas, TaskRun } from './run/execution.js';
-import type { Continuation } from './run/later.js';
+import type { Quotas } from './run/execution.js';
 import type { QueryLimits } from './run/limits.js';
 import { compileStored, compileText, type Prepared } from './run/program.js';
 import { ProgramCache } from './run/program-cache.js';
@@ -85,8 +80,8 @@ export class Engine {
   private readonly rootScope: RootScope;
   private readonly nodeScope: NodeScope;
   private readonly executor: Executor;
-  private readonly futures: Futures;
-  private readonly taskRuns: TaskRuns;
+  readonly futures: Futures;
+  readonly taskRuns: TaskRuns;
 
   constructor(private readonly options: EngineOptions) {
     this.root = new RootGroup(options.knownLevel);
@@ -236,37 +231,6 @@ export class Engine {
       if (rt.wasLong && call.body.kind === 'query') this.programs.keep(call.body.prepared);
       rt.end();
     }
-  }
-
-  /**
-   * Goes on with a call that has futures: runs them in their turn, up to the first that makes a change. Each changes everything it
-   * says, or, when it ends in an error, nothing; and then the call has ended with that error.
-   */
-  resume(rest: Continuation, options: ResumeOptions): Outcome {
-    return this.futures.resume(rest, options);
-  }
-
-  /** Gives up what is left of a call. */
-  drop(rest: Continuation): void {
-    this.futures.drop(rest);
-  }
-
-  /**
-   * Runs a task that there is. What its closure changes and what becomes of the task is one change; if the closure fails, only the
-   * error and the next start are. With futures, what becomes of the task is in the change of the last one, by `resume`.
-   */
-  runTask(target: Target, id: number, options: TaskOptions): TaskOutcome {
-    return this.taskRuns.run(target, id, options);
-  }
-
-  /** Notes that a run of a task failed: the change has the error and the next start, and nothing of what the closure did. */
-  failTask(target: Target, run: TaskRun, error: QueryError): TaskOutcome & { readonly kind: 'done' } {
-    return this.taskRuns.fail(target, run, error);
-  }
-
-  /** Removes the tasks of a scope whose owners are gone; null when there are none. */
-  removeOrphanedTasks(target: Target): Change | null {
-    return this.taskRuns.removeOrphaned(target);
   }
 
   /**

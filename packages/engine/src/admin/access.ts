@@ -45,8 +45,8 @@ export class Access {
  * @param collection what there is; undefined for nothing
  */
 export function mayKnow(root: RootGroup, user: User, collection: CollectionInfo | undefined): boolean {
-  if (collection !== undefined && (root.maskOf(collection.id, user.id) ?? 0) !== 0) return true;
-  return (root.maskOf('thingsdb', user.id) ?? 0) !== 0;
+  if (collection !== undefined && (root.access.maskOf(collection.id, user.id) ?? 0) !== 0) return true;
+  return (root.access.maskOf('thingsdb', user.id) ?? 0) !== 0;
 }
 
 /**

@@ -11,8 +11,8 @@ export function rootLines(root: RootGroup): string[] {
   const lists = [...users.keys()]
     .sort((a, b) => a - b)
     .flatMap((id) =>
-      root
-        .whitelistsOf(id)
+      root.whitelists
+        .allOf(id)
         .map(([list, rules]) => `whitelist ${list} of ${id}: ${rules.map(ruleText).join(' ')}`)
         .sort(),
     );

@@ -64,7 +64,7 @@ function writeUsers(out: ByteWriter, state: RootGroup, numbers: Replacement['num
   for (const user of state.users.values()) {
     writeEffect(out, RootEffect.PUT_USER, user);
     writeLimits(out, state, user);
-    for (const entry of state.whitelistsOf(user.id))
+    for (const entry of state.whitelists.allOf(user.id))
       writeEffect(out, RootEffect.SET_WHITELIST, user.id, ...entry);
     for (const [target, mask] of state.accessOf(user.id)) {
       const moved = typeof target === 'number' ? numberOf(numbers, target) : target;
@@ -82,7 +82,7 @@ function writeLimits(out: ByteWriter, { userLimits }: RootGroup, { id }: User): 
 function writeHeir(out: ByteWriter, live: RootGroup, heir: User, collections: readonly number[]): void {
   writeEffect(out, RootEffect.PUT_USER, heir);
   writeLimits(out, live, heir);
-  for (const entry of live.whitelistsOf(heir.id))
+  for (const entry of live.whitelists.allOf(heir.id))
     writeEffect(out, RootEffect.SET_WHITELIST, heir.id, ...entry);
   const targets: readonly Target[] = ['node', 'thingsdb', ...collections];
   for (const target of targets) writeEffect(out, RootEffect.SET_ACCESS, target, heir.id, Privilege.FULL);

@@ -108,7 +108,8 @@ export class RootEditor {
   /** Sets the privileges of a user on a target; null removes its entry. */
   setAccess(target: Target, userId: number, mask: number | null): void {
     const { root } = this;
-    if ((root.maskOf(target, userId) ?? null) !== mask) this.note(accessEvent(root, target, userId, mask));
+    if ((root.access.maskOf(target, userId) ?? null) !== mask)
+      this.note(accessEvent(root, target, userId, mask));
     if (mask === null) this.do(RootEffect.REMOVE_ACCESS, target, userId);
     else this.do(RootEffect.SET_ACCESS, target, userId, mask);
   }

@@ -79,7 +79,7 @@ export const RootEffect = {
     apply: (root, id) => root.deleteUser(id),
     inverse: (root, id) => {
       const user = root.users.get(id);
-      const lists = root.whitelistsOf(id);
+      const lists = root.whitelists.allOf(id);
       const sessions = root.sessions.of(id);
       const limit = root.userLimits.of(id);
       return (lost) => {
@@ -294,7 +294,7 @@ export const RootEffect = {
 };
 
 function accessBack(root: RootGroup, target: Target, userId: number): () => void {
-  const old = root.maskOf(target, userId) ?? null;
+  const old = root.access.maskOf(target, userId) ?? null;
   return () => root.setAccess(target, userId, old);
 }
 
@@ -304,6 +304,6 @@ function writeListName(out: ByteWriter, userId: number, list: WhitelistName): vo
 }
 
 function whitelistBack(root: RootGroup, userId: number, list: WhitelistName): () => void {
-  const old = root.whitelistOf(userId, list) ?? null;
+  const old = root.whitelists.of(userId, list) ?? null;
   return () => root.setWhitelist(userId, list, old);
 }

@@ -75,8 +75,8 @@ export class RootGroup extends Group {
   level: number = LEVEL_FIRST;
   /** The level with the changes that are not committed yet: what the record holds. */
   private writtenLevel: number = LEVEL_FIRST;
-  private readonly access = new AccessLists();
-  private readonly whitelists = new Whitelists();
+  readonly access = new AccessLists();
+  readonly whitelists = new Whitelists();
   private readonly usersByTokenPrefix = new Map<string, { readonly user: User; readonly token: Token }>();
 
   /** Collections that came or went since this was last emptied, by its reader. */
@@ -153,7 +153,7 @@ export class RootGroup extends Group {
     if (user === undefined) return [];
     const lost = this.accessOf(id);
     this.access.removeUser(id);
-    for (const [list] of this.whitelistsOf(id)) this.setWhitelist(id, list, null);
+    for (const [list] of this.whitelists.allOf(id)) this.setWhitelist(id, list, null);
     this.sessions.set(id, []);
     this.userLimits.set(id, undefined);
     this.forgetUser(user);
@@ -240,16 +240,6 @@ export class RootGroup extends Group {
     this.dirty.put(RecordKind.WHITELIST, userId, whitelistNumber(list), record);
   }
 
-  /** A whitelist of a user; undefined when it has none, and everything is allowed. */
-  whitelistOf(userId: number, list: WhitelistName): readonly WhitelistRule[] | undefined {
-    return this.whitelists.of(userId, list);
-  }
-
-  /** All whitelists of a user. */
-  whitelistsOf(userId: number): (readonly [WhitelistName, readonly WhitelistRule[]])[] {
-    return this.whitelists.allOf(userId);
-  }
-
   /**
    * True if a user may ask for what has this name: its whitelist, if there is one, allows it.
    *
@@ -257,18 +247,13 @@ export class RootGroup extends Group {
    * @throws QueryError operation_err when an expression of the list takes too many steps
    */
   isAllowed(userId: number, list: WhitelistName, name: string | null): boolean {
-    const rules = this.whitelistOf(userId, list);
+    const rules = this.whitelists.of(userId, list);
     return rules === undefined || isListed(rules, name);
-  }
-
-  /** The privileges of a user; undefined when it has no entry. */
-  maskOf(target: Target, userId: number): number | undefined {
-    return this.access.maskOf(target, userId);
   }
 
   /** True if a user has all of these privileges. */
   allows(target: Target, userId: number, mask: number): boolean {
-    return ((this.maskOf(target, userId) ?? 0) & mask) === mask;
+    return ((this.access.maskOf(target, userId) ?? 0) & mask) === mask;
   }
 
   /** The limits of a user in a scope. Nobody can lock himself out: none hold in the root scope for who can set them there. */
@@ -281,7 +266,7 @@ export class RootGroup extends Group {
   accessOf(userId: number): (readonly [Target, number])[] {
     const targets: Target[] = ['node', 'thingsdb', ...this.collections.keys()];
     return targets.flatMap((target) => {
-      const mask = this.maskOf(target, userId);
+      const mask = this.access.maskOf(target, userId);
       return mask === undefined ? [] : [[target, mask] as const];
     });
   }

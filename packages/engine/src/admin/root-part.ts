@@ -24,7 +24,7 @@ export function rootPartOf(root: RootGroup, user: User, collection: CollectionIn
     user: userBytes.take(),
     collection: collectionBytes.take(),
     collectionId: collection.id,
-    access: root.maskOf(collection.id, user.id) ?? null,
+    access: root.access.maskOf(collection.id, user.id) ?? null,
   };
 }
 

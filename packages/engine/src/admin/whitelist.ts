@@ -42,7 +42,7 @@ export class Whitelists {
     if (lists.size === 0) this.users.delete(userId);
   }
 
-  /** A whitelist of a user; undefined when it has none. */
+  /** A whitelist of a user; undefined when it has none, and everything is allowed. */
   of(userId: number, list: WhitelistName): readonly WhitelistRule[] | undefined {
     return this.users.get(userId)?.get(list);
   }

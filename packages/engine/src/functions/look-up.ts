@@ -48,7 +48,7 @@ export const LOOK_UPS: readonly Entry[] = [
     in: In.COLLECTION,
     params: BY_KEY,
     run: (rt, type, name, key = null, given) => {
-      const { options, limit } = readOptions(rt, 'all_by', 4, given);
+      const { options, limit } = readOptions(rt, 'all_by', given);
       const range = rangeOf(lookUpOf(rt, typeNamed(rt, type), name), key, options);
       const things: Thing[] = [];
       if (limit === 0) return listOf(things);
@@ -61,7 +61,7 @@ export const LOOK_UPS: readonly Entry[] = [
     in: In.COLLECTION,
     params: BY_KEY,
     run: (rt, type, name, key = null, given) => {
-      const { options, limit } = readOptions(rt, 'count_by', 4, given);
+      const { options, limit } = readOptions(rt, 'count_by', given);
       const range = rangeOf(lookUpOf(rt, typeNamed(rt, type), name), key, options);
       return Math.min(limit, countRange(rt, range));
     },
@@ -71,7 +71,7 @@ export const LOOK_UPS: readonly Entry[] = [
     in: In.COLLECTION,
     params: BY_KEY,
     run: (rt, type, name, key = null, given) => {
-      const { options, limit, cursor } = readOptions(rt, 'page_by', 4, given, true);
+      const { options, limit, cursor } = readOptions(rt, 'page_by', given, true);
       const lookUp = lookUpOf(rt, typeNamed(rt, type), name);
       const range = rangeOf(lookUp, key, options);
       return page(rt, range, Number.isFinite(limit) ? limit : PAGE_DEFAULT, cursor);
@@ -91,7 +91,7 @@ export const LOOK_UPS: readonly Entry[] = [
       const [key = null, given] = rest.slice(0, -1);
       if (given !== undefined && !(given instanceof Thing))
         throw p.wrongType(given, { function: 'each_by', position: 4 }, 'options', 'a thing');
-      const { options, limit } = readOptions(rt, 'each_by', 4, given);
+      const { options, limit } = readOptions(rt, 'each_by', given);
       const lookUp = lookUpOf(rt, typeNamed(rt, type), name);
       eachInRange(rt, rangeOf(lookUp, key, options), limit, closure);
       return null;
@@ -196,16 +196,10 @@ interface Options {
   readonly cursor: string | null;
 }
 
-function readOptions(
-  rt: Runtime,
-  name: string,
-  position: number,
-  given: Thing | undefined,
-  hasCursor = false,
-): Options {
+function readOptions(rt: Runtime, name: string, given: Thing | undefined, hasCursor = false): Options {
   if (given === undefined) return { options: {}, limit: Number.POSITIVE_INFINITY, cursor: null };
   rt.load(given);
-  const at = { function: name, position };
+  const at = { function: name, position: 4 };
   const values = new Map(given.entries());
   for (const key of values.keys()) {
     if (!OPTIONS.includes(key) && !(hasCursor && key === 'cursor'))

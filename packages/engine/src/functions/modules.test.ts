@@ -311,7 +311,7 @@ describe('a request to a module', () => {
         fresh: { isFresh: () => true },
       });
       if (first.kind !== 'more') throw new Error(first.kind);
-      return db.engine.resume(first.rest, { mayChange: false, until: Number.POSITIVE_INFINITY }).kind;
+      return db.engine.futures.resume(first.rest, { mayChange: false, until: Number.POSITIVE_INFINITY }).kind;
     };
     expect(call('X({});')).toBe('asks');
     expect(call('X({}).then(|| .x = 1);')).toBe('needs_change');
@@ -333,7 +333,7 @@ describe('a request to a module', () => {
     });
     if (first.kind !== 'more') throw new Error(first.kind);
     const { rest } = first;
-    const resume = () => db.engine.resume(rest, { mayChange: true, until: Number.POSITIVE_INFINITY });
+    const resume = () => db.engine.futures.resume(rest, { mayChange: true, until: Number.POSITIVE_INFINITY });
     expect([resume(), resume(), resume()].map(({ kind }) => kind)).toEqual(['asks', 'asks', 'waits']);
     expect(db.engine.runtime.waitingFutures).toBe(2);
     // The last that was made asked first.

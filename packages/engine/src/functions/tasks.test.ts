@@ -14,11 +14,15 @@ const FAR = 'datetime(2050, 1, 1)';
 function runTask(db: Harness, id: number): TaskOutcome {
   const fresh = { isFresh: () => true };
   const { engine, collection } = db;
-  const outcome = engine.runTask(collection.id, id, { fresh });
+  const outcome = engine.taskRuns.run(collection.id, id, { fresh });
   if (outcome.kind !== 'more') return outcome;
-  const end = engine.resume(outcome.rest, { mayChange: true, until: Number.POSITIVE_INFINITY, fresh });
+  const end = engine.futures.resume(outcome.rest, {
+    mayChange: true,
+    until: Number.POSITIVE_INFINITY,
+    fresh,
+  });
   if (end.kind === 'error' && outcome.rest.call.run !== null)
-    return engine.failTask(collection.id, outcome.rest.call.run, end.error);
+    return engine.taskRuns.fail(collection.id, outcome.rest.call.run, end.error);
   return end.kind === 'value' ? { kind: 'done', change: end.change, error: null, run: null } : NONE;
 }
 
@@ -139,9 +143,9 @@ describe('tasks', () => {
     db.run("del_user('lea');", root);
     expect(db.run('[.t, tasks()];')).toEqual(['task:nil', []]);
     expect(db.collection.tasks.size).toBe(1);
-    db.engine.removeOrphanedTasks(db.collection.id);
+    db.engine.taskRuns.removeOrphaned(db.collection.id);
     expect(db.collection.tasks.size).toBe(0);
-    expect(db.engine.removeOrphanedTasks(db.collection.id)).toBeNull();
+    expect(db.engine.taskRuns.removeOrphaned(db.collection.id)).toBeNull();
   });
 
   test('are a part of definitions', () => {

@@ -150,8 +150,8 @@ export const TASKS: readonly Entry[] = [
       assertMine(rt, state);
       rt.assertCommittedUser(user.id);
       const { target } = rt.access;
-      const mask = rt.root.maskOf(target, user.id) ?? 0;
-      const own = rt.root.maskOf(target, rt.user.id) ?? 0;
+      const mask = rt.root.access.maskOf(target, user.id) ?? 0;
+      const own = rt.root.access.maskOf(target, rt.user.id) ?? 0;
       if ((mask & Privilege.CHANGE) === 0) {
         throw forbiddenError(
           `user '${name}' lacks the privilege CHANGE on ${rt.scope.name}, which an owner of tasks needs`,

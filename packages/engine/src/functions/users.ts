@@ -211,7 +211,7 @@ export const USERS: readonly Entry[] = [
       const target = grantedTarget(rt, scope);
       const user = userByName(rt.root, userName());
       const granted = withBrought(maskOf(privileges()));
-      rt.editor.setAccess(target, user.id, (rt.root.maskOf(target, user.id) ?? 0) | granted);
+      rt.editor.setAccess(target, user.id, (rt.root.access.maskOf(target, user.id) ?? 0) | granted);
       return null;
     },
   }),
@@ -226,7 +226,7 @@ export const USERS: readonly Entry[] = [
       if (user.id === rt.user.id && (revoked & KEPT_PRIVILEGES) !== 0) {
         throw operationError('you can not take QUERY or GRANT away from yourself');
       }
-      const present = rt.root.maskOf(target, user.id);
+      const present = rt.root.access.maskOf(target, user.id);
       if (present !== undefined) rt.editor.setAccess(target, user.id, present & ~revoked || null);
       return null;
     },
@@ -363,7 +363,7 @@ function limitsInfo({ durationMs, share, rate }: UserLimit): Info | undefined {
 /** The lists that the user has, each with the text of its rules. */
 function whitelistsInfo(root: RootGroup, userId: number): Info {
   const lists = WHITELISTS.map((list) => {
-    const rules = root.whitelistOf(userId, list);
+    const rules = root.whitelists.of(userId, list);
     return [list, rules?.map((rule) => (typeof rule === 'string' ? rule : rule.text))] as const;
   });
   return Object.fromEntries(lists);

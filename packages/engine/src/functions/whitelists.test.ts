@@ -89,7 +89,7 @@ describe('a whitelist', () => {
     const numbers = new Map([...live.collections.keys()].map((id) => [id, id]));
     live.apply(replacementEffects(live, { backup, numbers, heir: null, takesTasks: true }));
     const iris = live.usersByName.get('iris');
-    expect(live.whitelistsOf(iris?.id ?? 0)).toEqual([]);
+    expect(live.whitelists.allOf(iris?.id ?? 0)).toEqual([]);
   });
 });
 

@@ -80,7 +80,7 @@ function read(
   const user = userByName(rt.root, name);
   const list = listOf(listGiven());
   const rule = ruleGiven === undefined ? undefined : checked(ruleGiven());
-  return { user, list, rules: rt.root.whitelistOf(user.id, list), rule };
+  return { user, list, rules: rt.root.whitelists.of(user.id, list), rule };
 }
 
 function listOf(text: string): WhitelistName {

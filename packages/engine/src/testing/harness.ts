@@ -289,7 +289,7 @@ export class Harness {
         this.asked.push(outcome.ask);
         rest.take(outcome.ask.number, this.answer(outcome.ask));
       }
-      outcome = engine.resume(rest, { mayChange: true, until: this.between(rest), hashes, fresh });
+      outcome = engine.futures.resume(rest, { mayChange: true, until: this.between(rest), hashes, fresh });
       this.note(outcome);
       this.evict();
     }

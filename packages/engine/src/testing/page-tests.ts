@@ -41,7 +41,7 @@ function pass(db: Harness, minutes: number): void {
   db.nowMs += 60_000 * minutes;
   const { id, tasks } = db.collection;
   const isDue = (startAt: number): boolean => startAt !== 0 && startAt * 1000 <= db.nowMs;
-  for (const task of tasks.list()) if (isDue(task.startAt)) db.engine.runTask(id, task.id, {});
+  for (const task of tasks.list()) if (isDue(task.startAt)) db.engine.taskRuns.run(id, task.id, {});
 }
 
 /** An answer as JSON has it. */

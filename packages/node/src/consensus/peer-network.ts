@@ -200,7 +200,7 @@ export class PeerNetwork implements Network {
       every: this.clock.every,
       onRefused: refused,
       onFrame: events.frame,
-      onPeer: (node, state, info) => events.peer(node, state === 'up', info?.version ?? ''),
+      onPeer: (node, state, version) => events.peer(node, state === 'up', version),
       onLow: events.low,
       onBroke: events.broke,
       onAsk: (question, answer) => this.formation.question(question, answer),

@@ -231,7 +231,7 @@ export class Rooms {
       const isSameList =
         !checksWhitelist ||
         version === root.accessVersion ||
-        root.whitelistOf(request.user.id, 'rooms') === undefined;
+        root.whitelists.of(request.user.id, 'rooms') === undefined;
       if (collection !== undefined && isSameList && this.areThere(collection, request.user, rooms, ids)) {
         then(
           collection,

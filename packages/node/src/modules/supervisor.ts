@@ -59,7 +59,6 @@ const STOPPING = 'stopping module...';
 interface Held {
   readonly send: () => void;
   readonly fail: (why: string) => void;
-  readonly bytes: number;
 }
 
 type Phase =
@@ -198,7 +197,6 @@ export class ModuleSupervisor {
     }
     this.heldBytes += data.length;
     this.held.push({
-      bytes: data.length,
       send: () => {
         if (!isDone && this.process !== null) takeBack = this.process.ask(data, answer);
       },

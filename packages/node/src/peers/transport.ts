@@ -65,7 +65,8 @@ export interface TransportOptions {
   readonly onRefused?: (cause: PeerLogCause) => void;
   /** The payload may be a view of a larger buffer; it does not change. */
   readonly onFrame: (from: number, kind: number, payload: Buffer) => void;
-  readonly onPeer: (node: number, state: 'up' | 'down', info: PeerInfo | null) => void;
+  /** @param version of its software; empty while it is not known */
+  readonly onPeer: (node: number, state: 'up' | 'down', version: string) => void;
   /**
    * A connection broke and was made again: frames to that node or from it may be lost, although it stayed up.
    */
@@ -83,12 +84,6 @@ export interface TransportOptions {
   /** For tests. */
   readonly limits?: Partial<TransportLimits>;
   readonly random?: () => number;
-}
-
-export interface PeerInfo {
-  readonly incarnation: number;
-  /** Of its software. */
-  readonly version: string;
 }
 
 export interface TransportLimits extends OutboxLimits {
@@ -395,9 +390,7 @@ export class Transport {
 
   private changed(peer: Peer, up: boolean): void {
     if (this.closed) return;
-    const { identity } = peer;
-    const info = identity === null ? null : { incarnation: identity.incarnation, version: identity.version };
-    this.options.onPeer(peer.nodeId, up ? 'up' : 'down', info);
+    this.options.onPeer(peer.nodeId, up ? 'up' : 'down', peer.identity?.version ?? '');
   }
 
   private forget(nodeId: number): void {

@@ -237,7 +237,7 @@ export class Driver {
     const reads = { hits, misses };
     for (;;) {
       if (futures.isOver(engine)) {
-        engine.drop(rest);
+        engine.futures.drop(rest);
         // A request to a module must not be sent again, so this is the end of the call.
         this.end(futures, futures.hasActed && futures.parts.count === 0 ? HAS_ACTED : LOST);
         return;
@@ -249,7 +249,7 @@ export class Driver {
       futures.noteRole();
       const mayChange = owner.mayChange && session?.refusal() === null;
       const hashes = prerequisites.hashes ?? NO_HASHES;
-      const outcome = engine.resume(rest, { mayChange, until, hashes, fresh: prerequisites });
+      const outcome = engine.futures.resume(rest, { mayChange, until, hashes, fresh: prerequisites });
       if (outcome.kind === 'asks') {
         if (!this.ask(futures, outcome.ask)) return;
       } else if (outcome.kind !== 'more') {
@@ -292,7 +292,7 @@ export class Driver {
           this.fail(futures, refusal);
           return;
         }
-        this.options.engine.drop(futures.rest);
+        this.options.engine.futures.drop(futures.rest);
         this.end(futures, outcome);
         return;
       }
@@ -365,12 +365,12 @@ export class Driver {
 
   /** Ends a call that did nothing that must not be done again: the next leader carries it out. */
   private leaveToNext(futures: RunningFutures): void {
-    this.options.engine.drop(futures.rest);
+    this.options.engine.futures.drop(futures.rest);
     this.end(futures, LOST);
   }
 
   private fail(futures: RunningFutures, error: QueryError): void {
-    this.options.engine.drop(futures.rest);
+    this.options.engine.futures.drop(futures.rest);
     this.end(futures, { kind: 'error', error });
   }
 

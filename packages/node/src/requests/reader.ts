@@ -138,7 +138,7 @@ export class Reader implements FuturesStarter {
       return;
     }
     // Futures may do what can't be taken back.
-    engine.drop(outcome.rest);
+    engine.futures.drop(outcome.rest);
     this.confirm(pending, session, call);
   }
 

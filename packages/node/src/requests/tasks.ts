@@ -261,7 +261,7 @@ export class Tasks implements RunningTaskHost {
     }
     const { hashes } = prerequisites;
     const begun = clock.now();
-    const outcome = engine.runTask(led.target, id, {
+    const outcome = engine.taskRuns.run(led.target, id, {
       ...(hashes === null ? {} : { hashes }),
       fresh: prerequisites,
     });
@@ -299,7 +299,7 @@ export class Tasks implements RunningTaskHost {
 
   private fail(run: RunningTask, taskRun: TaskRun | null, error: QueryError): void {
     const failed = taskRun ?? { id: run.id, next: null, isCancelled: false };
-    const { change } = this.options.engine.failTask(run.led.target, failed, error);
+    const { change } = this.options.engine.taskRuns.fail(run.led.target, failed, error);
     this.propose(run, failed, change, error);
   }
 
@@ -401,7 +401,7 @@ export class Tasks implements RunningTaskHost {
     const root = this.options.session(ROOT_GROUP);
     if (led.group.tasks.size === 0 || root === undefined || root.hasUncommitted) return;
     if (this.isHeld(led) || led.session.refusal() !== null) return;
-    const change = engine.removeOrphanedTasks(led.target);
+    const change = engine.taskRuns.removeOrphaned(led.target);
     if (change !== null) led.session.propose(change, { ok: true, result: '' }, NOTHING);
   }
 }

@@ -1,6 +1,6 @@
 /** An event loop whose time only goes on where a test says so: its phases are those of Node.js. */
 export class EventLoop {
-  /** Whose time it is, in milliseconds. */
+  /** The time of the node that runs, in milliseconds. */
   clock = { now: 1_000_000 };
   private timers: { readonly at: number; readonly work: () => void }[] = [];
   private arrivals: { readonly at: number; readonly work: () => void }[] = [];

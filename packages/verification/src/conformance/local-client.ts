@@ -70,7 +70,7 @@ export class LocalClient {
         this.local.followCollections();
       }
       if (outcome.kind === 'value') break;
-      outcome = engine.resume(outcome.rest, {
+      outcome = engine.futures.resume(outcome.rest, {
         mayChange: true,
         until: Number.POSITIVE_INFINITY,
         fresh: ALL_FRESH,

@@ -188,8 +188,8 @@ export class NodeBugs {
     }
     plantInExpiry(engine, this.on, this.nodeId);
     if (!this.on.has('task_ended_apart')) return;
-    const runTask = engine.runTask.bind(engine);
-    engine.runTask = (target, id, options) => {
+    const runTask = engine.taskRuns.run.bind(engine);
+    engine.taskRuns.run = (target, id, options) => {
       const session = typeof target === 'number' ? this.sessions.get(target) : undefined;
       const before = session?.group.tasks.find(id);
       const outcome = runTask(target, id, options);
