@@ -109,7 +109,7 @@ export async function begin(
   config: Config,
   io: Io,
   node: ServerPackage,
-  waitsForOrders = false,
+  waitsForOrders: boolean,
 ): Promise<Beginning> {
   const path = config.storagePath;
   const hasData = node.holdsData(path);

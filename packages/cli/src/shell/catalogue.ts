@@ -22,10 +22,7 @@ export class LiveCatalogue {
   private readonly known = new Map<string, Known>();
   private readonly asked = new Map<string, Promise<void>>();
 
-  constructor(
-    private readonly session: Session,
-    private readonly now: () => number = () => performance.now(),
-  ) {}
+  constructor(private readonly session: Session) {}
 
   /** The catalogue as known after a short wait for answers. `path` is the thing whose properties are wanted, if any. */
   async at(path: readonly string[] | null): Promise<Catalogue> {
@@ -76,13 +73,13 @@ export class LiveCatalogue {
   private fresh(name: string, code: string): Promise<void> {
     const key = `${this.session.scope} ${name}`;
     const found = this.known.get(name);
-    if (found !== undefined && this.now() - found.at < FRESH_MS) return Promise.resolve();
+    if (found !== undefined && performance.now() - found.at < FRESH_MS) return Promise.resolve();
     const underWay = this.asked.get(key);
     if (underWay !== undefined) return underWay;
     const { scope } = this.session;
     const asking = this.ask(scope, code)
       .then((value) => {
-        if (scope === this.session.scope) this.known.set(name, { at: this.now(), value });
+        if (scope === this.session.scope) this.known.set(name, { at: performance.now(), value });
       })
       .finally(() => this.asked.delete(key));
     this.asked.set(key, asking);

@@ -49,8 +49,7 @@ export class Session {
     readonly db: Database,
     /** As people write it: `//stuff`, `@thingsdb`, `@node`. */
     public scope: string,
-    settings: Partial<SessionSettings> = {},
-    private readonly now: () => number = () => performance.now(),
+    settings: Partial<SessionSettings>,
   ) {
     this.settings = { format: 'auto', isTiming: false, isStale: false, isReadOnly: false, ...settings };
   }
@@ -61,11 +60,11 @@ export class Session {
    * @throws {AlthingError}
    */
   async query(code: string, signal?: AbortSignal): Promise<Ran> {
-    const began = this.now();
+    const began = performance.now();
     const value = await this.ask(this.scope, code, this.variablesOf(code), signal);
     this.last = value;
     this.lastQuery = code;
-    return { value, ms: this.now() - began };
+    return { value, ms: performance.now() - began };
   }
 
   /** Runs a query of the shell's own in any scope. @throws {AlthingError} */

@@ -147,7 +147,7 @@ export class JsonReader {
   }
 
   /** Reads an object and hands each key over; `entry` must read the value. */
-  object(entry: (key: string) => void, nesting = 0): void {
+  object(entry: (key: string) => void, nesting: number): void {
     for (let more = this.begins(nesting); more; more = this.goesOn()) entry(this.key());
   }
 
@@ -204,12 +204,12 @@ export class JsonReader {
   }
 
   /** Reads an array; `item` must read each value. */
-  array(item: () => void, nesting = 0): void {
+  array(item: () => void, nesting: number): void {
     for (let more = this.beginsArray(nesting); more; more = this.goesOnArray()) item();
   }
 
   /** Begins to read an array; whether it has an item. */
-  beginsArray(nesting = 0): boolean {
+  beginsArray(nesting: number): boolean {
     this.enter(nesting);
     this.position += 1;
     return !this.closes(0x5d);

@@ -17,7 +17,7 @@ export function checkMsgpack(
   given: Uint8Array,
   nestingMax: number,
   onValues: (count: number) => void,
-  isLoaded = false,
+  isLoaded: boolean,
   whose = 'the answer of the module',
 ): void {
   const wrong: Refuse = (what) => badDataError(`${whose} is not one MessagePack value: ${what}`);

@@ -26,7 +26,7 @@ export function storedInstances(rt: Runtime, type: Type): Thing[] {
  *
  * @param gone stored things that do not count: see `goneThings`
  */
-export function allInstances(rt: Runtime, type: Type, gone: ReadonlySet<Thing> = NONE): Thing[] {
+export function allInstances(rt: Runtime, type: Type, gone: ReadonlySet<Thing>): Thing[] {
   const stored = storedInstances(rt, type);
   const things = gone.size === 0 ? stored : stored.filter((thing) => !gone.has(thing));
   for (const thing of looseInstances(rt, type)) things.push(thing);

@@ -70,7 +70,7 @@ export abstract class Group {
   /** @param parts those that only this kind of group has */
   constructor(
     readonly dirty: Dirty,
-    parts: readonly GroupPart[] = [],
+    parts: readonly GroupPart[],
   ) {
     this.procedures = new Procedures(dirty);
     this.commits = new Commits(dirty);

@@ -144,9 +144,9 @@ export class TypeIndex {
   }
 
   /** The key of a loaded instance. */
-  keyOf(thing: Thing, overlay: Overlay = NO_OVERLAY, idOf?: IdOf): string {
+  keyOf(thing: Thing): string {
     let key = '';
-    for (const slot of this.slotsOf(thing)) key += this.componentOf(valueAt(thing, slot, overlay), idOf);
+    for (const slot of this.slotsOf(thing)) key += this.componentOf(thing.slots[slot] ?? null);
     return key;
   }
 

@@ -268,7 +268,7 @@ export class Checkpointer {
   }
 
   /** @returns bytes of what was written; 0 if some of it was taken back */
-  private async write(session: GroupSession, placed?: (index: number) => void): Promise<number> {
+  private async write(session: GroupSession, placed: ((index: number) => void) | undefined): Promise<number> {
     const { group, changedBytes } = session;
     const abandon = (): void => {
       group.abandonCheckpoint();
@@ -295,7 +295,7 @@ export class Checkpointer {
   private async fill(
     checkpoint: Checkpoint,
     session: GroupSession,
-    placed?: (index: number) => void,
+    placed: ((index: number) => void) | undefined,
   ): Promise<number> {
     const { group } = session;
     const { dirty } = group;

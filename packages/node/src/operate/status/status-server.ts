@@ -71,8 +71,8 @@ export class StatusServer {
    */
   constructor(
     private readonly view: StatusView,
-    tls: StatusTls | null = null,
-    connectionsMax = 256,
+    tls: StatusTls | null,
+    connectionsMax: number,
     private readonly servesHost: (host: string | undefined) => boolean = () => true,
   ) {
     this.needsCertificate = tls !== null && tls.apiClientCa !== null;
