@@ -83,6 +83,9 @@ function needsBlank(previous: Token, text: string, isWord: boolean): boolean {
   return previous.afterDot && text === '.' && /^\d/.test(previous.text);
 }
 
+/** An operator and the beginning of its right side that are another token together: `a | |x| x`, `a & &{...}`, `return & {...}`, `a / /re/`. */
+const RUN_TOGETHER: ReadonlySet<string> = new Set(['||', '&&', '&{', '//']);
+
 interface Places {
   /** Literals that stay as they are, in the order of the text. */
   readonly verbatim: readonly (Node | Link)[];
@@ -117,8 +120,7 @@ function placesOf(closure: Closure, source: string): Places {
       node.operands.forEach((operand, i) => {
         const op = i === 0 ? undefined : node.ops[i - 1];
         const first = source.charAt(operand.start);
-        // `a | |x| x`, `a & &{...}`, `a / /re/`, `return & {...}`
-        if (op === first || (op === '&' && first === '{')) apart.add(operand.start);
+        if (RUN_TOGETHER.has(`${op}${first}`)) apart.add(operand.start);
         const left = node.operands[i - 1];
         if (op === '/' && left !== undefined && isBareReturn(left)) {
           endOfLine.add(source.indexOf('/', skipped(source, left.end)) + 1);

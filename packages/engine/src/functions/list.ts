@@ -2,7 +2,7 @@ import { lookupError, typeError } from '../error.js';
 import { type Entry, method } from '../run/builtin.js';
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
-import { compare } from '../value/compare.js';
+import { compare, orderedBy } from '../value/compare.js';
 import { copyList, List, listOfItems } from '../value/containers.js';
 import { equals } from '../value/kinds.js';
 import { Room } from '../value/room.js';
@@ -112,11 +112,11 @@ const READING: readonly Entry[] = [
   }),
   method(ARRAY, 'max', {
     doc: 'The largest item.',
-    run: (rt, { items }) => best(rt, items, 'max', (item, other) => compare(item, other) > 0),
+    run: (rt, { items }) => best(rt, items, 'max', 1),
   }),
   method(ARRAY, 'min', {
     doc: 'The smallest item.',
-    run: (rt, { items }) => best(rt, items, 'min', (item, other) => compare(item, other) < 0),
+    run: (rt, { items }) => best(rt, items, 'min', -1),
   }),
   method(ARRAY, 'reverse', {
     doc: 'A new list with the items in opposite order.',
@@ -157,20 +157,20 @@ function indexOf(rt: Runtime, list: List, value: Value): number {
 }
 
 /** The last item starts as the best one; the others replace it from left to right when they are better. */
-function best(
-  rt: Runtime,
-  items: readonly Value[],
-  name: string,
-  isBetter: (item: Value, other: Value) => boolean,
-): Value {
+function best(rt: Runtime, items: readonly Value[], name: string, direction: 1 | -1): Value {
   const { length } = items;
   if (length === 0) throw noItem(name);
   rt.charge(PER_COMPARED * length);
   let result = items[length - 1] as Value;
+  let bestKey = orderedBy(result);
   for (let i = 0; i < length - 1; i++) {
     const item = items[i] as Value;
-    if (typeof item === 'string') rt.charge(PER_TEXT + item.length);
-    if (isBetter(item, result)) result = item;
+    const key = orderedBy(item);
+    if (typeof key === 'string') rt.charge(PER_TEXT + key.length);
+    if (direction * compare(key, bestKey) > 0) {
+      result = item;
+      bestKey = key;
+    }
   }
   return result;
 }

@@ -29,6 +29,15 @@ test('refuses what can not be compared', () => {
   }
 });
 
+test('members of enums count as their values, beside other values and as what a closure sorts by', () => {
+  db.run("set_enum('E', {ONE: 1, TWO: 2})");
+  expect(db.run('[E{TWO}, 1.5, E{ONE}].sort().map(|x| str(x))')).toEqual(['1', '1.5', '2']);
+  expect(db.run('[5, 6].sort(|x| x == 5 ? E{TWO} : E{ONE})')).toEqual([6, 5]);
+  expect(db.run('[E{TWO}, E{ONE}].min().name() + [1.5, E{TWO}, E{ONE}].max().name()')).toBe('ONETWO');
+  expect(db.error("[E{ONE}, 'a'].sort()")).toBe('type_err');
+  expect(db.error('E{ONE} < E{TWO}')).toBe('type_err');
+});
+
 test('no sort inside a sort, but after one that failed', () => {
   expect(db.error('[2, 1].sort(|a| [1].sort())')).toBe('operation_err');
   expect(db.run('try([2, 1].sort(|a| raise(1))); [2, 1].sort()')).toEqual([1, 2]);

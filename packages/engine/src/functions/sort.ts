@@ -5,7 +5,7 @@ import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import type { Code } from '../run/unit.js';
 import { Closure } from '../value/closure.js';
-import { compare } from '../value/compare.js';
+import { compare, orderedBy } from '../value/compare.js';
 import { copyList, listOfItems } from '../value/containers.js';
 import { Member } from '../value/member.js';
 import { Float } from '../value/scalars.js';
@@ -66,20 +66,16 @@ function sortOf(rt: Runtime, by: Code | undefined, descendingCode: Code | undefi
 
 const DESCENDING = p.bool('descending');
 
-/** Members of enums are sorted by their values; they can't be compared otherwise. */
 function valuesOf(items: readonly Value[]): readonly Value[] {
-  const values: Value[] = [];
-  for (const item of items) {
-    if (!(item instanceof Member)) return items;
-    values.push(item.value);
-  }
-  return values;
+  return items.some((item) => item instanceof Member) ? items.map(orderedBy) : items;
 }
 
 function keysOf(rt: Runtime, items: readonly Value[], closure: Closure): Value[] {
   return withCallback(rt, closure, (callback) => {
     const keys = new Array<Value>(items.length);
-    for (let i = 0; i < keys.length; i++) keys[i] = callback.callItem(items[i] as Value, null);
+    for (let i = 0; i < keys.length; i++) {
+      keys[i] = orderedBy(callback.callItem(items[i] as Value, null));
+    }
     return keys;
   });
 }

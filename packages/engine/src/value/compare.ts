@@ -1,5 +1,6 @@
 import { typeError } from '../error.js';
 import { kindOf } from './kinds.js';
+import { Member } from './member.js';
 import { compareNumeric, compareRaw, compareText } from './scalar-compare.js';
 import { Float } from './scalars.js';
 import { typeName, type Value } from './value.js';
@@ -16,6 +17,11 @@ export function compare(a: Value, b: Value): number {
   const order = a === null ? undefined : orderOf(a, b);
   if (order === undefined) throw typeError(`cannot compare ${typeName(a)} with ${typeName(b)}`);
   return order;
+}
+
+/** The value by which sorts and the like order another: a member of an enum counts as its value, which no operator does. */
+export function orderedBy(value: Value): Value {
+  return value instanceof Member ? value.value : value;
 }
 
 function orderOf(a: Exclude<Value, null>, b: Value): number | undefined {
