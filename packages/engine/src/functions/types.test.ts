@@ -177,6 +177,16 @@ describe('to_type and to_thing in a query without a change', () => {
   });
 });
 
+test('to_type looks whether the thing may be modified before its argument is evaluated, and holds it meanwhile', () => {
+  const db = withTypes("set_type('T', {n: 'int'}); .o = {}; nil;");
+  expect(db.error('nse(); .o.to_type(raise(lookup_err()));')).toBe('operation_err');
+  expect(db.error('.o.a = 1; .o.each(|| .o.to_type(raise(lookup_err())));')).toBe('operation_err');
+  expect(db.error("x = {}; x.to_type({x.n = 1; 'T'});")).toBe('operation_err');
+  expect(
+    db.run("x = {n: 4}; try(x.to_type('None')); x.n = 5; x.to_type('T'); x.n = 6; [type(x), x.n];"),
+  ).toEqual(['T', 6]);
+});
+
 describe('what is taken back', () => {
   test('a property that was deleted comes back with its values, whether they were touched meanwhile or not', () => {
     const db = withTypes(

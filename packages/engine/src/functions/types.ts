@@ -2,6 +2,7 @@ import { lookupError, operationError, typeError, valueError } from '../error.js'
 import { DEFINES_COLLECTION, type Entry, func, In, MODIFIES, method, type Receiver } from '../run/builtin.js';
 import { needCommit } from '../run/commit.js';
 import { defaultOf } from '../run/defaults.js';
+import { lockForWriting, unlockWriting } from '../run/dispatch.js';
 import { goneThings } from '../run/gone.js';
 import {
   assertUnused,
@@ -135,12 +136,13 @@ export const TYPES: readonly Entry[] = [
   }),
   method(INSTANCE, 'to_type', {
     doc: 'Makes a plain thing an instance of a type; what it lacks gets the default.',
-    params: [p.str('type')],
+    params: [p.later(p.str('type'))],
     instances: 'never',
+    // The lock ends before the conversion: it is counted in the type that the thing has.
     lock: null,
     changes: MODIFIES,
     run: (rt, thing, name) => {
-      const type = typeNamed(rt, name);
+      const type = whileLocked(rt, thing, () => typeNamed(rt, name()));
       if (thing === rt.store?.root) needCommit(rt);
       assertUnused(type);
       toType(rt, thing, type);
@@ -249,12 +251,19 @@ function instanceOfItem(rt: Runtime, type: Type, item: Value): Thing {
   throw typeError(`map_type() takes things and ids, not ${inWords(item)}`);
 }
 
+function whileLocked<T>(rt: Runtime, thing: Thing, action: () => T): T {
+  lockForWriting(rt, thing);
+  try {
+    return action();
+  } finally {
+    unlockWriting(thing);
+  }
+}
+
 /** Makes a plain thing an instance: all is checked before anything changes. */
 function toType(rt: Runtime, thing: Thing, type: Type): void {
   const { transaction } = rt;
-  transaction.assertWritable(thing);
   if (type.isWrapOnly) throw typeError(`the type \`${type.name}\` only wraps: it has no instances`);
-  if (thing.locked) throw operationError('the thing is in use: it is being iterated or modified');
   if (thing.restriction !== null) throw valueError('a restricted thing can not become an instance');
   const { shape } = type;
   if (shape === null) throw lookupError(`the type \`${type.name}\` was deleted`);
