@@ -10,6 +10,7 @@ import { cpuTimeUs, firstThreadTimeUs } from '../cpu.js';
 import { type SqliteTimes, sqliteTimes } from '../yardsticks/sqlite.js';
 import { bareLookUpMs, bareScanMs, besideBareNode } from './bare.js';
 import { addressAt, INDEXES, numberAt, PER_CUSTOMER, Shop, SMALL_COUNT, WARM_UP } from './orders.js';
+import { Turns } from './turns.js';
 import { ADMIN, type Waits, Writers } from './writers.js';
 
 export interface DataBenchOptions {
@@ -59,11 +60,15 @@ const JOBS_UNTIL_MS = 900_000;
 const PROGRESS_MS = 10_000;
 
 export async function benchData(options: DataBenchOptions): Promise<DataFigures> {
-  const cluster = await ClusterProcess.prepared(1, { storage: options.storage, settings: NODE_SETTINGS });
+  const { storage } = options;
+  const turns = new Turns(storage);
+  const { command } = turns;
+  const cluster = await ClusterProcess.prepared(1, { storage, settings: NODE_SETTINGS, command });
   try {
-    return await new Measures(cluster, options).all();
+    return await new Measures(cluster, turns, options).all();
   } finally {
     await cluster.discard();
+    turns.discard();
   }
 }
 
@@ -99,6 +104,7 @@ class Measures {
 
   constructor(
     private readonly cluster: ClusterProcess,
+    private readonly turns: Turns,
     private readonly options: DataBenchOptions,
   ) {
     this.#total = options.orders + (INDEXES.length + 1) * ADDED;
@@ -268,6 +274,7 @@ class Measures {
     try {
       const before = await clients.calm(pid);
       const began = performance.now();
+      const beganAt = Date.now();
       await begin();
       while (!(await isDone())) {
         if (performance.now() > began + WORK_MAX_MS)
@@ -277,6 +284,8 @@ class Measures {
       this.#note(`${what} beside writes`, performance.now() - began, targetMs);
       const meanwhile = await clients.since(pid);
       this.#noteWaits('the writes', before, meanwhile, waits);
+      const turnMs = this.turns.longest(beganAt, Date.now());
+      if (turnMs !== null) this.#note(TURN, turnMs, TURN_MS);
       await clients.stop();
       const bare = await besideBareNode(
         this.options.storage,
@@ -428,5 +437,8 @@ const BUILD_MS = 90_000;
 const SCAN_MS = 300;
 const DUMP_MS = 10_000;
 const REPORT_MS = { cold: 6000, again: 300 };
+/** A turn of the engine's thread, for which all others wait. */
+const TURN = "the engine's longest turn meanwhile, less waits for a processor";
+const TURN_MS = 50;
 /** The factor by which writes may wait longer meanwhile. */
 const REPORT_WAITS = 1.3;
