@@ -117,6 +117,7 @@ async function load(
       const bytes = file === '-' ? io.stdin : createReadStream(file);
       const rows = await openRows(progress.watch(bytes), format, columns);
       const { plan, fields } = await planFor(connection, scope, type, options);
+      if (rows.columns.length > 0) assertColumns(rows.columns, plan, fields);
       const indexes = options.buildAfter === undefined ? [] : indexesOf(options.buildAfter, type, fields);
       const source = createHash('sha256')
         .update(JSON.stringify([rows.head, format, columns, plan]))
@@ -241,6 +242,24 @@ async function planFor(
       ),
     },
   };
+}
+
+/** Refuses a file by its columns: with a wrong separator, or a name that is mistyped, rows would be made without their values. */
+function assertColumns(
+  columns: readonly string[],
+  { type, mappings }: LoadPlan,
+  fields: ReadonlyMap<string, Field>,
+): void {
+  const has = new Set(columns);
+  const mapped = mappings.flatMap((mapping) => (mapping.kind === 'none' ? [] : [mapping.column]));
+  const missing = mapped.find((column) => !has.has(column));
+  const there = `it has ${JSON.stringify(columns.slice(0, 10).join(', ').slice(0, 200))}`;
+  if (missing !== undefined)
+    throw new UsageError(`--map: the file has no column ${JSON.stringify(missing)}; ${there}`);
+  if (type !== null && mapped.length === 0 && !columns.some((column) => fields.has(column)))
+    throw new UsageError(
+      `no column of the file is a property of ${type}; ${there}: another separator, or --map?`,
+    );
 }
 
 async function enumNames(connection: Connection, scope: string): Promise<Set<string>> {

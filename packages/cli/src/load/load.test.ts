@@ -215,6 +215,20 @@ test('a dry run tries everything, and leaves nothing', async () => {
 
 test.each<[string, string | Uint8Array, readonly string[], number, RegExp]>([
   ['no format', 'x', [], 2, /which format/],
+  [
+    'semicolons.csv',
+    'nr;note\n1;a\n',
+    [],
+    2,
+    /no column of the file is a property of Order; it has "nr;note"/,
+  ],
+  [
+    'mistyped.csv',
+    'nr,note\n1,a\n',
+    ['--map', 'note=Note'],
+    2,
+    /--map: the file has no column "Note"; it has "nr, note"/,
+  ],
   ['utf16.csv', Buffer.from('\ufeffnr\n1\n', 'utf16le'), [], 1, /line 1: this is UTF-16/],
   ['latin.csv', Buffer.from('nr,note\n1,\xe9\n', 'latin1'), [], 1, /no UTF-8/],
   ['twice.csv', 'nr,nr\n1,2\n', [], 1, /name each column, each once/],
