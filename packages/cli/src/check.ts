@@ -40,7 +40,9 @@ async function check(command: Command, io: Io, node: ServerPackage): Promise<num
   }
 }
 
-function shown({ name, things, broken }: CollectionCheck): string {
+function shown({ name, things, broken, isBeingFilled }: CollectionCheck): string {
+  if (isBeingFilled)
+    return `${name}: an import or a restore has not filled it yet, so its rules were not looked at\n`;
   const head = `${name}: ${things} things, ${broken.length === 0 ? 'all rules are kept' : `${broken.length} rules are broken`}`;
   return [head, ...broken.map((rule) => `! ${rule}`), ''].join('\n');
 }

@@ -1,4 +1,11 @@
-import { brokenRules, CollectionGroup, loadGroup, RecordKind, ShapeTree } from '@althing/engine';
+import {
+  brokenRules,
+  CollectionGroup,
+  isBeingFilled,
+  loadGroup,
+  RecordKind,
+  ShapeTree,
+} from '@althing/engine';
 import { type GroupId, ROOT_GROUP } from '../../between/protocol.js';
 import { nameOf, rootOn, type StateRecords } from './survey.js';
 
@@ -8,6 +15,8 @@ export interface CollectionCheck {
   readonly things: number;
   /** The broken rules, in words; empty when every rule is kept. */
   readonly broken: readonly string[];
+  /** True if an import or a restore has not filled it yet: it breaks rules until then, and none are looked for. */
+  readonly isBeingFilled: boolean;
 }
 
 /**
@@ -21,7 +30,13 @@ export async function* checksOf(state: StateRecords): AsyncGenerator<CollectionC
   for (const id of state.groups()) {
     if (id === ROOT_GROUP) continue;
     const group = await collectionOn(state, id);
-    yield { name: nameOf(root, id), things: group.store.thingCount, broken: brokenRules(group) };
+    const isFilled = !isBeingFilled(root, id);
+    yield {
+      name: nameOf(root, id),
+      things: group.store.thingCount,
+      broken: isFilled ? brokenRules(group) : [],
+      isBeingFilled: !isFilled,
+    };
   }
 }
 
