@@ -20,7 +20,7 @@ export type Refuse = (exchange: Exchange, error: QueryError, answer?: Refusal) =
 
 export const UNAUTHORIZED = new QueryError(
   ErrorCode.AUTH,
-  'no credentials, or wrong ones: send a token as Authorization: Bearer KEY',
+  'no credentials, or wrong ones: log in with a user and a password, or with a token (Authorization: Bearer KEY)',
 );
 export const AUTHENTICATE: Headers = [['WWW-Authenticate', 'Bearer realm="althing", Basic realm="althing"']];
 export const NO_CERTIFICATE = new QueryError(
