@@ -138,7 +138,9 @@ function change(
 ): { readonly effects: Uint8Array; readonly undo: readonly Undo[] } {
   const effects = new ByteWriter();
   const undo: Undo[] = [];
-  edit(new RootEditor(root, { effects, tally: null, onUndo: (step) => undo.push(step) }));
+  edit(
+    new RootEditor(root, { effects, tally: null, lookAhead: () => {}, onUndo: (step) => undo.push(step) }),
+  );
   return { effects: effects.take(), undo };
 }
 

@@ -15,7 +15,9 @@ export function changeRoot(
 } {
   const effects = new ByteWriter();
   const undo: Undo[] = [];
-  edit(new RootEditor(root, { effects, tally: null, onUndo: (step) => undo.push(step) }));
+  edit(
+    new RootEditor(root, { effects, tally: null, lookAhead: () => {}, onUndo: (step) => undo.push(step) }),
+  );
   root.changeCount += 1;
   undo.push(() => {
     root.changeCount -= 1;

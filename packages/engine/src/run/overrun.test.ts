@@ -232,6 +232,10 @@ test.each([
   ['a set in a thing that is written out', 'x = {a: .s};', 40],
   ['a copy of a thing with many properties', '.w.copy();', 40],
   ['things with many properties that are compared', '.w.equals(.v);', 40],
+  ['a list that is filled with a number', '.l.fill(7);', 100],
+  ['a set that is replaced', '.s = 5;', 40],
+  ['a set that is deleted', ".del('s');", 40],
+  ['a set among properties that are removed', ".remove(|key| key == 's');", 40],
 ])('%s: refused ahead where it does not fit into the time', (_what, code, durationMs) => {
   const db = new Harness({ limits: { durationMs: 60_000 }, monotonic: () => 1000, evicts: false });
   db.run('.l = []; for (i in range(10)) { .l.extend(range(100000)) }; .m = .l; nil;');

@@ -8,7 +8,7 @@ import type { Undo } from '../effect.js';
 import type { Store } from '../store.js';
 import type { Tally } from '../tally.js';
 import type { AppendRun } from './append-run.js';
-import { NS_PER_KEY, NS_PER_UNDO } from './undo-costs.js';
+import { NS_PER_KEY, NS_PER_UNDO, NS_PER_UNIT } from './undo-costs.js';
 
 /** Counts work, about a byte or item each; throws when the query has had its share. */
 export type Charge = (units: number) => void;
@@ -92,6 +92,11 @@ export class Journal {
   /** Time it takes to take everything back, in milliseconds: estimated, since a query has to end in time with it. */
   get undoMs(): number {
     return this.undoNs / 1e6;
+  }
+
+  /** A step takes about as long as its way back: both must fit into the time that the query has left. */
+  lookAhead(ns: number): void {
+    if (ns > NS_LOOKED_AHEAD) this.charge(Math.floor((2 * ns) / NS_PER_UNIT));
   }
 
   /** Records an inverse, with an estimate of how long it runs. */
@@ -225,6 +230,9 @@ export function takeBack(undos: readonly Undo[]): void {
 
 /** Units charged for a thousand values, besides their bytes. */
 const UNITS_PER_PART = 24 * 1024;
+
+/** Nanoseconds from which on the clock is looked at before a step. */
+const NS_LOOKED_AHEAD = 1e6;
 
 /** Units that are charged together. */
 const CHARGED_AT_ONCE = 1024;

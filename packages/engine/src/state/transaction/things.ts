@@ -187,9 +187,10 @@ export class ThingChanges extends SetChanges {
       attach(thing, key, own);
       return own;
     }
+    const ns = ThingEffect.SET.cost(this.needStore(), thing, key, own);
+    this.lookAhead(ns);
     const store = this.recordSet(thing, key, own);
     const undo = ThingEffect.SET.inverse(store, thing, key, own);
-    const ns = ThingEffect.SET.cost(store, thing, key, own);
     store.put(thing, key, own);
     this.undoBy(undo, ns);
     return own;
@@ -208,9 +209,10 @@ export class ThingChanges extends SetChanges {
     const { indexes } = this.needStore();
     if (indexes.uniques > 0 && thing.shape.type !== null)
       this.checkUnique((check) => check.set(thing, slot, own));
+    const ns = NS_PER_PUT_BACK + NS_PER_UNIT * (unitsToDrop(old) + unitsToDrop(own));
+    this.lookAhead(ns);
     const store = this.recordSet(thing, key, own);
     if (thing.shape.late?.has(slot) === true) store.noteGiven(thing, thing.shape.fields[slot]!.id);
-    const ns = NS_PER_PUT_BACK + NS_PER_UNIT * (unitsToDrop(old) + unitsToDrop(own));
     store.putAt(thing, slot, key, own);
     this.noteDetached(old);
     this.undoBy(undoOfPut(store, thing, key, old), ns);
