@@ -329,6 +329,16 @@ describe('errors', () => {
     const unavailable = await node.query('//stuff', 'raise(node_err("mine"));');
     expect(unavailable.headers.get('retry-after')).toMatch(/^\d+$/);
   });
+
+  test.each([
+    ['', '405'],
+    ['Origin: https://other.example\r\n', '403'],
+  ])('HEAD gets no body, whatever it is refused for: %j', async (headers, status) => {
+    const connection = await node.open();
+    const whole = await connection.send(`HEAD /t HTTP/1.1\r\nHost: test\r\n${headers}\r\n`).rest();
+    expect(whole).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(whole.slice(whole.indexOf('\r\n\r\n') + 4)).toBe('');
+  });
 });
 
 describe('the order of checks', () => {

@@ -3,7 +3,7 @@ import type { HttpResponse } from 'uWebSockets.js';
 import type { QueryError } from '@althing/engine';
 import { type AnswerBuffer, LONG_BYTES } from './answer-buffer.js';
 import { write, writeHead, writeLater } from './exchange.js';
-import { ALLOW, BODIES_FULL, METHOD_STATUS } from './refusals.js';
+import { BODIES_FULL } from './refusals.js';
 import { errorBody, formatOf, type Heads, statusOf } from './reply.js';
 import type { Headers } from './reply-headers.js';
 import type { RequestHeaders } from './request-headers.js';
@@ -11,8 +11,14 @@ import { corsOf, PREFLIGHT } from './sites.js';
 import type { StaticAnswer } from './static-site.js';
 
 /** Answers HEAD. A response to it has no body: its reader would take one for the next response. */
-export function refuseHeadMethod(res: HttpResponse, heads: Heads, { id }: RequestHeaders): void {
-  writeHead(res, METHOD_STATUS, heads.of('json', id), ALLOW);
+export function failBare(
+  res: HttpResponse,
+  heads: Heads,
+  { id }: RequestHeaders,
+  status: string,
+  headers: Headers,
+): void {
+  writeHead(res, status, heads.of('json', id), headers);
   res.endWithoutBody(0, true);
 }
 

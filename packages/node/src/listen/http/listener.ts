@@ -31,7 +31,7 @@ import type { Batch } from './batch.js';
 import { Bodies } from './bodies.js';
 import { Exchange, type ExchangeParts, write } from './exchange.js';
 import { callOf, FeedDoor } from './feed-door.js';
-import { answerLast, fail, preflight, refuseHeadMethod, sendFile } from './head-answers.js';
+import { answerLast, fail, failBare, preflight, sendFile } from './head-answers.js';
 import type { HttpOptions } from './options.js';
 import { type Path, Paths, type Transfer } from './path.js';
 import {
@@ -229,7 +229,8 @@ export class HttpListener {
       this.refuseHead(res, headers, error, status, more);
     const refusal = this.headRefusal(res, headers);
     const file = this.fileOf(req, method);
-    if (refusal !== null) refuse(...refusal);
+    if (refusal !== null && method === 'HEAD') this.refuseBare(res, headers, ...refusal);
+    else if (refusal !== null) refuse(...refusal);
     else if (headers.isPreflight && this.originOf(headers) === 'listed') {
       answerLast(res, () => preflight(res, this.heads, headers));
     } else if (file !== null) {
@@ -238,8 +239,7 @@ export class HttpListener {
     } else if (method === 'GET' && path.kind === 'root') {
       answerLast(res, () => write(res, '200 OK', 'text/html; charset=utf-8', WELCOME_PAGE, [], true));
     } else if (method === 'HEAD') {
-      this.options.figures.refused(null, NOT_POST, METHOD_STATUS);
-      answerLast(res, () => refuseHeadMethod(res, this.heads, headers));
+      this.refuseBare(res, headers, NOT_POST, METHOD_STATUS, ALLOW);
     } else if (path.kind === 'session' && isSessionMethod(method) && !req.getQuery()) {
       this.receivePost(res, ROOT, headers, batch, method);
     } else if (path.kind === 'changes' && method === 'GET') {
@@ -304,6 +304,18 @@ export class HttpListener {
     this.options.figures.refused(null, error, status);
     const cors = this.corsFor(headers);
     answerLast(res, () => fail(res, this.heads, headers, error, status, more, cors));
+  }
+
+  /** Answers HEAD as another method would be refused, and ends the connection. */
+  private refuseBare(
+    res: HttpResponse,
+    headers: RequestHeaders,
+    error: QueryError,
+    status: string,
+    more: Headers = [],
+  ): void {
+    this.options.figures.refused(null, error, status);
+    answerLast(res, () => failBare(res, this.heads, headers, status, more));
   }
 
   /** @param session the method of a request about a session; null for a request to a scope */
