@@ -179,6 +179,8 @@ describe('a collection with a history', () => {
     change("set_history('//stuff', true)");
     expect(db.run("commit('types'); new_type('A'); set_type('A', {x: 'int'});")).toBeNull();
     expect(db.error(".to_type('A')")).toBe('operation_err');
+    // A commit comes before everything else, as with definitions.
+    expect(db.error(".to_type('Nope')")).toBe('operation_err');
     expect(db.run(".a = {}; .a.to_type('A'); .l = [1]; .l.push(2);")).toBe(2);
     expect(db.run("commit('root'); .clear(); .to_type('A');")).toBeNull();
   });

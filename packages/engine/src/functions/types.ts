@@ -142,8 +142,8 @@ export const TYPES: readonly Entry[] = [
     lock: null,
     changes: MODIFIES,
     run: (rt, thing, name) => {
-      const type = whileLocked(rt, thing, () => typeNamed(rt, name()));
       if (thing === rt.store?.root) needCommit(rt);
+      const type = whileLocked(rt, thing, () => typeNamed(rt, name()));
       assertUnused(type);
       toType(rt, thing, type);
       return null;
