@@ -106,7 +106,7 @@ export const COLLECTIONS: readonly Entry[] = [
     },
   }),
   func('set_default_deep', {
-    doc: 'Sets the default depth of results in a scope, 0 to 127.',
+    doc: 'Sets the default depth of results in a scope, 0 to 127; it takes CHANGE on that scope.',
     changes: CHANGES_ROOT,
     params: [p.any('scope'), p.later(p.depth('deep'))],
     run: (rt, where, deep) => {
@@ -115,7 +115,7 @@ export const COLLECTIONS: readonly Entry[] = [
     },
   }),
   func('set_time_zone', {
-    doc: 'Sets the default time zone of a scope.',
+    doc: 'Sets the default time zone of a scope; it takes CHANGE on that scope.',
     changes: CHANGES_ROOT,
     params: [p.any('scope'), p.later(p.str('zone'))],
     run: (rt, where, zone) => {

@@ -241,6 +241,11 @@ describe('what can not be', () => {
     expect(refused('history({last: 1})', { user: 'iris' })).toBe('forbidden_err');
     expect(refused('del_history({last: 1})', { user: 'iris' })).toBe('forbidden_err');
     expect(refused("set_history('//stuff', false)", { user: 'iris' })).toBe('forbidden_err');
+    change("grant('//stuff', 'iris', CHANGE)");
+    expect(refused("set_history('//stuff', false)", { user: 'iris' })).toBe('forbidden_err');
+    change("grant('//stuff', 'iris', QUERY)");
+    change("set_history('//stuff', false)", { user: 'iris' });
+    expect(refused('history({last: 1})')).toBe('lookup_err');
   });
 });
 

@@ -61,12 +61,12 @@ export const HISTORY: readonly Entry[] = [
     },
   }),
   func('set_history', {
-    doc: 'Begins the commit history of a scope, or ends and deletes it.',
+    doc: 'Begins the commit history of a scope, or ends and deletes it; it takes QUERY and CHANGE on that scope.',
     changes: CHANGES_ROOT,
     params: [p.str('scope'), p.lazy('on')],
     run: (rt, scope, code) => {
       const target = numberOf(targetOf(rt.root, scope));
-      rt.access.require(Privilege.CHANGE, targetOf(rt.root, scope));
+      rt.access.require(Privilege.QUERY | Privilege.CHANGE, targetOf(rt.root, scope));
       if (target === null) throw operationError('there is no commit history of nodes');
       const isOn = p.bool('on').accept(code(), { function: 'set_history', position: 2 });
       const { histories, commits } = rt.root;
@@ -81,7 +81,7 @@ export const HISTORY: readonly Entry[] = [
     },
   }),
   func('history', {
-    doc: 'The commits of a scope that fit the options, oldest first; with the option id the one commit, or nil.',
+    doc: 'The commits of a scope that fit the options, oldest first; with the option id the one commit, or nil. It takes QUERY and CHANGE on that scope.',
     in: In.ROOT,
     readsState: true,
     params: [p.thing('options')],
@@ -93,7 +93,7 @@ export const HISTORY: readonly Entry[] = [
     },
   }),
   func('del_history', {
-    doc: 'Deletes the commits of a scope that fit the options; gives their number.',
+    doc: 'Deletes the commits of a scope that fit the options; gives their number. It takes QUERY and CHANGE on that scope.',
     changes: CHANGES_ROOT,
     params: [p.thing('options')],
     run: (rt, thing) => {

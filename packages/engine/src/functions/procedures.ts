@@ -99,7 +99,7 @@ export const PROCEDURES: readonly Entry[] = [
     run: (rt, name) => rt.scope.procedure(name) !== undefined,
   }),
   func('procedure_info', {
-    doc: 'What is known of a procedure.',
+    doc: 'What is known of a procedure; its definition for those with CHANGE on the scope.',
     in: In.DATA,
     params: [p.str('name')],
     run: (rt, name) => procedureInfo(rt, procedureOf(rt, name)),

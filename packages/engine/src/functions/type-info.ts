@@ -17,7 +17,7 @@ import { defOf } from './types.js';
 /** Information on types. */
 export const TYPE_INFO: readonly Entry[] = [
   func('type_info', {
-    doc: 'What is known of a type: properties, methods, relations, flags.',
+    doc: 'What is known of a type: properties, methods, relations, flags; definitions of methods for those with CHANGE.',
     in: In.COLLECTION,
     params: [p.str('name')],
     run: (rt, name) => typeInfo(rt, typeNamed(rt, name)),

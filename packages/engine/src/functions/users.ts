@@ -90,7 +90,7 @@ export const USERS: readonly Entry[] = [
     run: (rt, name) => rt.root.usersByName.has(name),
   }),
   func('set_password', {
-    doc: 'Sets the password of a user; nil removes it.',
+    doc: 'Sets the password of a user; nil removes it. That of another user takes GRANT on `@thingsdb`.',
     changes: CHANGES_ROOT,
     params: [p.str('name'), p.later(p.strOrNil('password'))],
     run: (rt, name, given) => {
@@ -104,7 +104,7 @@ export const USERS: readonly Entry[] = [
     },
   }),
   func('user_info', {
-    doc: 'What is known of a user; without argument of the one that asks.',
+    doc: 'What is known of a user; without argument of the one that asks. With a name it takes GRANT on `@thingsdb`, and is asked there.',
     params: [p.optional(p.any('name'))],
     readsState: true,
     run: (rt, name) => {
@@ -125,7 +125,7 @@ export const USERS: readonly Entry[] = [
     run: (rt) => new List([...rt.root.users.values()].map((user) => userInfo(rt, user))),
   }),
   func('new_token', {
-    doc: 'Makes a token for a user and gives its key, which is never shown again.',
+    doc: 'Makes a token for a user and gives its key, which is never shown again. For another user it takes GRANT on `@thingsdb`.',
     changes: CHANGES_ROOT,
     params: [p.str('user'), p.optional(p.later(expiry())), p.optional(p.str('description'))],
     run: (rt, name, until, description = '') => {
@@ -151,7 +151,7 @@ export const USERS: readonly Entry[] = [
     },
   }),
   func('del_token', {
-    doc: 'Deletes a token, given by its key or its shortened form.',
+    doc: 'Deletes a token, given by its key or its shortened form; that of another user takes GRANT on `@thingsdb`.',
     changes: CHANGES_ROOT,
     params: [p.str('key')],
     run: (rt, key) => {
