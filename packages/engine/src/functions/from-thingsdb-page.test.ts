@@ -87,6 +87,12 @@ const TESTS: Readonly<Record<string, Readonly<Record<string, readonly (readonly 
           'joins nothing with what is refused, and is out at once without the privilege',
         ],
       ],
+      'A user without any privilege': [
+        [
+          'node/src/requests/checks.test.ts',
+          'learns neither whether there is one nor what is wrong with its values',
+        ],
+      ],
       'Limits.': [['engine/src/decisions.test.ts', '15 limits: what would hang or crash gives an error']],
     },
     'The cluster': {

@@ -1,6 +1,6 @@
 import { ErrorCode, type WireValues } from '@althing/engine';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import type { Reply } from '../groups/request.js';
+import type { ProgramBody, Reply } from '../groups/request.js';
 import { MiniCluster } from '../testing/mini-cluster.js';
 
 /** A lone node with the procedures `add` and `apply`, and the user `jobs`, who has RUN alone. */
@@ -18,11 +18,20 @@ async function change(scope: string, code: string): Promise<void> {
   await cluster.pass(50);
 }
 
+interface Asker {
+  readonly user?: string;
+  readonly collection?: string | undefined;
+}
+
 /** Runs a procedure, as the user `jobs` if no other is named: its value, or the code of the error. */
-async function run(
-  name: string,
-  args: WireValues | null = null,
-  { user: userName = 'jobs', collection = 'stuff' }: { user?: string; collection?: string | undefined } = {},
+function run(name: string, args: WireValues | null = null, asker: Asker = {}): Promise<unknown> {
+  return ask({ type: 'run', name, args }, asker);
+}
+
+/** Sends a request: gives the value of the answer, or the code of the error. */
+async function ask(
+  body: ProgramBody,
+  { user: userName = 'jobs', collection = 'stuff' }: Asker,
 ): Promise<unknown> {
   const node = cluster.node(1);
   const user = node.engine.root.usersByName.get(userName);
@@ -31,7 +40,7 @@ async function run(
   const request = {
     scope: { kind: 'collection', name: collection },
     user,
-    body: { type: 'run', name, args },
+    body,
     format: 'json',
     client: { gone: false },
   } as const;
@@ -91,5 +100,14 @@ describe('a user without any privilege on a collection', () => {
     expect(await asGuest('nothing', 'missing')).toBe(ErrorCode.LOOKUP);
     expect(await asGuest('add', 'missing')).toBe(ErrorCode.LOOKUP);
     expect(await asGuest('add')).toBe(ErrorCode.FORBIDDEN);
+  });
+
+  test('learns neither whether there is one nor what is wrong with its values', async () => {
+    const vars = { format: 'json', data: '{"no name": 1}' } as const;
+    for (const collection of ['stuff', 'missing']) {
+      const query = { type: 'query', code: '1;', vars } as const;
+      expect(await ask(query, { user: 'guest', collection })).toBe(ErrorCode.FORBIDDEN);
+    }
+    expect(await run('add', { format: 'json', data: '5' }, { user: 'guest' })).toBe(ErrorCode.FORBIDDEN);
   });
 });
