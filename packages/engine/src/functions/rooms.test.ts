@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import type { CollectionGroup } from '../state/collection-group.js';
 import type { RoomEvent } from '../state/events.js';
 import { decodeResult } from '../testing/decode.js';
 import { Harness } from '../testing/harness.js';
@@ -229,4 +230,49 @@ test('rooms come back from a checkpoint, also what changed nothing but their nam
     expect(brokenRules(persisted.group)).toEqual([]);
   }
   expect(persisted.group.store.rooms.byName.get('cafe')?.id).toBe(2);
+});
+
+test.each([1, 3, 40])(
+  'rooms are written as they were when a checkpoint began, %i steps of it before they change',
+  (steps) => {
+    const harness = new Harness();
+    const persisted = new PersistedCollection();
+    const apply = (code: string): void => persisted.group.apply(harness.effects(code));
+    apply(".l = range(20).map(|| room()); .l[3].set_name('lobby'); .l[4].set_name('hall');");
+    // The number of the next id is not a part of what a checkpoint writes bit by bit.
+    const linesOf = (group: CollectionGroup): string[] =>
+      stateLines(group).filter((line) => !line.startsWith('next '));
+    const before = linesOf(harness.collection);
+    persisted.begin();
+    persisted.encode(steps);
+    apply(
+      ".l[3].set_name('cafe'); .other = .l[5]; .l.splice(8, 4); .l.push(room()); .l[4].set_name('attic');",
+    );
+    persisted.finish(true);
+    persisted.reopen();
+    expect(linesOf(persisted.group)).toEqual(before);
+    expect(brokenRules(persisted.group)).toEqual([]);
+  },
+);
+
+test('rooms of a checkpoint that came to nothing are written by the next one', () => {
+  const harness = new Harness();
+  const persisted = new PersistedCollection();
+  const apply = (code: string): void => persisted.group.apply(harness.effects(code));
+  apply(".l = range(20).map(|| room()); .l[3].set_name('lobby');");
+  persisted.begin();
+  persisted.encode(10);
+  apply(".l[5].set_name('cafe');");
+  persisted.finish(false);
+  persisted.checkpoint();
+  persisted.reopen();
+  expect(stateLines(persisted.group)).toEqual(stateLines(harness.collection));
+  expect(brokenRules(persisted.group)).toEqual([]);
+});
+
+test('a checkpoint begins without looking at each room', () => {
+  const persisted = new PersistedCollection();
+  persisted.group.apply(new Harness().effects('.l = range(5000).map(|| room());'));
+  const { dirty } = persisted.group;
+  expect(dirty.freeze(() => {}).records.size).toBeLessThan(10);
 });

@@ -225,6 +225,9 @@ test.each([
   ['a list that is filled with a thing', '.l.fill({});', 70],
   ['tuples in a list that goes', '.d = nil;', 70],
   ['tuples that are taken out of a list', '.d.clear();', 70],
+  ['things that are taken out of a list', '.t.clear();', 60],
+  ['rooms that are taken out of a list', '.r.clear();', 60],
+  ['rooms that go with their list', ".del('r');", 110],
   ['members that all go', '.s.clear();', 70],
   ['properties whose sets and lists of things go', '.clear();', 70],
   ['properties that all go, whose order is made again if that is taken back', '.w.remove(|| true);', 60],
@@ -240,7 +243,7 @@ test.each([
   const db = new Harness({ limits: { durationMs: 60_000 }, monotonic: () => 1000, evicts: false });
   db.run('.l = []; for (i in range(10)) { .l.extend(range(100000)) }; .m = .l; nil;');
   db.run('y = [1]; for (i in range(22)) { y = [y, y] }; .d = y; .e = []; nil;');
-  db.run('.t = range(90000).map(|i| {}); .s = set(.t); nil;');
+  db.run('.t = range(90000).map(|i| {}); .s = set(.t); .r = range(90000).map(|| room()); nil;');
   db.run(".w = {}; for (i in range(90000)) .w.set('k' + str(i), i); .v = .w.copy(); nil;");
   db.run(`set_limit('admin', {duration: ${durationMs}});`, { scope: 'thingsdb' });
   expect(db.failure(`${code} nil;`).message).toContain('set_limit()');

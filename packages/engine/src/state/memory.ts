@@ -288,16 +288,18 @@ export class ThingMemory implements Loader {
     this.records.write(sink, id, 0, out.view());
   }
 
-  /** Writes what `save` left, and the pages of indexes, a page at each step. */
+  /** Writes what `save` left, the pages of indexes, and rooms, a record or some at each step. */
   *saveRest(sink: RecordSink): Generator<void, void, undefined> {
     for (const pages of this.unfinished) yield* pages.rest();
     yield* this.indexes.rest(sink);
+    yield* this.rooms.rest(sink);
   }
 
   /** Gives up what `save` left. */
   abandonRest(): void {
     for (const pages of this.unfinished) pages.again();
     this.indexes.again();
+    this.rooms.again();
   }
 
   /** Notes that what was saved of a thing last did not become durable. */

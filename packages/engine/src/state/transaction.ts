@@ -109,7 +109,7 @@ export class Transaction extends ThingChanges {
   /** Removes rooms to which nothing refers. Who is in them is told of it behind the events of the change. */
   private removeRooms({ rooms }: Store): void {
     const ids = Array.from(rooms.orphans, ({ id }) => id);
-    this.count(UNITS_PER_PROPERTY * ids.length);
+    this.count(UNITS_PER_GONE_ROOM * ids.length);
     this.undoBy(RoomEffect.REMOVE.inverse(rooms, ids), RoomEffect.REMOVE.cost(rooms, ids));
     for (const id of ids) rooms.remove(rooms.known(id));
     writeEffect(this.effects, RoomEffect.REMOVE, ids);
@@ -139,5 +139,8 @@ export class Transaction extends ThingChanges {
 
 /** Units charged for each thing that is removed: it leaves tables and indexes. */
 const UNITS_PER_REMOVED = 128;
+
+/** The same for a room that goes, and for its way back, which must fit into the time of the query as well: each takes some 1 µs. */
+const UNITS_PER_GONE_ROOM = 384;
 
 const NO_EVENTS: readonly RoomEvent[] = [];

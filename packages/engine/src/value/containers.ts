@@ -32,7 +32,7 @@ export const UNITS_PER_READ_ITEM = 32;
 export const UNITS_PER_MEMBER = 96;
 
 /** The charge for a reference of something stored that goes: what it refers to is touched. */
-export const UNITS_PER_REFERENCE = 64;
+export const UNITS_PER_REFERENCE = 112;
 
 /** The charge for an item of a tuple that is looked at for what it refers to. */
 export const UNITS_PER_INNER_ITEM = 4;

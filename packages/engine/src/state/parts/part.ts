@@ -18,7 +18,7 @@ export interface GroupPart {
    */
   load(kind: RecordKind, id: number, part: number, value: Uint8Array): void;
 
-  /** Puts the records of what changed since the last call, where that is not done when it changes: a checkpoint begins. */
+  /** Puts the records of what changed since the last call, or freezes what `saveRest` is to write, where that is not done when it changes: a checkpoint begins. */
   flush?(): void;
 
   /** Forgets everything, for the state of a snapshot to be loaded. What a query holds of it is of no use any more. */

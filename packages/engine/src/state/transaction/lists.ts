@@ -20,7 +20,7 @@ import type { Store } from '../store.js';
 import { writeValue } from '../value-codec.js';
 import { AppendRun } from './append-run.js';
 import { type Appended, isFlat, Storing } from './storing.js';
-import { NS_PER_ITEM, NS_PER_THING } from './undo-costs.js';
+import { NS_PER_ITEM, NS_PER_THING, NS_PER_UNIT } from './undo-costs.js';
 
 /** Changes of lists. */
 export class ListChanges extends Storing {
@@ -53,7 +53,7 @@ export class ListChanges extends Storing {
     const isAppended = start === list.length;
     const ns = ThingEffect.SPLICE.cost(store, list, start, count, items);
     this.count(UNITS_PER_PLACED * (count + added));
-    if (list.inner > 0) this.count(UNITS_PER_INNER_ITEM * innerOf(list.slice(start, start + count)));
+    if (count > 0) this.countGone(list, list.slice(start, start + count));
     const removed = store.splice(list, start, count, items);
     if (isAppended) this.undoAppend(store, list, start, added);
     else this.undoBy(() => store.splice(list, start, added, removed), ns);
@@ -181,8 +181,21 @@ export class ListChanges extends Storing {
       return removed.slice();
     }
     this.assertWritable(list);
-    if (list.inner > 0) this.count(UNITS_PER_INNER_ITEM * innerOf(positions.map((i) => list.at(i))));
+    this.countGone(
+      list,
+      positions.map((i) => list.at(i)),
+    );
     return perform(this, ThingEffect.REMOVE_ITEMS, this.needStore(), list, runs).slice();
+  }
+
+  /** Charges for items that go from a stored list: what they refer to is counted out, and in again when that is taken back. */
+  private countGone(list: List, items: readonly Value[]): void {
+    let references = 0;
+    for (const item of items) if (!isScalar(item)) references += 1;
+    this.count(
+      2 * UNITS_PER_GONE * references + (list.inner > 0 ? UNITS_PER_INNER_ITEM * innerOf(items) : 0),
+    );
+    this.undoTakes(NS_PER_UNIT * UNITS_PER_GONE * references);
   }
 
   protected checkItems(rule: ItemRule, values: readonly Value[]): void {
@@ -248,6 +261,9 @@ function runsOf(positions: readonly number[]): Run[] {
 /** Units charged for an item that comes into a list or leaves it, before that is done: without and with pages and the counts of references. */
 const UNITS_PER_MOVED = 4;
 const UNITS_PER_PLACED = 16;
+
+/** Units for the references of an item that goes, and for counting them in again: some 700 ns for each on a slow machine. */
+const UNITS_PER_GONE = 128;
 
 /** Units charged for an item that is appended besides its own bytes: as if it had an effect for itself. */
 const UNITS_PER_APPEND = 16;
