@@ -64,7 +64,7 @@ export interface TransferEvent extends TransferRequest {
   readonly collection: string | null;
   /** Null when it went well. */
   readonly error: string | null;
-  /** Whose doing it is that it did not go well; null when it did. */
+  /** The side at fault; null when it went well. */
   readonly fault: 'request' | 'client_gone' | 'node' | null;
   readonly bytes: number;
   readonly ms: number;
@@ -197,7 +197,7 @@ export class Transfers {
   }
 }
 
-/** Whose doing an error of a transfer is: a request without the privilege or with a wrong file says nothing of the node. */
+/** The side at fault for an error of a transfer: a request without the privilege, or with a wrong file, says nothing of the node. */
 function faultOf(error: unknown): TransferEvent['fault'] {
   if (error instanceof ClientGoneError) return 'client_gone';
   if (error instanceof BackupError) return error.reason === 'busy' ? 'node' : 'request';

@@ -87,7 +87,7 @@ describe('a node is refused', () => {
     // Where nothing limits the process, it is the operator's business.
     const machine = { totalMb: 4096, isLimited: false, heapMb: 2096 };
     expect(checked(machine, large)).toMatchObject({ problems: [], warnings: [expect.any(String)] });
-    // What the machine does not have fits into no heap.
+    // More than the machine has fits into no heap.
     expect(checked(machine, { SERVICE_CACHE_SIZE_MB: '1048576' }).problems).toEqual([
       expect.stringMatching(/^cache_size_mb = 1048576 .* do not fit: /),
     ]);

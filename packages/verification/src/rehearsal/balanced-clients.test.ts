@@ -8,6 +8,12 @@ import { BalancedClients } from './balanced-clients.js';
 
 const UNAVAILABLE = { outcome: 'failed', status: 503, error: '503 no node is ready' } as const;
 const LOST = { outcome: 'unknown', status: 502, error: '502 the node was lost' } as const;
+const ENDED = {
+  outcome: 'unknown',
+  status: 500,
+  error: '500 made its futures were ended',
+  isMade: true,
+} as const;
 const KEY = { 'Idempotency-Key': '1' };
 
 let folder: string;
@@ -25,9 +31,9 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-async function ask(answered: Partial<Response>, headers = {}): Promise<Response> {
+async function ask(answered: Partial<Response>, headers = {}, code = '1;'): Promise<Response> {
   response = { outcome: 'ok', value: null, index: 0, status: 200, node: '', error: '', ...answered };
-  return clients.place().ask('//stuff', '1;', headers);
+  return clients.place().ask('//stuff', code, headers);
 }
 
 describe('a request that fails', () => {
@@ -46,6 +52,19 @@ describe('a request that fails', () => {
     );
     expect(recorder.findings).toHaveLength(isAllowed ? 0 : 1);
   });
+
+  test.each([
+    ['lost', 'future(|| .x = 1);', 0],
+    ['lost', '.x = 1;', 1],
+    ['none', 'future(|| .x = 1);', 1],
+  ] as const)(
+    'with a key after its change was made may, where %s may, for its futures: %s',
+    async (allows, code, failures) => {
+      clients.turn('scene', allows);
+      await ask(ENDED, KEY, code);
+      expect(clients.turn('next', allows)).toMatchObject({ failures });
+    },
+  );
 
   test('for a closed connection is repeated with its key when nodes are killed', async () => {
     const cut = { outcome: 'unknown', status: 0, error: 'ECONNRESET' } as const;

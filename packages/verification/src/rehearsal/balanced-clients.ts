@@ -79,7 +79,9 @@ export class BalancedClients implements Access {
     }
     if (response.node !== '') this.answered.add(response.node);
     if (response.outcome === 'ok' || response.error.includes(ON_PURPOSE)) return response;
-    const isLost = !isKeyed && response.outcome === 'unknown';
+    // Futures are in the memory of a leader alone: those of a change that is made end with it, with a key as without.
+    const isEnded = response.isMade === true && code.includes('future(');
+    const isLost = response.outcome === 'unknown' && (!isKeyed || isEnded);
     // It may have begun in one scene and ended in another.
     const isFine = [allows, this.allows].some((each) => each === 'any' || (each === 'lost' && isLost));
     if (isFine) this.counted('forgiven');

@@ -6,7 +6,7 @@ import type { Draw } from '../simulation/random.js';
 import type { Container } from './container.js';
 import type { Stack } from './stack.js';
 
-/** Requests that may fail in a scene: none; those without a key that a node had when it died; any. */
+/** Requests that may fail in a scene: none; of those that a node had when it died the ones without a key, and the futures of all; any. */
 export type Allowance = 'none' | 'lost' | 'any';
 
 export interface Scene {

@@ -188,7 +188,7 @@ export class NodeBugs {
     }
     plantInExpiry(engine, this.on, this.nodeId);
     if (!this.on.has('task_ended_apart')) return;
-    const runTask = engine.taskRuns.run.bind(engine);
+    const runTask = engine.taskRuns.run.bind(engine.taskRuns);
     engine.taskRuns.run = (target, id, options) => {
       const session = typeof target === 'number' ? this.sessions.get(target) : undefined;
       const before = session?.group.tasks.find(id);

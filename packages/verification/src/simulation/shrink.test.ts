@@ -12,7 +12,7 @@ const DECISIONS_MAX = 10;
 
 describe('making a run small that fails', () => {
   test('leaves a few faults and operations of a planted bug, and it fails for the same reason', async () => {
-    const mutants = ['node:frozen_not_copied'];
+    const mutants = ['node:prepared_answer_before_commit'];
     let runs = 0;
     const counted: typeof live = (work) => {
       runs += 1;
