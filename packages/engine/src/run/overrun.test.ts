@@ -228,6 +228,7 @@ test.each([
   ['things that are taken out of a list', '.t.clear();', 60],
   ['rooms that are taken out of a list', '.r.clear();', 60],
   ['rooms that go with their list', ".del('r');", 110],
+  ['a list of texts whose duplicates are looked for', '.q.unique();', 50],
   ['members that all go', '.s.clear();', 70],
   ['properties whose sets and lists of things go', '.clear();', 70],
   ['properties that all go, whose order is made again if that is taken back', '.w.remove(|| true);', 60],
@@ -244,6 +245,7 @@ test.each([
   db.run('.l = []; for (i in range(10)) { .l.extend(range(100000)) }; .m = .l; nil;');
   db.run('y = [1]; for (i in range(22)) { y = [y, y] }; .d = y; .e = []; nil;');
   db.run('.t = range(90000).map(|i| {}); .s = set(.t); .r = range(90000).map(|| room()); nil;');
+  db.run(".q = range(90000).map(|i| 't' + str(i)); nil;");
   db.run(".w = {}; for (i in range(90000)) .w.set('k' + str(i), i); .v = .w.copy(); nil;");
   db.run(`set_limit('admin', {duration: ${durationMs}});`, { scope: 'thingsdb' });
   expect(db.failure(`${code} nil;`).message).toContain('set_limit()');

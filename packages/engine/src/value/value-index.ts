@@ -40,6 +40,7 @@ export class ValueIndex {
   private addToGroup(value: Value, text: string | null): boolean {
     // A nan equals nothing, and neither does what holds one.
     if (text === null) return true;
+    this.meter.charge(text.length + UNITS_PER_TEXT);
     const group = this.groups.get(text);
     if (group === undefined) {
       this.groups.set(text, [value]);
@@ -120,7 +121,10 @@ export class ValueIndex {
 }
 
 /** Units that who uses an index charges for each value, and for each item in it, before it is put in. */
-export const UNITS_PER_INDEXED = 64;
+export const UNITS_PER_INDEXED = 128;
+
+/** Units charged for a value that is told by a text, which was laid out, beyond those for its length. */
+const UNITS_PER_TEXT = 256;
 
 /** Units charged for making the text that stands for bytes, beyond those for their length. */
 const UNITS_PER_BYTES = 256;
