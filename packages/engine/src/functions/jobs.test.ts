@@ -75,7 +75,7 @@ describe('del_instances', () => {
     expect(db.run('[.list.len(), .list.some(|o| o.done)];')).toEqual([2500, false]);
     // The last half of them may lie in no pages any more.
     expect(looks.mock.calls.length).toBeGreaterThan(2500);
-    // Those that go are looked at once more, for what they refer to.
+    // Items that go are looked at once more, for what they refer to.
     expect(looks.mock.calls.length).toBeLessThan(8000);
     looks.mockRestore();
   });

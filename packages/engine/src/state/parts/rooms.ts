@@ -36,7 +36,7 @@ export class Rooms implements GroupPart {
   private readonly named = new Map<string, Room>();
   /** Ids of those that changed since the last checkpoint began. */
   private changed: Changed = new Map();
-  /** Those of the last checkpoint, with the records of some that changed again while it was under way. */
+  /** Ids of the last checkpoint, with the records of rooms that changed again while it was under way. */
   private frozen: Changed = new Map();
 
   /** @param noteId told of each id that is used from now on */
