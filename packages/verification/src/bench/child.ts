@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
 /** A process of a benchmark that takes one order after the other, and says what came of each. It ends when its parent lets it go. */
@@ -49,7 +50,12 @@ export class Child {
     this.process.send(order);
   }
 
-  close(): void {
-    if (this.process.connected) this.process.disconnect();
+  /** Lets it go; resolves when it has ended, and has no file open any more. */
+  async close(): Promise<void> {
+    const { process } = this;
+    if (process.exitCode !== null || process.signalCode !== null) return;
+    const ended = once(process, 'exit');
+    if (process.connected) process.disconnect();
+    await ended;
   }
 }

@@ -30,7 +30,7 @@ export async function benchClient(rounds: number): Promise<Figure[]> {
   } finally {
     await db.$close();
     agent.destroy();
-    echo.close();
+    await echo.close();
   }
   const more = client.us.map((us, i) => us - (bare.us[i] ?? Number.NaN));
   const { low, high } = medianInterval(more);

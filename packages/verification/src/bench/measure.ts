@@ -44,7 +44,7 @@ export class Generator {
   }
 
   close(): void {
-    for (const worker of this.#workers) worker.close();
+    for (const worker of this.#workers) void worker.close();
   }
 
   /** Makes load on servers for a while. The connections are shared out among the workers, and among the servers. */

@@ -116,7 +116,7 @@ async function echoServer(): Promise<Server> {
     name: 'echo',
     load: loader({ port, pid: child.pid }, token),
     prepare: async () => {},
-    stop: async () => child.close(),
+    stop: () => child.close(),
   };
 }
 

@@ -37,7 +37,7 @@ export async function besideBareNode(
     await writers.stop();
     return { before: calm, meanwhile: busy };
   } finally {
-    child.close();
+    await child.close();
     rmSync(folder, { recursive: true, force: true });
   }
 }
@@ -73,6 +73,6 @@ async function inProcess(order: BareDataOrder): Promise<number> {
   try {
     return await child.ask(order, ({ ms }: BareDataAnswer) => ms);
   } finally {
-    child.close();
+    await child.close();
   }
 }
