@@ -1,7 +1,8 @@
 /** Input of the caller of a command. */
 import { createReadStream } from 'node:fs';
 import type { Command } from 'commander';
-import { type Io, readInput, utf8Text } from './io.js';
+import { type Io, readInput, readStream } from './io.js';
+import { codeOf, messageOf } from './system-error.js';
 
 /** An error that a command ends with, and whose message says all. */
 export class CommandError extends Error {}
@@ -20,9 +21,6 @@ export function nonEmpty(text: string | undefined): string | undefined {
   return text === '' ? undefined : text;
 }
 
-/** Bytes of a file of code or definitions at most: a node takes less in one request, and a device has no end. */
-const FILE_BYTES_MAX = 64 * 1024 ** 2;
-
 /**
  * The text of a file, or the standard input for `-`.
  *
@@ -30,19 +28,10 @@ const FILE_BYTES_MAX = 64 * 1024 ** 2;
  */
 export async function readText(file: string, io: Io): Promise<string> {
   if (file === '-') return readInput(io);
-  const chunks: Buffer[] = [];
-  let left = FILE_BYTES_MAX;
   try {
-    for await (const chunk of createReadStream(file) as AsyncIterable<Buffer>) {
-      chunks.push(chunk);
-      left -= chunk.length;
-      if (left < 0) break;
-    }
-  } catch {
-    throw new UsageError(`${file} can't be read`);
+    return await readStream(createReadStream(file), file);
+  } catch (error) {
+    // Errors of the system have codes.
+    throw new UsageError(codeOf(error) === '' ? messageOf(error) : `${file} can't be read`);
   }
-  if (left < 0) throw new UsageError(`${file} has more than ${FILE_BYTES_MAX / 1024 ** 2} MB`);
-  const text = utf8Text(Buffer.concat(chunks));
-  if (text === null) throw new UsageError(`${file} is no text in UTF-8`);
-  return text;
 }

@@ -83,21 +83,31 @@ export function tell(io: Io, line: string): Promise<void> {
   return write(io.stderr, `${line}\n`);
 }
 
-/** Longest text that is read from the standard input. */
-const inputSizeMax = 64 * 1024 ** 2;
+/** Bytes of a text at most: a node takes less in one request, and a device has no end. */
+const TEXT_BYTES_MAX = 64 * 1024 ** 2;
 
 /** The whole standard input, as UTF-8. */
-export async function readInput(io: Io): Promise<string> {
+export function readInput(io: Io): Promise<string> {
+  return readStream(io.stdin, 'the standard input');
+}
+
+/**
+ * All of a stream, as UTF-8.
+ *
+ * @param name of the stream in errors
+ * @throws {Error} when it is too long, or no text; what the stream ends with
+ */
+export async function readStream(stream: Readable, name: string): Promise<string> {
   const parts: Buffer[] = [];
   let size = 0;
-  for await (const part of io.stdin) {
+  for await (const part of stream) {
     const bytes = Buffer.from(part);
     size += bytes.length;
-    if (size > inputSizeMax) throw new Error(`the standard input has more than ${inputSizeMax} bytes`);
+    if (size > TEXT_BYTES_MAX) throw new Error(`${name} has more than ${TEXT_BYTES_MAX / 1024 ** 2} MB`);
     parts.push(bytes);
   }
   const text = utf8Text(Buffer.concat(parts));
-  if (text === null) throw new Error('the standard input is no text in UTF-8');
+  if (text === null) throw new Error(`${name} is no text in UTF-8`);
   return text;
 }
 

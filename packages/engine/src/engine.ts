@@ -73,6 +73,8 @@ export class Engine {
   readonly runtime: Runtime;
   readonly collections: Collections;
   readonly upkeep: Upkeep;
+  readonly futures: Futures;
+  readonly taskRuns: TaskRuns;
   private readonly programs: ProgramCache;
   /** Programs that told clients of events. */
   private readonly emitters = new WeakSet<object>();
@@ -80,8 +82,6 @@ export class Engine {
   private readonly rootScope: RootScope;
   private readonly nodeScope: NodeScope;
   private readonly executor: Executor;
-  readonly futures: Futures;
-  readonly taskRuns: TaskRuns;
 
   constructor(private readonly options: EngineOptions) {
     this.root = new RootGroup(options.knownLevel);

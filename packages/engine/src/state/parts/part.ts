@@ -18,7 +18,10 @@ export interface GroupPart {
    */
   load(kind: RecordKind, id: number, part: number, value: Uint8Array): void;
 
-  /** Puts the records of what changed since the last call, or freezes what `saveRest` is to write, where that is not done when it changes: a checkpoint begins. */
+  /**
+   * A checkpoint begins: puts the records of what changed since the last call, where that is not done when it changes, or freezes what
+   * `saveRest` is to write.
+   */
   flush?(): void;
 
   /** Forgets everything, for the state of a snapshot to be loaded. What a query holds of it is of no use any more. */

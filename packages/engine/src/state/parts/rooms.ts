@@ -131,7 +131,10 @@ export class Rooms implements GroupPart {
     this.named.set(name, room);
   }
 
-  /** Freezes what changed: a checkpoint begins, which writes it by `rest`. A record each at once would take seconds for the most rooms there may be. */
+  /**
+   * Freezes what changed: a checkpoint begins, which writes it by `rest`. A record each at once would take seconds for the most rooms
+   * there may be.
+   */
   flush(): void {
     this.frozen = this.changed;
     this.changed = new Map();
@@ -167,6 +170,13 @@ export class Rooms implements GroupPart {
     return null;
   }
 
+  /** The room with this id, which there is. */
+  known(id: number): Room {
+    const room = this.rooms.get(id);
+    if (room === undefined) throw new FormatError(`there is no room ${id}`);
+    return room;
+  }
+
   /** Must be called before a room changes. */
   private touch(id: number): void {
     if (this.dirty.freezing && this.frozen.has(id) && this.frozen.get(id) === undefined)
@@ -178,13 +188,6 @@ export class Rooms implements GroupPart {
   private recordOf(id: number): Uint8Array | null {
     const room = this.rooms.get(id);
     return room === undefined ? null : roomRecord(room);
-  }
-
-  /** The room with this id, which there is. */
-  known(id: number): Room {
-    const room = this.rooms.get(id);
-    if (room === undefined) throw new FormatError(`there is no room ${id}`);
-    return room;
   }
 }
 

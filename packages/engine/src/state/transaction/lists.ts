@@ -193,9 +193,9 @@ export class ListChanges extends Storing {
     let references = 0;
     for (const item of items) if (!isScalar(item)) references += 1;
     this.count(
-      2 * UNITS_PER_GONE * references + (list.inner > 0 ? UNITS_PER_INNER_ITEM * innerOf(items) : 0),
+      2 * UNITS_PER_REFERENCE * references + (list.inner > 0 ? UNITS_PER_INNER_ITEM * innerOf(items) : 0),
     );
-    this.undoTakes(NS_PER_UNIT * UNITS_PER_GONE * references);
+    this.undoTakes(NS_PER_UNIT * UNITS_PER_REFERENCE * references);
   }
 
   protected checkItems(rule: ItemRule, values: readonly Value[]): void {
@@ -261,9 +261,6 @@ function runsOf(positions: readonly number[]): Run[] {
 /** Units charged for an item that comes into a list or leaves it, before that is done: without and with pages and the counts of references. */
 const UNITS_PER_MOVED = 4;
 const UNITS_PER_PLACED = 16;
-
-/** Units for the references of an item that goes, and for counting them in again: some 700 ns for each on a slow machine. */
-const UNITS_PER_GONE = 128;
 
 /** Units charged for an item that is appended besides its own bytes: as if it had an effect for itself. */
 const UNITS_PER_APPEND = 16;
