@@ -121,7 +121,7 @@ export const storage = {
   checkpoint_interval_ms: setting(
     duration(100, 3_600_000),
     5000,
-    'Time between the end of a checkpoint and the beginning of the next, where there were changes. Changes are safe in the log before; checkpoints keep restarts short. Beside much other work a checkpoint itself takes a while; behind one that took longer than this the next one begins after a quarter of it. The longer it takes, and the more memory waits for it, the more it slows down whoever changes something, until that has a fifth of the time left: so changes that come faster than they can be written wait.',
+    'Time between the end of a checkpoint and the beginning of the next, where there were changes. Changes are safe in the log before; checkpoints keep restarts short. Beside much other work a checkpoint itself takes a while; behind one that took longer than this the next one begins after a quarter of it. The longer it takes, and the more memory waits for it, the more it slows down whoever changes something, until that has a third of the time left: so changes that come faster than they can be written wait.',
   ),
   checkpoint_size_mb: setting(
     size('MB', 1, 65_536),

@@ -84,6 +84,7 @@ export class EngineSide {
       engine: this.engine,
       calls: this.calls,
       disk: this.disk,
+      isBehindLongRun: () => this.router.scheduler.isCatchingUpLong,
       rooms: {
         told: (session, events) => this.rooms.told(session, events),
         replaced: (group) => this.rooms.replaced(group),

@@ -34,6 +34,8 @@ export interface ScopesParts {
   readonly calls: Calls;
   readonly disk: DiskKeeper;
   readonly rooms: RoomsOfGroups;
+  /** True while those wait who came during a long run. */
+  readonly isBehindLongRun: () => boolean;
   /** Called when a session changed: its role, its membership, its state. */
   readonly changed: (session: GroupSession) => void;
   /**
@@ -80,7 +82,13 @@ export class Scopes {
       checkpointer: this.checkpointer,
       sessions: this.sessions,
     });
-    this.memory = new MemoryKeeper(parts.engine.collections, settings, clock.now, clock.soon);
+    this.memory = new MemoryKeeper(
+      parts.engine.collections,
+      settings,
+      clock.now,
+      clock.soon,
+      parts.isBehindLongRun,
+    );
     this.garbage = this.makeGarbageCollector();
     const { upkeep } = parts.engine;
     this.indexes = this.makeWork(upkeep.indexes);
@@ -181,6 +189,7 @@ export class Scopes {
       settings: this.settings,
       clock,
       yield: () => new Promise((resolve) => clock.soon(resolve)),
+      isBehindLongRun: this.parts.isBehindLongRun,
       ...(encoding === undefined ? {} : { workClock: encoding.now, thingsPerLook: encoding.thingsPerLook }),
       keptFrom: (group, index, bytes) => this.logKeeping.keptFrom(group, index, bytes),
       evicting: () => this.memory.isWorking,

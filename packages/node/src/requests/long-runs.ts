@@ -45,11 +45,16 @@ export class LongRuns {
     return now < this.dueUntil || (isOwed && now < this.endAt + BEHIND_LONG_MAX_MS);
   }
 
+  /** True if one has just ended: those who came meanwhile have their turns now. */
+  isJustOver(now: number): boolean {
+    return now < this.endAt + MOMENT_MS;
+  }
+
   /**
    * True if work of some milliseconds has to wait: before a long run, whose turn would never come, and behind it for answers, each of which may
    * need several turns, and would meet such work in each.
    */
   holdsShort(now: number): boolean {
-    return now < this.dueUntil || (now < this.endAt + MOMENT_MS && this.owesAnswers());
+    return now < this.dueUntil || (this.isJustOver(now) && this.owesAnswers());
   }
 }

@@ -5,6 +5,9 @@ import type { Entry } from './work.js';
 /** A run of this many milliseconds is slow. */
 export const SLOW_MS = 40;
 
+/** A slice of those who wait at the door is never shorter than this. */
+const SLICE_MIN_MS = 2;
+
 /** Time in which half of what a user took is forgotten, in milliseconds. */
 const HALF_LIFE_MS = 2_000;
 
@@ -79,6 +82,11 @@ export class RunCosts {
   /** Milliseconds that work is expected to take; what is known for certain goes before that. */
   expectedOfEntry({ work: { program, knownMs }, needsMs }: Entry): number {
     return knownMs ?? this.expectedOf(program) ?? needsMs;
+  }
+
+  /** Milliseconds of the slice of a program at the door: its share of the turn, or twice what it took. */
+  sliceFor(program: object | null, shareMs: number): number {
+    return Math.max(SLICE_MIN_MS, shareMs, Math.min(2 * (this.expectedOf(program) ?? 0), SLOW_MS));
   }
 
   /** Milliseconds that a user took of late. */

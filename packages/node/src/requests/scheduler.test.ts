@@ -353,6 +353,24 @@ describe('the scheduler', () => {
     expect(track.events).toEqual(['slow', 'change', 'short', 'short', 'short', 'short']);
   });
 
+  test('tells others that those wait who came during a long run, until they have their answers, and not for long', async () => {
+    const track = new Track();
+    const isCatchingUp = async (ms: number): Promise<boolean> => {
+      await track.pass(ms);
+      return track.scheduler.isCatchingUpLong;
+    };
+    track.ask(10, { name: 'slow', program: {}, user: 1, ms: 600 });
+    track.ask(300, { name: 'change', program: QUICK, user: 99, ms: 0.1, commitMs: 50 });
+    expect(await isCatchingUp(5)).toBe(false);
+    expect(await isCatchingUp(635)).toBe(true);
+    expect(await isCatchingUp(40)).toBe(false);
+    track.ask(1000, { name: 'slow', program: {}, user: 2, ms: 600 });
+    track.ask(1300, { name: 'change', program: QUICK, user: 99, ms: 0.1, commitMs: 1e6 });
+    await track.pass(3000);
+    expect(track.events).toContain('slow');
+    expect(track.scheduler.isCatchingUpLong).toBe(false);
+  });
+
   test('waits for such answers for little more than a query may run', async () => {
     const track = new Track();
     for (let i = 0; i < 2; i++)

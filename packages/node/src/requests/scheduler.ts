@@ -34,9 +34,8 @@ const TURN_LOOK_MS = 16;
 const SHARED_MS = 2;
 const SHARED_EACH_MS = 0.02;
 
-/** Milliseconds for those who wait at the door in a turn; each gets its share of it, but never less than the second number. */
+/** Milliseconds for those who wait at the door in a turn; each gets its share of it. */
 const SERVED_MS = 25;
-const SLICE_MIN_MS = 2;
 
 /** Time for others behind a slow run, as a multiple of its duration. */
 const REST_FACTOR = 3;
@@ -274,6 +273,12 @@ export class Scheduler {
     return this.turn >= this.longTurn + POLLS;
   }
 
+  /** True if a long run has just ended, and those who came meanwhile have no answers yet: nothing else should take much of their turns. */
+  get isCatchingUpLong(): boolean {
+    if (!this.longRuns.isJustOver(this.options.now())) return false;
+    return !this.hasPolled || this.door.length > 0 || this.options.owesAnswers();
+  }
+
   /** True if what comes now may have waited for a turn that took long. */
   get isCatchingUp(): boolean {
     return this.turn < this.busyTurn + POLLS;
@@ -330,7 +335,7 @@ export class Scheduler {
         continue;
       }
       if (isLong) this.wholeTurn = this.turn;
-      const sliceMs = this.sliceFor(entry, left / (waiting.length - at));
+      const sliceMs = this.costs.sliceFor(entry.work.program, left / (waiting.length - at));
       // A long slice gets a turn of its own, so that those who were served before it are answered first.
       if (sliceMs > left && left < SERVED_MS) break;
       const ms = this.start(entry, sliceMs);
@@ -341,11 +346,6 @@ export class Scheduler {
     this.isHolding = held.length === waiting.length;
     this.door = [...held, ...waiting.slice(at), ...this.door];
     if (this.door.length === 0 || (isShared && now() >= this.restUntil)) this.isShut = false;
-  }
-
-  private sliceFor({ work }: Entry, shareMs: number): number {
-    const expected = this.costs.expectedOf(work.program) ?? 0;
-    return Math.max(SLICE_MIN_MS, shareMs, Math.min(2 * expected, SLOW_MS));
   }
 
   /**

@@ -6,7 +6,7 @@ import { encodeContext } from '../groups/applied.js';
 import type { GroupSession } from '../groups/group-session.js';
 import type { TableCapture } from '../groups/session-table.js';
 import type { State } from '../groups/state.js';
-import { sliceLength } from './slice-length.js';
+import { SLICE_MIN_MS, sliceLength } from './slice-length.js';
 
 export interface CheckpointerOptions {
   readonly state: State;
@@ -28,6 +28,8 @@ export interface CheckpointerOptions {
   readonly blocked: (session: GroupSession) => boolean;
   /** Lets other work go first. */
   readonly yield: () => Promise<void>;
+  /** True while those wait who came during a long run. */
+  readonly isBehindLongRun: () => boolean;
   /** Things encoded between two looks at the clock. */
   readonly thingsPerLook?: number;
   /**
@@ -50,11 +52,12 @@ export interface CheckpointReport {
 
 /**
  * Milliseconds of encoding between two yields at most: at first; of a checkpoint that has taken as long as the time between two, or that frees
- * half of the memory for things; and in any case. In between, others run for up to 40 ms: so the last number leaves them a fifth of the time.
+ * half of the memory for things; and in any case. In between, others run for up to 40 ms: so the last number leaves them a third of the time. It
+ * is no longer since a query that takes a second may begin behind it, and nobody should wait for more than both and a little.
  */
 const SLICE_MS = 1;
 const SLICE_LATE_MS = 16;
-const SLICE_MAX_MS = 160;
+const SLICE_MAX_MS = 64;
 /** The part of the time between two checkpoints that lies between them at least, unless too much waits for the next one. */
 const GAP_PART = 0.25;
 /** A thing takes about so many times as many bytes in memory as the change that made it. */
@@ -345,10 +348,11 @@ export class Checkpointer {
    * larger the part of the time that its slices take: so it slows those down who change more than can be written, and comes to its end.
    */
   private pace(session: GroupSession, sink: CheckpointSink): Pace {
-    const { settings, clock } = this.options;
+    const { settings, clock, isBehindLongRun } = this.options;
     const intervalMs = Math.max(1, settings.checkpointIntervalMs);
     const begun = clock.now();
     const sliceMs = (othersMs: number): number => {
+      if (isBehindLongRun()) return SLICE_MIN_MS;
       const waiting = session.changedBytes + (this.frozenBytes.get(session) ?? 0);
       const lateness = Math.max((clock.now() - begun) / intervalMs, this.share(waiting));
       const mayMs =

@@ -17,6 +17,7 @@ function roundsOf(...rounds: number[]) {
     { cacheBytes: 100 },
     () => 0,
     (work) => works.push(work),
+    () => false,
   );
   keeper.consider();
   let count = 0;
@@ -31,7 +32,7 @@ test('what a first round spared leaves in the next one, and what that spares sta
 });
 
 /** The longest slice of a keeper, with so much more in memory than there may be, beside others who have turns of so many milliseconds. */
-function longestSlice(excess: number, othersMs: number): number {
+function longestSlice(excess: number, othersMs: number, isBehindLongRun = false): number {
   let now = 0;
   let longest = 0;
   let rounds = 0;
@@ -50,6 +51,7 @@ function longestSlice(excess: number, othersMs: number): number {
     { cacheBytes: 100 },
     () => now,
     (work) => works.push(work),
+    () => isBehindLongRun,
   );
   keeper.consider();
   for (let work = works.shift(); work !== undefined && rounds < 50; work = works.shift()) {
@@ -63,4 +65,8 @@ test('slices are as short as what others do in between, and as long as memory ne
   expect(longestSlice(0.1, 1)).toBeLessThanOrEqual(1);
   expect(longestSlice(0.5, 1)).toBeLessThanOrEqual(4);
   expect(longestSlice(0.5, 40)).toBe(32);
+});
+
+test('slices are as short as can be while those wait who came during a long run', () => {
+  expect(longestSlice(0.5, 1000, true)).toBe(1);
 });

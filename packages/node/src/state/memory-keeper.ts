@@ -1,5 +1,5 @@
 import type { Collections } from '@althing/engine';
-import { sliceLength } from './slice-length.js';
+import { SLICE_MIN_MS, sliceLength } from './slice-length.js';
 
 /** Milliseconds of one slice of work at most: at first, and when things take half as much memory again as they may. */
 const SLICE_MS = 2;
@@ -26,12 +26,14 @@ export class MemoryKeeper {
   /**
    * @param settings read at each use
    * @param later calls back after other work had its turn
+   * @param isBehindLongRun true while those wait who came during a long run
    */
   constructor(
     private readonly collections: Pick<Collections, 'bytes' | 'isOver' | 'evict'>,
     private readonly settings: MemorySettings,
     private readonly monotonic: () => number,
     private readonly later: (work: () => void) => void,
+    private readonly isBehindLongRun: () => boolean,
   ) {}
 
   /** True if room is being made. */
@@ -56,7 +58,9 @@ export class MemoryKeeper {
     const began = this.monotonic();
     const excess = Math.min(Math.max(2 * (this.collections.bytes / this.settings.cacheBytes - 1), 0), 1);
     const mayMs = SLICE_MS + excess * (SLICE_MAX_MS - SLICE_MS);
-    const sliceMs = sliceLength(mayMs, began - this.endedAt, excess * URGENCY_MAX);
+    const sliceMs = this.isBehindLongRun()
+      ? SLICE_MIN_MS
+      : sliceLength(mayMs, began - this.endedAt, excess * URGENCY_MAX);
     const isTooMuch =
       this.collections.evict(this.settings.cacheBytes, began + sliceMs) ||
       (this.collections.isOver(this.settings.cacheBytes) && --this.roundsLeft > 0);

@@ -35,6 +35,72 @@ test.each([
   600_000,
 );
 
+test('a late checkpoint does not delay those once more who waited for a query that ran up to its limit', async () => {
+  const beside = { node: 0, pieceMs: 0.1, isDeaf: false };
+  const crowd: Asker[] = [
+    {
+      ...beside,
+      kind: 'large value',
+      user: 10,
+      at: 36,
+      program: 3,
+      ms: 5,
+      againMs: 1,
+      times: 3,
+      door: 'json',
+    },
+    {
+      ...beside,
+      kind: 'known text',
+      user: 11,
+      at: 179,
+      program: 8,
+      ms: 39,
+      againMs: 500,
+      times: 1,
+      door: 'native',
+    },
+    {
+      ...beside,
+      kind: 'large set',
+      user: 10,
+      at: 571,
+      program: 5,
+      ms: 1e5,
+      againMs: 50,
+      times: 20,
+      door: 'msgpack',
+    },
+    { ...beside, kind: 'read', user: 0, at: 1131, program: 3, ms: 1e5, againMs: 500, times: 1, door: 'json' },
+    {
+      ...beside,
+      kind: 'large set',
+      user: 7,
+      at: 1157,
+      program: 8,
+      ms: 900,
+      againMs: 1,
+      times: 20,
+      door: 'msgpack',
+    },
+    {
+      ...beside,
+      kind: 'large value',
+      user: 6,
+      at: 1265,
+      program: 3,
+      ms: 900,
+      againMs: 1,
+      times: 20,
+      door: 'msgpack',
+    },
+    { ...beside, kind: 'read', user: 10, at: 2224, program: 6, ms: 60, againMs: 500, times: 1, door: 'json' },
+  ];
+  const met = await meet(30_503, 1, crowd);
+  if (!isFair(met)) throw new Error(JSON.stringify(met.longest));
+  expect(met.ended).toBeGreaterThan(0);
+});
+
 test('a node with a heap of 400 MB lives through large bodies, answers and values, and answers what is small', async () => {
   const seed = Number(process.env.ALTHING_TEST_SEED);
   const { statuses, answers, ranMs } = await meetInHeap(new Draw(seed, 'crowd'), 1000, 6);
