@@ -64,6 +64,7 @@ export type {
   ResetGroup,
   SetHardState,
 } from './log/types.js';
+export { waitForChange, wakeWaiting } from './shared-word.js';
 export type { Checkpoint } from './state/checkpoint.js';
 export type { Applied } from './state/group-meta.js';
 export type { RecordName } from './state/keys.js';

@@ -1,11 +1,13 @@
+import { waitForChange, wakeWaiting } from '@althing/storage';
+
 /**
  * Signals between the two threads of a node through shared memory, which save messages: a message
  * costs both of them more than a small change does.
  */
 export class Signals {
   /** Bytes of memory that it takes, zeros at first. */
-  static readonly BYTES = 16;
-  private readonly cells: Int32Array;
+  static readonly BYTES = 20;
+  private readonly cells: Int32Array<SharedArrayBuffer>;
 
   constructor(buffer: SharedArrayBuffer) {
     this.cells = new Int32Array(buffer);
@@ -14,7 +16,7 @@ export class Signals {
   /** The consensus thread sent a message. */
   ring(): void {
     Atomics.add(this.cells, RINGS, 1);
-    Atomics.notify(this.cells, RINGS);
+    wakeWaiting(this.cells, RINGS);
   }
 
   /** The number of rings. To be read before one looks for a message. */
@@ -24,7 +26,7 @@ export class Signals {
 
   /** Blocks until it rings again, or some milliseconds. */
   waitForRing(rings: number, ms: number): void {
-    Atomics.wait(this.cells, RINGS, rings, ms);
+    waitForChange(this.cells, RINGS, rings, ms);
   }
 
   /** Of the consensus thread: a write of the log begins. */
@@ -84,7 +86,8 @@ export class Signals {
   }
 }
 
+/** The word behind it tells whether the engine thread waits. */
 const RINGS = 0;
-const WRITING = 1;
-const HELD = 2;
-const PROPOSED = 3;
+const WRITING = 2;
+const HELD = 3;
+const PROPOSED = 4;

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import { LineSender } from './line-sender.js';
 
 test('lines go in batches, the last one when it is asked for', () => {
-  const taken = new Int32Array(new SharedArrayBuffer(4));
+  const taken = new Int32Array(new SharedArrayBuffer(8));
   const sent: string[] = [];
   const sender = new LineSender(taken, (bytes) => {
     sent.push(Buffer.from(bytes).toString());
@@ -21,7 +21,7 @@ test('lines go in batches, the last one when it is asked for', () => {
 });
 
 test('the last line says how many there were, and their checksum; the next answer begins anew', () => {
-  const taken = new Int32Array(new SharedArrayBuffer(4));
+  const taken = new Int32Array(new SharedArrayBuffer(8));
   let sent = '';
   const sender = new LineSender(taken, (bytes) => {
     sent += Buffer.from(bytes).toString();

@@ -1,6 +1,6 @@
 /** Lines of an answer on their way from a reader to the engine thread, in batches, no more than the client takes. */
 
-import { crc32c } from '@althing/storage';
+import { crc32c, waitForChange } from '@althing/storage';
 
 /** Characters from which on lines are handed over. */
 const BATCH_LENGTH = 64 * 1024;
@@ -16,7 +16,7 @@ export class LineSender {
   private crc = 0;
   private made = 0;
 
-  /** @param taken counts the batches that the client took, from the start of the thread on */
+  /** @param taken a shared word that counts the batches that the client took, from the start of the thread on */
   constructor(
     private readonly taken: Int32Array<SharedArrayBuffer>,
     private readonly send: (bytes: Uint8Array<ArrayBuffer>) => void,
@@ -54,7 +54,7 @@ export class LineSender {
     for (;;) {
       const seen = Atomics.load(this.taken, 0);
       if (this.made - seen < UNTAKEN_MAX) break;
-      Atomics.wait(this.taken, 0, seen);
+      waitForChange(this.taken, 0, seen);
     }
     this.waitedMs += performance.now() - begun;
   }

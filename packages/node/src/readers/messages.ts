@@ -10,7 +10,7 @@ export interface ReaderData {
   readonly quotas: Quotas;
   /** Memory that things may take. */
   readonly thingBytes: number;
-  /** The number of parts of answers with lines that clients took. */
+  /** The number of parts of answers with lines that clients took, a shared word. */
   readonly linesTaken: Int32Array<SharedArrayBuffer>;
 }
 

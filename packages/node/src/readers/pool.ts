@@ -7,7 +7,7 @@ import {
   quotaError,
   type WireValues,
 } from '@althing/engine';
-import { DamagedStateError } from '@althing/storage';
+import { DamagedStateError, wakeWaiting } from '@althing/storage';
 import type { Clock } from '../base/clock.js';
 import type { GroupId } from '../between/protocol.js';
 import type { ProgramBody, Reply } from '../groups/request.js';
@@ -212,7 +212,7 @@ export class Pool implements SnapshotReaders {
   private startPlace(): Place {
     const { start, settings, location, clock } = this.options;
     const { limits, quotas, memoryMb } = settings;
-    const linesTaken = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+    const linesTaken = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
     const data = { location, limits, quotas, thingBytes: memoryMb * MiB * THINGS_PART, linesTaken };
     const place: Place = {
       reader: start(data, memoryMb, {
@@ -282,7 +282,7 @@ export class Pool implements SnapshotReaders {
       place.since += clock.now() - begun;
       place.writingSince = null;
       Atomics.add(place.linesTaken, 0, 1);
-      Atomics.notify(place.linesTaken, 0);
+      wakeWaiting(place.linesTaken, 0);
     });
   }
 

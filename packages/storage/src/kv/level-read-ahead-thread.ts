@@ -1,6 +1,7 @@
 /** The thread that reads ahead, see `level-read-ahead.ts`. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { Level } from 'level';
+import { waitForChange, wakeWaiting } from '../shared-word.js';
 import type { KeyRange } from './key-value-store.js';
 import {
   BATCH_BYTES,
@@ -119,7 +120,7 @@ function hand(request: number, bytes: number): void {
   words[Word.REQUEST_OF + place] = request;
   words[Word.BYTES_OF + place] = bytes;
   Atomics.add(words, Word.MADE, 1);
-  Atomics.notify(words, Word.MADE);
+  wakeWaiting(words, Word.MADE);
 }
 
 /** Waits until a place is free; false when the request is not wanted any more. Nothing else is to be done meanwhile. */
@@ -128,7 +129,7 @@ function waitForPlace(request: number): boolean {
     const seen = Atomics.load(words, Word.WAKE);
     if (!isWanted(request)) return false;
     if (made() - Atomics.load(words, Word.TAKEN) < PLACES) return true;
-    Atomics.wait(words, Word.WAKE, seen);
+    waitForChange(words, Word.WAKE, seen);
   }
 }
 

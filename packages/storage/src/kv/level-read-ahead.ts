@@ -4,6 +4,7 @@
  */
 import { Worker } from 'node:worker_threads';
 import { asBuffer } from '../bytes.js';
+import { waitForChange, wakeWaiting } from '../shared-word.js';
 import type { KeyRange, ReadAhead } from './key-value-store.js';
 
 /** Bytes of one batch at most. */
@@ -16,17 +17,17 @@ export const PLACES = 2;
 export const Word = {
   /** The number of the request that is wanted now; none while the caller wants nothing. */
   REQUEST: 0,
-  /** Numbers of batches that were made, and of those that were taken. */
-  MADE: 1,
-  TAKEN: 2,
-  /** Changes whenever the caller takes a batch or wants something else. */
-  WAKE: 3,
   /** `State` of the thread. */
-  STATE: 4,
+  STATE: 1,
+  /** The number of batches that were taken, and of those that were made. The caller waits for the latter. */
+  TAKEN: 2,
+  MADE: 3,
+  /** Changes whenever the caller takes a batch or wants something else. The thread waits for that. */
+  WAKE: 5,
   /** For each place: of which request its batch is, and how many bytes; less than 0 at the end of the range. */
-  REQUEST_OF: 5,
-  BYTES_OF: 5 + PLACES,
-  COUNT: 5 + 2 * PLACES,
+  REQUEST_OF: 7,
+  BYTES_OF: 7 + PLACES,
+  COUNT: 7 + 2 * PLACES,
 } as const;
 
 export const State = { STARTING: 0, READY: 1, ENDED: 2 } as const;
@@ -193,7 +194,7 @@ export class LevelReadAhead implements ReadAhead {
   private waits(): boolean {
     const begun = performance.now();
     const ms = this.isUnderWay ? WAIT_MS : FIRST_WAIT_MS;
-    const isLate = Atomics.wait(this.words, Word.MADE, this.taken, ms) === 'timed-out';
+    const isLate = !waitForChange(this.words, Word.MADE, this.taken, ms);
     this.waited += performance.now() - begun;
     return isLate;
   }
@@ -209,6 +210,6 @@ export class LevelReadAhead implements ReadAhead {
 
   private wake(): void {
     Atomics.add(this.words, Word.WAKE, 1);
-    Atomics.notify(this.words, Word.WAKE);
+    wakeWaiting(this.words, Word.WAKE);
   }
 }
