@@ -33,6 +33,11 @@ export class AccessLists {
     return this.lists.get(target)?.get(userId);
   }
 
+  /** The number of users that have an entry. */
+  countOf(target: Target): number {
+    return this.lists.get(target)?.size ?? 0;
+  }
+
   /** Takes away all entries of a user. */
   removeUser(userId: number): void {
     for (const list of this.lists.values()) list.delete(userId);

@@ -139,7 +139,7 @@ function change(
   const effects = new ByteWriter();
   const undo: Undo[] = [];
   edit(
-    new RootEditor(root, { effects, tally: null, lookAhead: () => {}, onUndo: (step) => undo.push(step) }),
+    new RootEditor(root, { effects, tally: null, chargeStep: () => {}, onUndo: (step) => undo.push(step) }),
   );
   return { effects: effects.take(), undo };
 }

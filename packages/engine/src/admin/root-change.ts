@@ -16,7 +16,7 @@ export function changeRoot(
   const effects = new ByteWriter();
   const undo: Undo[] = [];
   edit(
-    new RootEditor(root, { effects, tally: null, lookAhead: () => {}, onUndo: (step) => undo.push(step) }),
+    new RootEditor(root, { effects, tally: null, chargeStep: () => {}, onUndo: (step) => undo.push(step) }),
   );
   root.changeCount += 1;
   undo.push(() => {

@@ -48,6 +48,10 @@ import {
 /** Nanoseconds that it takes to take a change of the root scope back. */
 const NS_PER_UNDO = 2000;
 
+/** The same for a token of a user, and for the access of one user to one target. */
+const NS_PER_TOKEN = 300;
+const NS_PER_ACCESS = 100;
+
 const writeNumber = (out: ByteWriter, number: number): void => out.varint(number);
 const readNumber = (input: ByteReader): [number] => [input.varint()];
 const cost = (): number => NS_PER_UNDO;
@@ -68,7 +72,7 @@ export const RootEffect = {
         takeIdsBack(root, nextId);
       };
     },
-    cost,
+    cost: (_, { tokens }) => NS_PER_UNDO + NS_PER_TOKEN * tokens.length,
     counts: one('users'),
   }),
   /** With its access everywhere, its whitelists, its sessions and its limits. */
@@ -90,7 +94,7 @@ export const RootEffect = {
         for (const [target, mask] of lost) root.setAccess(target, id, mask);
       };
     },
-    cost,
+    cost: (root) => NS_PER_UNDO + NS_PER_ACCESS * root.collections.size,
     counts: one('users'),
   }),
   /** A new or changed collection. */
@@ -128,7 +132,7 @@ export const RootEffect = {
         for (const [userId, mask] of lost) root.setAccess(id, userId, mask);
       };
     },
-    cost,
+    cost: (root, id) => NS_PER_UNDO + NS_PER_ACCESS * root.access.countOf(id),
     counts: one('collections'),
   }),
   SET_ACCESS: effect<RootGroup, [target: Target, userId: number, mask: number]>({

@@ -51,13 +51,15 @@ export function userEvents(old: User | undefined, user: User): RootEvent[] {
   if (old.password?.salt !== user.password?.salt) {
     events.push({ event: user.password === null ? 'password_removed' : 'password_set', fields: { name } });
   }
+  const before = new Set(old.tokens.map(({ prefix }) => prefix));
   for (const token of user.tokens) {
-    if (old.tokens.some(({ prefix }) => prefix === token.prefix)) continue;
+    if (before.has(token.prefix)) continue;
     const expires = token.expiresAt === null ? 'never' : new Date(token.expiresAt * 1000).toISOString();
     events.push({ event: 'token_made', fields: { name, token: shortToken(token), expires } });
   }
+  const after = new Set(user.tokens.map(({ prefix }) => prefix));
   for (const token of old.tokens) {
-    if (user.tokens.some(({ prefix }) => prefix === token.prefix)) continue;
+    if (after.has(token.prefix)) continue;
     events.push({ event: 'token_deleted', fields: { name, token: shortToken(token) } });
   }
   return events;

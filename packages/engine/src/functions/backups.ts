@@ -49,13 +49,13 @@ export const BACKUPS: readonly Entry[] = [
     run: (rt, number) => {
       const found = find(rt, number);
       if (found === undefined) throw unknownBackup(number);
-      return infoOf(found);
+      return infoOf(rt, found);
     },
   }),
   func('backups_info', {
     doc: 'What is known of all backups of this node.',
     in: In.NODE,
-    run: (rt) => new List(rt.node.backups.all().map(infoOf)),
+    run: (rt) => new List(rt.node.backups.all().map((backup) => infoOf(rt, backup))),
   }),
   func('backups_ok', {
     doc: 'Whether none of the backups of this node failed last time.',
@@ -123,10 +123,10 @@ function unknownBackup(number: number | bigint): QueryError {
   return lookupError(`there is no backup ${number}; backups_info() lists them`);
 }
 
-function infoOf(backup: BackupInfo): MpData {
+function infoOf(rt: Runtime, backup: BackupInfo): MpData {
   const { nextRun, repeat, maxFiles, result, files } = backup;
   const repeats = repeat > 0;
-  return packInfo({
+  return packInfo(rt, {
     id: backup.id,
     created_at: backup.createdAt,
     file_template: backup.template,

@@ -101,6 +101,7 @@ export const COLLECTIONS: readonly Entry[] = [
     doc: 'What is known of every collection that the user may inspect.',
     in: In.ROOT,
     run: (rt) => {
+      rt.step(STEPS_PER_RIGHTS * rt.root.collections.size);
       const visible = [...rt.root.collections.values()].filter((collection) => mayInspect(rt, collection));
       return new List(visible.map((collection) => collectionInfo(rt, collection, false)));
     },
@@ -130,7 +131,7 @@ export const COLLECTIONS: readonly Entry[] = [
   }),
   func('time_zones_info', {
     doc: 'The names of all known time zones.',
-    run: () => packInfo(ZONE_NAMES),
+    run: (rt) => packInfo(rt, ZONE_NAMES),
   }),
 ];
 export function nameOrId(): p.Param<string | number | bigint> {
@@ -157,6 +158,9 @@ function nothing(which: string | number | bigint): never {
 function assertFree(root: RootGroup, name: string): void {
   if (root.collectionsByName.has(name)) throw existsError(`there is a collection '${name}' already`);
 }
+
+/** Steps that count for a look at the rights of a user on a collection. */
+const STEPS_PER_RIGHTS = 4;
 
 function mayInspect(rt: Runtime, collection: CollectionInfo): boolean {
   return (
@@ -214,7 +218,7 @@ function collectionInfo(rt: Runtime, collection: CollectionInfo, hasTypes: boole
     memory_bytes: memoryBytes,
     disk_bytes: diskBytes,
   });
-  return packInfo({
+  return packInfo(rt, {
     collection_id: collection.id,
     name: collection.name,
     created_at: collection.createdAt,

@@ -34,7 +34,7 @@ function enumInfo(rt: Runtime, of: EnumType): MpData {
   const { id, name, createdAt, modifiedAt, methods } = defOf(of);
   const { members } = of;
   rt.charge(64 * (1 + members.length + methods.size));
-  return packInfo({
+  return packInfo(rt, {
     enum_id: id,
     name,
     default: of.default.name,

@@ -5,9 +5,6 @@ import * as p from '../run/params.js';
 import { entryInfo, helpText } from './describe.js';
 import { procedureHelp } from './procedures.js';
 
-/** Bytes of one entry in `functions_info()`, about. */
-const ENTRY_BYTES = 400;
-
 export const HELP: readonly Entry[] = [
   func('help', {
     doc: 'What a built-in function or method, or a procedure of the scope, does and takes, as text.',
@@ -26,8 +23,7 @@ export const HELP: readonly Entry[] = [
     doc: 'What every built-in function and method does and takes, as data: for tools.',
     run: (rt) => {
       const { entries } = rt.functions;
-      rt.charge(ENTRY_BYTES * entries.length);
-      return packInfo(entries.map(entryInfo));
+      return packInfo(rt, entries.map(entryInfo));
     },
   }),
 ];

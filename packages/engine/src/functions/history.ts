@@ -88,7 +88,9 @@ export const HISTORY: readonly Entry[] = [
     run: (rt, thing) => {
       const options = readOptions(rt, thing, true);
       const { commits, history } = selected(rt, options);
-      const found = select(rt, commits, history, options).map((commit) => commitInfo(commit, options.detail));
+      const found = select(rt, commits, history, options).map((commit) =>
+        commitInfo(rt, commit, options.detail),
+      );
       return options.id === null ? new List(found) : (found[0] ?? null);
     },
   }),
@@ -289,8 +291,8 @@ function select(rt: Runtime, commits: Commits, history: History, options: Option
   });
 }
 
-function commitInfo({ id, createdAt, by, message, code }: Commit, isDetailed: boolean): MpData {
-  return packInfo({
+function commitInfo(rt: Runtime, { id, createdAt, by, message, code }: Commit, isDetailed: boolean): MpData {
+  return packInfo(rt, {
     id,
     created_on: timeText(createdAt),
     by,

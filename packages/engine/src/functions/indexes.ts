@@ -212,9 +212,8 @@ function indexNamed(rt: Runtime, type: Type, name: string): TypeIndex {
 function indexInfo(rt: Runtime, type: Type, index: TypeIndex): MpData {
   const { def, progress, tree } = index;
   const fields = defOf(type).fields;
-  rt.charge(256);
   const { pages, bytes } = tree.measure(() => rt.charge(UNITS_PER_READ));
-  return packInfo({
+  return packInfo(rt, {
     name: def.name,
     type: type.name,
     fields: def.fields.map((id) => fields.find((field) => field.id === id)?.name ?? ''),

@@ -272,7 +272,7 @@ function moduleInfo(rt: Runtime, module: ModuleInfo): MpData {
     rt.environment.node?.modules?.look(module.id) ?? NOT_INSTALLED;
   const isOnNode = rt.scope.kind === 'node';
   const conf = module.conf.length === 0 ? null : new MpData(module.conf);
-  return packInfo({
+  return packInfo(rt, {
     name: module.name,
     created_at: module.createdAt,
     status,

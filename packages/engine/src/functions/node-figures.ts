@@ -3,6 +3,7 @@ import { type Info, type InfoFields, packInfo } from '../pack/info.js';
 import { type Entry, func, INSPECT, In } from '../run/builtin.js';
 import * as p from '../run/params.js';
 import type { Durations, RunFigures } from '../run/run-figures.js';
+import type { Runtime } from '../run/runtime.js';
 import { List } from '../value/containers.js';
 import { Float, type MpData } from '../value/scalars.js';
 
@@ -11,23 +12,24 @@ export const NODE_FIGURES: readonly Entry[] = [
   func('queries_info', {
     doc: 'The 200 query shapes (texts with ? for literals) that ran longest on this node, with counts and times in seconds, since it started or since reset_counters().',
     needs: INSPECT,
-    run: (rt) => new List(rt.node.queries().map((entry) => figuresEntry('query', entry.shape, entry))),
+    run: (rt) => new List(rt.node.queries().map((entry) => figuresEntry(rt, 'query', entry.shape, entry))),
   }),
   func('metrics_history', {
     doc: 'The figures of the last hour on this node in steps of 5 seconds, or those of steps that ended later than so many Unix seconds: lists with a value for each step, and marks for starts, elections and backups.',
     in: In.NODE,
     params: [p.optional(p.number('since'))],
     run: (rt, since = 0) =>
-      historyEntry(rt.node.history(since instanceof Float ? since.value : Number(since))),
+      historyEntry(rt, rt.node.history(since instanceof Float ? since.value : Number(since))),
   }),
   func('procedure_stats', {
     doc: 'The procedures that were called on this node, with counts and times in seconds, since it started or since reset_counters(); the longest in all first.',
     needs: INSPECT,
-    run: (rt) => new List(rt.node.procedures().map((entry) => figuresEntry('procedure', entry.name, entry))),
+    run: (rt) =>
+      new List(rt.node.procedures().map((entry) => figuresEntry(rt, 'procedure', entry.name, entry))),
   }),
 ];
 
-function historyEntry({ stepSeconds, times, series, marks }: MetricsHistory): MpData {
+function historyEntry(rt: Runtime, { stepSeconds, times, series, marks }: MetricsHistory): MpData {
   const named = new Map<string, Info>();
   for (const each of series) {
     if (each.part === null) named.set(each.name, valuesOf(each));
@@ -36,7 +38,7 @@ function historyEntry({ stepSeconds, times, series, marks }: MetricsHistory): Mp
       named.set(each.name, new Map(parts.map((one) => [one.part ?? '', valuesOf(one)])));
     }
   }
-  return packInfo({
+  return packInfo(rt, {
     step: stepSeconds,
     times,
     ...Object.fromEntries(named),
@@ -63,8 +65,8 @@ interface Told {
   readonly last: number;
 }
 
-function figuresEntry(key: string, name: string, { scope, figures, last }: Told): MpData {
-  return packInfo({
+function figuresEntry(rt: Runtime, key: string, name: string, { scope, figures, last }: Told): MpData {
+  return packInfo(rt, {
     [key]: name,
     scope,
     count: figures.count,

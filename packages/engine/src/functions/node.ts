@@ -28,12 +28,12 @@ export const NODES: readonly Entry[] = [
   func('node_info', {
     doc: 'What is known of this node.',
     in: In.NODE,
-    run: (rt) => packed(NODE_INFO_KEYS, FLOAT_INFO, nodeInfo(rt)),
+    run: (rt) => packed(rt, NODE_INFO_KEYS, FLOAT_INFO, nodeInfo(rt)),
   }),
   func('nodes_info', {
     doc: 'What this node knows of every node of the cluster.',
     in: In.NODE,
-    run: (rt) => new List(rt.node.nodes().map((entry) => nodeEntry(entry))),
+    run: (rt) => new List(rt.node.nodes().map((entry) => nodeEntry(rt, entry))),
   }),
   func('groups_info', {
     doc: 'What this node knows of the Raft groups: who leads them, who votes, how far its state and its log are, and on a leader how far each member is.',
@@ -41,18 +41,18 @@ export const NODES: readonly Entry[] = [
     run: (rt) => {
       const groups = rt.node.groups();
       if (groups === null) throw new PositionsNeeded();
-      return new List(groups.map((entry) => groupEntry(entry)));
+      return new List(groups.map((entry) => groupEntry(rt, entry)));
     },
   }),
   func('level_info', {
     doc: 'The level of the cluster, the highest that this node knows, the nodes that are not known to know that too, and warnings about how this node is set up.',
     in: In.NODE,
-    run: (rt) => levelEntry(rt.node.level()),
+    run: (rt) => levelEntry(rt, rt.node.level()),
   }),
   func('counters', {
     doc: 'What this node counted since it started, or since reset_counters().',
     in: In.NODE,
-    run: (rt) => packed(COUNTER_KEYS, FLOAT_COUNTERS, rt.node.counters()),
+    run: (rt) => packed(rt, COUNTER_KEYS, FLOAT_COUNTERS, rt.node.counters()),
   }),
   func('reset_counters', {
     doc: 'Lets the counters of this node, and the figures of queries and procedures, begin at 0 again.',
@@ -238,6 +238,7 @@ function nodeInfo(rt: Runtime): Readonly<Record<NodeInfoKey, string | number>> {
 }
 
 function packed<K extends string>(
+  rt: Runtime,
   keys: readonly K[],
   floats: ReadonlySet<string>,
   values: Readonly<Record<K, string | number>>,
@@ -246,11 +247,11 @@ function packed<K extends string>(
     const value = values[key];
     return [key, typeof value === 'number' && floats.has(key) ? new Float(value) : value];
   };
-  return packInfo(new Map(keys.map(field)));
+  return packInfo(rt, new Map(keys.map(field)));
 }
 
-function nodeEntry(entry: NodeEntry): MpData {
-  return packInfo({
+function nodeEntry(rt: Runtime, entry: NodeEntry): MpData {
+  return packInfo(rt, {
     node_id: entry.number,
     syntax_version: 'v1',
     status: entry.status,
@@ -263,12 +264,12 @@ function nodeEntry(entry: NodeEntry): MpData {
   });
 }
 
-function groupEntry(entry: GroupEntry): MpData {
+function groupEntry(rt: Runtime, entry: GroupEntry): MpData {
   const { scope, role, leader, applied, voters, learners, term, commit, last, members } = entry;
   const told = members?.map(({ node, match, state }) => ({ node, match, state })) ?? null;
-  return packInfo({ scope, role, leader, applied, voters, learners, term, commit, last, members: told });
+  return packInfo(rt, { scope, role, leader, applied, voters, learners, term, commit, last, members: told });
 }
 
-function levelEntry({ level, known, waitsFor, warnings }: ClusterEntry): MpData {
-  return packInfo({ level, known, waits_for: waitsFor, warnings });
+function levelEntry(rt: Runtime, { level, known, waitsFor, warnings }: ClusterEntry): MpData {
+  return packInfo(rt, { level, known, waits_for: waitsFor, warnings });
 }

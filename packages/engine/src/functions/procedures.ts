@@ -108,7 +108,9 @@ export const PROCEDURES: readonly Entry[] = [
     doc: 'What is known of every procedure of the scope, by ascending name.',
     in: In.DATA,
     run: (rt) => {
-      const procedures = [...rt.group.procedures.byName.values()].sort((a, b) => compareText(a.name, b.name));
+      const { byName } = rt.group.procedures;
+      rt.step(STEPS_PER_LISTED * byName.size);
+      const procedures = [...byName.values()].sort((a, b) => compareText(a.name, b.name));
       return new List(procedures.map((procedure) => procedureInfo(rt, procedure)));
     },
   }),
@@ -185,6 +187,9 @@ export function procedureHelp(rt: Runtime, procedure: Procedure): string {
   return [`${name}(${call})`, docOf(rt, procedure), notes.join(' ')].filter((line) => line !== '').join('\n');
 }
 
+/** Steps that count for the place of a procedure among all others, by its name. */
+const STEPS_PER_LISTED = 16;
+
 /** Of a list of procedures often only a part is looked at, and to lay out the text of one takes longer than all else. */
 function procedureInfo(rt: Runtime, procedure: Procedure): MpData {
   const full = rt.access.has(Privilege.CHANGE);
@@ -196,7 +201,7 @@ function describe(rt: Runtime, procedure: Procedure, full: boolean): Uint8Array 
   const { closure } = procedure;
   chargeParse(rt, closure.source);
   const { params, rules } = rt.unitOf(closure);
-  return packInfo({
+  return packInfo(rt, {
     doc: docOf(rt, procedure),
     name: procedure.name,
     created_at: procedure.createdAt,

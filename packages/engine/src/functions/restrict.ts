@@ -25,7 +25,7 @@ export const RESTRICTING: readonly Entry[] = [
     run: (rt, thing, spec) => {
       const restriction = spec === null ? null : restrictionOf(rt, spec);
       if (restriction !== null) {
-        rt.charge(thing.shape.size);
+        rt.charge(UNITS_PER_FITTED * thing.shape.size);
         thing.forEach((key, value) => {
           if (!restriction.fits(value)) {
             throw valueError(`the property '${key}' is ${typeName(value)} and does not fit '${spec}'`);
@@ -47,6 +47,10 @@ export const RESTRICTING: readonly Entry[] = [
     run: (rt, { rule }) => itemText(rule?.item ?? null, rt.schema),
   }),
 ];
+
+/** Units charged for a value that is held against a restriction, and for a type whose properties may demand one. */
+const UNITS_PER_FITTED = 8;
+const UNITS_PER_TYPE = 64;
 
 /** The restriction of a text; null for what anything fits. */
 function restrictionOf(rt: Runtime, spec: string): Restriction | null {
@@ -76,6 +80,7 @@ function assertNotDemanded(rt: Runtime, thing: Thing, restriction: Restriction |
   if (present === null || present.stored === restriction?.stored) return;
   const gone = surelyGoneThings(rt);
   for (const type of rt.schema.allTypes()) {
+    rt.charge(UNITS_PER_TYPE);
     const fields = type.shape?.fields.filter(({ rule }) => rule.restriction !== null) ?? [];
     if (fields.length === 0) continue;
     for (const instance of eachInstance(rt, type, gone)) {

@@ -38,7 +38,7 @@ function typeInfo(rt: Runtime, type: Type): MpData {
   rt.charge(64 * (20 + 4 * (def.fields.length + def.methods.size)));
   const has = (flag: number): boolean => (def.flags & flag) !== 0;
   const idField: readonly Info[] = def.idName === null ? [] : [[def.idName, '#']];
-  return packInfo({
+  return packInfo(rt, {
     type_id: def.id,
     name: def.name,
     wrap_only: has(TypeFlag.WRAP_ONLY),

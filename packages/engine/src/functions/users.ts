@@ -178,6 +178,7 @@ export const USERS: readonly Entry[] = [
     run: (rt) => {
       const now = rt.seconds();
       for (const user of rt.root.users.values()) {
+        rt.step(STEPS_PER_LOOK + user.tokens.length);
         const tokens = user.tokens.filter(({ expiresAt }) => expiresAt === null || expiresAt >= now);
         if (tokens.length < user.tokens.length) rt.editor.putUser({ ...user, tokens });
         endExpiredSessions(rt.editor, user, rt.environment.now());
@@ -330,15 +331,16 @@ function findToken(root: RootGroup, key: string): { readonly user: User; readonl
   return found !== undefined && timingSafeEqual(found.token.hash, keyHash(key)) ? found : undefined;
 }
 
-/** Steps that count for what is known of a user, besides one for each collection: it may have rights in all of them. */
-const STEPS_PER_USER = 400;
+/** Steps that count for a look whether something of a user has expired, besides one for each token. */
+const STEPS_PER_LOOK = 8;
 
 function userInfo(rt: Runtime, user: User): MpData {
-  rt.step(STEPS_PER_USER + rt.root.collections.size);
+  // There may be rights in each of them.
+  rt.step(rt.root.collections.size);
   const now = rt.environment.now();
   const sessions = rt.root.sessions.of(user.id).filter(({ expiresAt }) => expiresAt > now);
   // Without sessions and limits, the information is that of ThingsDB, field by field.
-  return packInfo({
+  return packInfo(rt, {
     user_id: user.id,
     name: user.name,
     created_at: user.createdAt,

@@ -4,6 +4,7 @@
  */
 import { Worker } from 'node:worker_threads';
 import { afterAll, describe, expect, test } from '@jest/globals';
+import { FakeNode } from '../testing/fake-node.js';
 import { Harness } from '../testing/harness.js';
 import { HOSTILE_QUERIES } from '../testing/hostile-queries.js';
 import type { TimedOutcome, TimedQuery } from '../testing/query-worker.js';
@@ -316,17 +317,56 @@ test.each([
   expect(looks).toBeGreaterThan(10);
 });
 
-test('what is known of users is gathered under the clock', () => {
-  const db = new Harness({ limits: { durationMs: 60_000 } });
-  db.run("range(90).each(|i| new_user('u' + str(i))); nil;", { scope: 'thingsdb' });
-  let looks = 0;
-  db.isCancelled = () => {
-    looks += 1;
-    return false;
-  };
-  db.run('users_info().len();', { scope: 'thingsdb' });
-  expect(looks).toBeGreaterThan(1);
-});
+test.each([
+  ['collections', 'thingsdb', 'collections_info()', 20, 10],
+  ['users', 'thingsdb', 'users_info()', 20, 10],
+  ['modules', 'node', 'modules_info()', 20, 10],
+  ['procedures', 'collection', 'procedures_info()', 20, 10],
+  ['time zones', 'collection', 'time_zones_info()', 100, 10],
+  ['the node', 'node', 'node_info()', 1000, 10],
+  ['counters', 'node', 'counters()', 1000, 10],
+  ['query shapes', 'node', 'queries_info()', 1000, 10],
+  ['requests', 'node', 'requests_info()', 1000, 5],
+  ['groups', 'node', 'groups_info()', 1000, 5],
+  ['tokens that expired', 'thingsdb', 'del_expired()', 1000, 50],
+  ['users that come and go', 'thingsdb', "new_user('z'); del_user('z')", 1000, 2],
+  ['tokens that come and go', 'thingsdb', "k = new_token('u1'); del_token(k)", 1000, 2],
+  ['rights that come and go', 'thingsdb', "grant('//c1', 'u1', FULL); revoke('//c1', 'u1', FULL)", 1000, 2],
+  ['collections that come and go', 'thingsdb', "new_collection('z'); del_collection('z')", 1000, 2],
+  ['configurations of modules', 'thingsdb', "set_module_conf('M1', {a: 1})", 1000, 1],
+  ['procedures that come and go', 'collection', "new_procedure('z', |a| a); del_procedure('z')", 1000, 2],
+  [
+    'a member that comes and goes',
+    'collection',
+    "mod_enum('E', 'add', 'B', 2); mod_enum('E', 'del', 'B')",
+    1000,
+    2,
+  ],
+  ['a restriction beside many types', 'collection', ".x.restrict('int'); .x.restrict(nil)", 1000, 10],
+] as const)(
+  'the clock is looked at during calls, each of which takes little: %s',
+  (_what, scope, call, calls, least) => {
+    let looks = 0;
+    const node = new FakeNode();
+    const db = new Harness({
+      node,
+      limits: { durationMs: 60_000 },
+      monotonic: () => ++looks / 1000,
+      evicts: false,
+    });
+    const root = { scope: 'thingsdb' } as const;
+    db.run(
+      "range(90).each(|i| {n = str(i); new_collection('c' + n); new_user('u' + n); new_token('u' + n)}); nil;",
+      root,
+    );
+    db.run("range(90).each(|i| new_module('M' + str(i), 'm.cjs')); nil;", root);
+    db.run("range(900).each(|i| new_procedure('p' + str(i), |a| a)); set_enum('E', {A: 1}); .x = {}; nil;");
+    db.run("range(200).each(|i| new_type('T' + str(i))); nil;");
+    looks = 0;
+    db.run(`for (i in range(${calls})) {${call};}; nil;`, { scope });
+    expect(looks).toBeGreaterThan(least);
+  },
+);
 
 test('a query that is cancelled ends at its next look at the clock, changes nothing, and can not go on by itself', () => {
   let looks = 0;

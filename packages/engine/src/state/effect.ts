@@ -86,8 +86,8 @@ export interface Recorder {
   readonly effects: ByteWriter;
   /** Counts what a dry run changes; null where nobody wants to know. */
   readonly tally: Tally | null;
-  /** Looks at the clock before a step whose way back takes so many nanoseconds, if that is long. */
-  lookAhead(ns: number): void;
+  /** Charges for a step, before it is made, and for its way back, which takes so many nanoseconds. */
+  chargeStep(ns: number): void;
   onUndo(undo: Undo, ns: number): void;
 }
 
@@ -100,7 +100,7 @@ export function perform<State, Args extends readonly unknown[], Result>(
 ): Result {
   const back = row.inverse(state, ...args);
   const ns = row.cost(state, ...args);
-  recorder.lookAhead(ns);
+  recorder.chargeStep(ns);
   writeEffect(recorder.effects, row, ...args);
   recorder.tally?.add(row.counts(state, ...args));
   const result = row.apply(state, ...args);
