@@ -55,6 +55,8 @@ const NS_PER_ACCESS = 100;
 const writeNumber = (out: ByteWriter, number: number): void => out.varint(number);
 const readNumber = (input: ByteReader): [number] => [input.varint()];
 const cost = (): number => NS_PER_UNDO;
+/** A user that goes may have access to each collection; to take it back is to look through them, too. */
+const nsOfDeletion = ({ collections }: RootGroup): number => NS_PER_UNDO + NS_PER_ACCESS * collections.size;
 
 export const RootEffect = {
   /** A new or changed user. */
@@ -72,7 +74,8 @@ export const RootEffect = {
         takeIdsBack(root, nextId);
       };
     },
-    cost: (_, { tokens }) => NS_PER_UNDO + NS_PER_TOKEN * tokens.length,
+    cost: (root, { id, tokens }) =>
+      NS_PER_TOKEN * tokens.length + (root.users.has(id) ? NS_PER_UNDO : nsOfDeletion(root)),
     counts: one('users'),
   }),
   /** With its access everywhere, its whitelists, its sessions and its limits. */
@@ -94,7 +97,7 @@ export const RootEffect = {
         for (const [target, mask] of lost) root.setAccess(target, id, mask);
       };
     },
-    cost: (root) => NS_PER_UNDO + NS_PER_ACCESS * root.collections.size,
+    cost: nsOfDeletion,
     counts: one('users'),
   }),
   /** A new or changed collection. */

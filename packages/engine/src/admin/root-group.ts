@@ -264,11 +264,15 @@ export class RootGroup extends Group {
 
   /** All entries of a user: `@node`, `@thingsdb`, then collections. */
   accessOf(userId: number): (readonly [Target, number])[] {
-    const targets: Target[] = ['node', 'thingsdb', ...this.collections.keys()];
-    return targets.flatMap((target) => {
+    const found: (readonly [Target, number])[] = [];
+    const look = (target: Target): void => {
       const mask = this.access.maskOf(target, userId);
-      return mask === undefined ? [] : [[target, mask] as const];
-    });
+      if (mask !== undefined) found.push([target, mask]);
+    };
+    look('node');
+    look('thingsdb');
+    for (const id of this.collections.keys()) look(id);
+    return found;
   }
 
   setDefaults(kind: 'thingsdb' | 'node', defaults: ScopeDefaults): void {

@@ -368,6 +368,16 @@ test.each([
   },
 );
 
+test('the way back of a new user counts the collections that are looked through for rights', () => {
+  // The clock stands still: what is refused is refused for what it was going to take.
+  const db = new Harness({ limits: { durationMs: 100 }, monotonic: () => 1000, evicts: false });
+  const root = { scope: 'thingsdb' } as const;
+  db.run("range(90).each(|i| new_collection('c' + str(i))); nil;", root);
+  expect(db.run("for (i in range(2000)) {new_user('z'); del_user('z');}; 1;", root)).toBe(1);
+  const often = "for (i in range(4500)) {new_user('z'); del_user('z');}; 1;";
+  expect(db.failure(often, root).message).toContain('query_duration_limit_ms');
+});
+
 test('a query that is cancelled ends at its next look at the clock, changes nothing, and can not go on by itself', () => {
   let looks = 0;
   const db = new Harness();
