@@ -651,4 +651,57 @@ describe('an index of many instances', () => {
     life.build(50);
     expect(life.harness.error('.ns.push(N{n: 7});')).toBe('duplicate_err');
   });
+
+  describe('whose texts begin alike', () => {
+    const alike = (): Life => {
+      const life = new Life();
+      life.query("set_type('N', {s: 'str'}); .b = range(300).map(|| 'x').join('');", true);
+      life.query('.ns = range(100).map(|i| N{s: .b + str(i)});', true);
+      life.commit();
+      life.query("new_index('N', 's', UNIQUE);", true);
+      return life;
+    };
+    const stateOf = (life: Life): unknown =>
+      (life.harness.run("index_info('N', 's')") as { state: string }).state;
+
+    test('is built without comparing each with all', () => {
+      const life = alike();
+      const { store } = life.harness.collection;
+      const load = store.load.bind(store);
+      let loads = 0;
+      store.load = (thing) => {
+        loads += 1;
+        load(thing);
+      };
+      for (let slices = 0; stateOf(life) === 'building' && slices < 100; slices++) life.build(10);
+      expect(stateOf(life)).toBe('ready');
+      // 100 are looked at, brought in, and checked once more: not 4,950 pairs.
+      expect(loads).toBeLessThan(1000);
+      life.look();
+    });
+
+    test.each(['in one run', 'with a restart'])('finds what is there twice, %s', (how) => {
+      const life = alike();
+      life.build(60);
+      // One that the index has gets the text of one that it has not.
+      life.query('.ns[20].s = .ns[90].s;', true);
+      life.begin();
+      life.finish(true);
+      if (how !== 'in one run') life.restart();
+      for (let slices = 0; stateOf(life) === 'building' && slices < 100; slices++) life.build(7);
+      expect(stateOf(life)).toBe('failed');
+      life.look();
+    });
+
+    test('does not take for there what was given up again', () => {
+      const life = alike();
+      life.build(60);
+      life.query('x = .ns[20].s; .ns[20].s = .ns[90].s; .ns[20].s = x;', true);
+      life.build(10);
+      life.depose(2);
+      for (let slices = 0; stateOf(life) === 'building' && slices < 100; slices++) life.build(7);
+      expect(stateOf(life)).toBe('ready');
+      life.look();
+    });
+  });
 });

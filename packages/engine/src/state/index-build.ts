@@ -9,6 +9,7 @@ import type { Store } from './store.js';
 import { holderOf, storedValues, unitsToCompare } from './transaction/unique.js';
 import type { Transaction } from './transaction.js';
 import { READY, type TypeIndex } from './type-index.js';
+import { WholeTexts } from './whole-texts.js';
 
 /** Findings of a look at some instances. */
 export interface Slice {
@@ -57,8 +58,10 @@ export function duplicatesIn(
     const claim = { index, key, thing, values: storedValues(index, thing) };
     const isCut = isCutKey(key);
     if (isCut) charge(unitsToCompare(claim));
-    const name = isCut ? key + index.textsIn(claim.values) : key;
-    const holder = holders.get(name) ?? holderOf(store, claim, charge, null);
+    const texts = isCut ? index.textsIn(claim.values) : '';
+    const name = key + texts;
+    const mayBeThere = !isCut || index.wholeTexts?.has(key, texts) !== false;
+    const holder = holders.get(name) ?? (mayBeThere ? holderOf(store, claim, charge, null) : undefined);
     if (holder === undefined) holders.set(name, thing);
     else found.push(refusalOf(index, type, claim.values, holder, thing, tells));
     return true;
@@ -85,6 +88,7 @@ export function buildSlice(
   isOver: () => boolean,
 ): void {
   const editor = new IndexEditor(store, transaction);
+  if (index.isUnique && !hasWholeTexts(store, index, isOver)) return;
   const { upTo, found } = duplicatesIn(
     store,
     index.def,
@@ -97,6 +101,27 @@ export function buildSlice(
   );
   if (found.length > 0) editor.fail(index, found.map(({ message }) => message).join('; '));
   else editor.build(index, upTo ?? READY);
+}
+
+/** Notes the texts of more of the instances that a unique index has; true when they all are known. */
+function hasWholeTexts(store: Store, index: TypeIndex, isOver: () => boolean): boolean {
+  const { cursor } = index.progress;
+  const { wholeTexts } = index;
+  const known = wholeTexts ?? new WholeTexts();
+  index.wholeTexts = known;
+  if (known.upTo >= cursor) return true;
+  let isWhole = true;
+  store.schema.type(index.def.type).instances.eachAbove(known.upTo, (id) => {
+    if (id > cursor) return false;
+    const thing = store.thingOfId(id);
+    store.load(thing);
+    index.noteTexts(index.keyOf(thing), thing);
+    known.upTo = id;
+    isWhole = !isOver();
+    return isWhole;
+  });
+  if (isWhole) known.upTo = cursor;
+  return isWhole;
 }
 
 /** A slice belongs to no query. */

@@ -12,7 +12,7 @@ import type { KeyPages } from './pages/key-pages.js';
 import type { PageSink } from './pages/page-table.js';
 import { RecordKind, type RecordSink } from './records.js';
 import { DamagedStateError } from './thing-records.js';
-import { type IndexProgress, TypeIndex } from './type-index.js';
+import { type IndexProgress, READY, TypeIndex } from './type-index.js';
 
 /** The side of a store that indexes need. */
 export interface IndexHost {
@@ -132,7 +132,7 @@ export class Indexes {
   enter(type: Type, thing: Thing): void {
     for (const index of this.of(type)) {
       if (!index.covers(thing.id)) continue;
-      index.tree.insert(index.keyOf(thing), thing.id);
+      insert(index, thing);
       this.changedRecords.add(index.def.id);
     }
   }
@@ -161,6 +161,7 @@ export class Indexes {
       if (!index.covers(thing.id) || !index.slotsOf(thing).includes(slot)) continue;
       const before = index.keyWith(thing, slot, old);
       const now = index.keyWith(thing, slot, value);
+      index.noteTexts(now, thing, new Map([[slot, value]]));
       if (before === now) continue;
       index.tree.remove(before, thing.id);
       index.tree.insert(now, thing.id);
@@ -175,7 +176,7 @@ export class Indexes {
    */
   build(index: TypeIndex, type: Type, upTo: number): number {
     const { cursor } = index.progress;
-    this.eachBetween(type, cursor, upTo, (thing) => index.tree.insert(index.keyOf(thing), thing.id));
+    this.eachBetween(type, cursor, upTo, (thing) => insert(index, thing));
     this.setProgress(index, { cursor: upTo, why: null });
     return cursor;
   }
@@ -190,6 +191,7 @@ export class Indexes {
 
   setProgress(index: TypeIndex, progress: IndexProgress): void {
     index.progress = progress;
+    if (progress.cursor === READY || progress.why !== null) index.wholeTexts = null;
     this.touch(index);
   }
 
@@ -277,6 +279,12 @@ export class Indexes {
     if (record === undefined) throw new DamagedStateError(`page ${number} of index ${id} is missing`);
     return record;
   };
+}
+
+function insert(index: TypeIndex, thing: Thing): void {
+  const key = index.keyOf(thing);
+  index.tree.insert(key, thing.id);
+  index.noteTexts(key, thing);
 }
 
 function pagesIn(sink: RecordSink, id: number): PageSink {

@@ -16,10 +16,11 @@ import {
 } from '../schema/index-def.js';
 import { foldCase } from '../value/case-folding.js';
 import type { Shape } from '../value/shape.js';
-import { type IdOf, keyedPart, NIL_KEY, sortKey } from '../value/sort-key.js';
+import { type IdOf, isCutKey, keyedPart, NIL_KEY, sortKey } from '../value/sort-key.js';
 import type { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import { EMPTY_TREE, KeyPages, type KeyTreeHead } from './pages/key-pages.js';
+import type { WholeTexts } from './whole-texts.js';
 
 /** One property of an index. */
 export interface KeyField {
@@ -51,6 +52,8 @@ const NO_OVERLAY: Overlay = new Map();
 
 export class TypeIndex {
   tree: KeyPages;
+  /** Where it is built here and is unique: the texts that its keys have the beginning of. */
+  wholeTexts: WholeTexts | null = null;
   /** The number of look-ups in it, on this node, since it is in its memory. */
   lookUps = 0;
   /** The slots of the fields in the shape that was asked for last. */
@@ -92,6 +95,12 @@ export class TypeIndex {
   textsIn(values: readonly Value[]): string {
     const texts = values.filter((value) => typeof value === 'string');
     return JSON.stringify(texts.map((text) => this.textOf(text)));
+  }
+
+  /** Notes the texts of a loaded instance that it has or takes up, and whose key is this. */
+  noteTexts(key: string, thing: Thing, overlay: Overlay = NO_OVERLAY): void {
+    if (this.wholeTexts === null || !isCutKey(key)) return;
+    this.wholeTexts.add(key, this.textsIn(this.slotsOf(thing).map((slot) => valueAt(thing, slot, overlay))));
   }
 
   /** True if two instances with one key have the same texts, too: as `textsIn`, of which nothing is made. */
