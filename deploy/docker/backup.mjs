@@ -8,12 +8,11 @@
  * WORK is where the node for the trial has its data, and wants room for all of them. The node listens on loopback only. It
  * must have the collections that the cluster had, and they must answer and hold as many things; see `problemsOf`.
  *
- * Speaks to a node with `althing backup`, which takes ALTHING_URL, ALTHING_USER and the like; with
- * ALTHING_PASSWORD_FILE the password is read from a file. Exit code 0 when there is a new backup that was restored.
+ * Speaks to a node with `althing`, which takes ALTHING_URL, ALTHING_USER, ALTHING_PASSWORD_FILE and the like. Exit code 0 when there is a new backup that was restored.
  */
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -33,9 +32,6 @@ const folder = process.argv[2] ?? '/backup';
 const work = join(process.argv[3] ?? folder, '.restored');
 const program = process.env.ALTHING_PROGRAM ?? 'althing';
 const environment = { ...process.env };
-if (environment.ALTHING_PASSWORD_FILE) {
-  environment.ALTHING_PASSWORD ??= readFileSync(environment.ALTHING_PASSWORD_FILE, 'utf8').trim();
-}
 
 const stamp = new Date().toISOString().replace(/[-:]|\.\d+/g, '');
 const path = join(folder, `althing-${stamp}.backup`);

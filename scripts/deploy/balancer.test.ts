@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { freePorts } from '@althing/node/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { textOf, yamlOf } from './files.js';
-import { isRecord } from './kubernetes-api.js';
+import { recordOf } from './kubernetes-api.js';
 
 const config = textOf('deploy/haproxy/haproxy.cfg');
 const nodes = ['node0', 'node1', 'node2'];
@@ -311,9 +311,4 @@ function expectNone({ status, headers, body }: Answer): void {
   expect(JSON.parse(body)).toEqual({
     error: { code: -51, name: 'node_err', message: expect.any(String), outcome: 'none' },
   });
-}
-
-function recordOf(value: unknown): Readonly<Record<string, unknown>> {
-  if (!isRecord(value)) throw new Error(`not a map: ${JSON.stringify(value)}`);
-  return value;
 }

@@ -8,9 +8,7 @@ import { loadConfig, settingKeys, variableOf } from '@althing/node';
 import { freePorts } from '@althing/node/testing';
 import { describe, expect, test } from '@jest/globals';
 import { filesIn, firstOf, run, textOf, yamlOf } from './files.js';
-import { isRecord } from './kubernetes-api.js';
-
-type Json = Readonly<Record<string, unknown>>;
+import { recordOf } from './kubernetes-api.js';
 
 const [file] = yamlOf('docker-compose.yml');
 const [tlsFile] = yamlOf('docker-compose.tls.yml');
@@ -316,11 +314,6 @@ function filesBelow(path: string): string[] {
   } catch {
     return [textOf(path)];
   }
-}
-
-function recordOf(value: unknown): Json {
-  if (!isRecord(value)) throw new Error(`not a map: ${JSON.stringify(value)}`);
-  return value;
 }
 
 /** Texts of a map, with the defaults of variables. */

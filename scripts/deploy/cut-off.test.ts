@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { textOf, yamlOf } from './files.js';
-import { isRecord } from './kubernetes-api.js';
+import { isRecord, recordOf } from './kubernetes-api.js';
 
 /** Runs a command in a network of its own. */
 const ownNetwork = ['--net', ...(process.getuid?.() === 0 ? [] : ['--user', '--map-root-user'])];
@@ -118,8 +118,3 @@ balancer=$!
     return { second: told.second, ms: Number(told.ms) };
   }
 });
-
-function recordOf(value: unknown): Readonly<Record<string, unknown>> {
-  if (!isRecord(value)) throw new Error(`not a map: ${JSON.stringify(value)}`);
-  return value;
-}

@@ -29,13 +29,12 @@ describe('the scripts of the image', () => {
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
   describe('backup.mjs', () => {
-    test('gives a backup its name when it is verified, and the password from a file to the program', async () => {
-      writeFileSync(join(folder, 'password'), 'secret\n');
+    test('gives a backup its name when it is verified, and its settings to the program', async () => {
       const { code, output } = await run('backup.mjs', [join(folder, 'backups')], {
         ...program(`
-          if (!isTrial && process.env.ALTHING_PASSWORD !== 'secret') process.exit(9);
+          if (!isTrial && process.env.ALTHING_PASSWORD_FILE !== 'password') process.exit(9);
           if (command === 'verify' && readFileSync(file, 'utf8') !== 'data') process.exit(8);`),
-        ALTHING_PASSWORD_FILE: join(folder, 'password'),
+        ALTHING_PASSWORD_FILE: 'password',
       });
       expect([code, output]).toEqual([0, expect.stringContaining('taken, verified and restored')]);
       expect(backups()).toEqual([expect.stringMatching(/^althing-\d{8}T\d{6}Z\.backup$/)]);

@@ -124,3 +124,9 @@ function requireTypes(api: Api, name: string, kind: Kind): void {
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
+
+/** @throws {Error} when a value is no object with string keys */
+export function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+  if (!isRecord(value)) throw new Error(`not a map: ${JSON.stringify(value)}`);
+  return value;
+}

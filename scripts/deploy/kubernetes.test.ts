@@ -8,7 +8,7 @@ import { describe, expect, test } from '@jest/globals';
 import { stringify } from 'yaml';
 import { type Chart, mergeValues, renderChart } from './chart.js';
 import { filesIn, firstOf, parseYaml, project, run, textOf, yamlOf } from './files.js';
-import { isRecord, objectProblems, parseApi } from './kubernetes-api.js';
+import { isRecord, objectProblems, parseApi, recordOf } from './kubernetes-api.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -530,9 +530,4 @@ function at(value: unknown, ...path: readonly string[]): unknown {
 
 function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
-}
-
-function recordOf(value: unknown): Json {
-  if (!isRecord(value)) throw new Error(`not a map: ${JSON.stringify(value)}`);
-  return value;
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { project, textOf, yamlOf } from './files.js';
-import { isRecord } from './kubernetes-api.js';
+import { recordOf } from './kubernetes-api.js';
 
 const nodes = ['node0', 'node1', 'node2', 'more'];
 
@@ -309,9 +309,4 @@ function variablesIn(values: readonly unknown[]): Set<string> {
 
 function servicesOf(path: string): Readonly<Record<string, unknown>> {
   return recordOf(recordOf(yamlOf(path)[0]).services);
-}
-
-function recordOf(value: unknown): Readonly<Record<string, unknown>> {
-  if (!isRecord(value)) throw new Error(`not a map: ${JSON.stringify(value)}`);
-  return value;
 }

@@ -88,13 +88,12 @@ export class DamagedLogError extends StorageError {
   readonly offset: number;
   readonly missing: string;
 
-  constructor(damage: LogDamage, cause?: unknown) {
+  constructor(damage: LogDamage) {
     super(
       'damaged_log',
       `The log is damaged in ${damage.segment} at byte ${damage.offset}: ${damage.missing}. ` +
         'This node must not vote with it. Move the whole data folder away and let the node join anew, ' +
         'or restore the folder from a backup.',
-      cause,
     );
     this.segment = damage.segment;
     this.offset = damage.offset;

@@ -1,9 +1,9 @@
 /** Results for people and for programs: as a tree, a table, JSON or CSV. */
 import {
-  floatText,
   isWireBytes,
   isWireList,
   isWireMap,
+  showValue,
   stringifyJson,
   type WireValue,
 } from '@althing/client';
@@ -45,7 +45,7 @@ export function jsonLine(value: WireValue): string {
 
 function forJson(value: WireValue): WireValue {
   if (isWireBytes(value)) return Buffer.from(value).toString('base64');
-  if (typeof value === 'number' && !Number.isFinite(value)) return floatWord(value);
+  if (typeof value === 'number' && !Number.isFinite(value)) return showValue(value);
   if (isWireList(value)) return value.map(forJson);
   return isWireMap(value) ? new Map([...value].map(([key, item]) => [key, forJson(item)])) : value;
 }
@@ -149,7 +149,7 @@ function fitted(widths: readonly number[], width: number): number[] {
   return fits;
 }
 
-/** Of a row with columns of these widths. */
+/** The width of a row with columns of these widths. */
 function widthOf(columns: readonly number[]): number {
   return columns.reduce((sum, each) => sum + each + 2, -2);
 }
@@ -221,19 +221,13 @@ function inline(value: WireValue, width = Number.POSITIVE_INFINITY): string | nu
 function scalar(value: WireValue): string {
   if (value === null) return 'nil';
   if (typeof value === 'string') return `"${visible(value).replaceAll('\n', '⏎').replaceAll('"', '""')}"`;
-  if (typeof value === 'number') return floatWord(value);
+  if (typeof value === 'number') return showValue(value);
   if (isWireBytes(value)) return `bytes(${JSON.stringify(Buffer.from(value).toString('base64'))})`;
   return String(value);
 }
 
 function keyText(key: string): string {
   return /^[A-Za-z_#][A-Za-z_0-9]*$/.test(key) ? key : JSON.stringify(visible(key));
-}
-
-function floatWord(value: number): string {
-  if (Number.isNaN(value)) return 'nan';
-  if (!Number.isFinite(value)) return value > 0 ? 'inf' : '-inf';
-  return floatText(value);
 }
 
 function styleOf(value: WireValue): Style {
@@ -261,6 +255,6 @@ function csvField(value: WireValue): string {
 }
 
 function csvText(value: WireValue): string {
-  if (typeof value === 'number') return floatWord(value);
+  if (typeof value === 'number') return showValue(value);
   return isWireBytes(value) ? Buffer.from(value).toString('base64') : jsonLine(value);
 }

@@ -56,7 +56,7 @@ const COMMAND_NOT_FOUND = 127;
 export function runCommand(
   command: string,
   io: Io,
-  input: string | null = null,
+  input: string | null,
   args: readonly string[] = [],
 ): Promise<number> {
   return new Promise((resolve) => {

@@ -42,7 +42,7 @@ export class OutcomeUnknownError extends AlthingError {
 
 /** The change was made, and its answer is lost: it was too large to be kept for a repetition, or held a secret. */
 export class AnswerLostError extends AlthingError {
-  /** Of the node's error, such as -6. */
+  /** The code of the node's error, such as -6. */
   readonly code: number;
 
   constructor(message: string, code: number) {
@@ -54,8 +54,8 @@ export class AnswerLostError extends AlthingError {
 
 /** The other side answered with something that no node says, or with more than `limits.answerBytes`. */
 export class ProtocolError extends AlthingError {
-  constructor(message: string, outcome: ErrorOutcome = 'unknown', cause?: unknown) {
-    super(message, outcome, cause);
+  constructor(message: string, outcome: ErrorOutcome = 'unknown') {
+    super(message, outcome);
     this.name = 'ProtocolError';
   }
 }

@@ -25,7 +25,7 @@ const SAVED = 'saved';
 const HISTORY_MAX = 1000;
 /** Longer texts are no history: the browser keeps some megabytes for everything. */
 const KEPT_CODE_MAX = 20_000;
-/** With the time until the page is told of what is typed that is less than a second, also for whoever types without a pause. */
+/** Delay of a save: with the time until the page hears of what is typed less than a second, also when somebody types without a pause. */
 const KEEP_MS = 400;
 
 export const tabs = signal<readonly Tab[]>(keptTabs());
@@ -38,8 +38,8 @@ keepLater(HISTORY, past);
 keepLater(SAVED, saved);
 
 /** A tab with a text, beside the others or in the place of an empty one; it becomes the current one. */
-export function openTab(scope: string, code: string, variables: readonly Variable[] = []): void {
-  const tab = { id: newId(), scope, code, variables };
+export function openTab(scope: string, code: string): void {
+  const tab: Tab = { id: newId(), scope, code, variables: [] };
   const isUnused = (each: Tab): boolean => each.code.trim() === '' && each.variables.length === 0;
   tabs.value = [...tabs.value.filter((each) => !isUnused(each)), tab];
   currentTab.value = tab.id;

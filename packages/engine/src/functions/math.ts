@@ -2,6 +2,7 @@ import { overflowError, valueError } from '../error.js';
 import { type Entry, func } from '../run/builtin.js';
 import * as p from '../run/params.js';
 import { doubleToInt, toIntValue } from '../value/numbers.js';
+import { toDouble } from '../value/scalar-compare.js';
 import { Float } from '../value/scalars.js';
 
 /** Mathematical functions. Float results are those of the platform. */
@@ -40,7 +41,7 @@ export const MATH: readonly Entry[] = [
     doc: 'The square root.',
     params: [p.number('value')],
     run: (_rt, value) => {
-      const x = double(value);
+      const x = toDouble(value);
       if (x < 0) throw valueError('a negative number has no square root');
       return new Float(Math.sqrt(x));
     },
@@ -48,12 +49,12 @@ export const MATH: readonly Entry[] = [
   func('pow', {
     doc: 'A base raised to a power, as a float.',
     params: [p.number('base'), p.number('exponent')],
-    run: (_rt, base, exponent) => new Float(power(double(base), double(exponent))),
+    run: (_rt, base, exponent) => new Float(power(toDouble(base), toDouble(exponent))),
   }),
   func('exp', {
     doc: 'The number e raised to a power.',
     params: [p.number('exponent')],
-    run: (_rt, value) => new Float(Math.exp(double(value))),
+    run: (_rt, value) => new Float(Math.exp(toDouble(value))),
   }),
   logarithm('loge', 'natural logarithm', Math.log),
   logarithm('log2', 'logarithm to the base 2', Math.log2),
@@ -68,7 +69,7 @@ function logarithm(name: string, what: string, of: (value: number) => number): E
     doc: `The ${what}.`,
     params: [p.number('value')],
     run: (_rt, value) => {
-      const x = double(value);
+      const x = toDouble(value);
       if (x <= 0) throw valueError(`only numbers above 0 have a logarithm: ${name}() got ${x}`);
       return new Float(of(x));
     },
@@ -80,15 +81,11 @@ function trigonometric(name: string, what: string, of: (value: number) => number
     doc: `The ${what} of an angle in radians.`,
     params: [p.number('angle')],
     run: (_rt, value) => {
-      const x = double(value);
+      const x = toDouble(value);
       if (Math.abs(x) === Number.POSITIVE_INFINITY) throw valueError(`${name}() has no value at infinity`);
       return new Float(of(x));
     },
   });
-}
-
-function double(value: number | bigint | Float): number {
-  return value instanceof Float ? value.value : Number(value);
 }
 
 /**

@@ -2,11 +2,12 @@
 import { eachInstance } from '../run/instances.js';
 import { withCallback } from '../run/invoke.js';
 import * as p from '../run/params.js';
+import { snapshot } from '../state/migrate.js';
 import type { Value } from '../value/value.js';
 import { argumentOf, assertCount } from './action-call.js';
 import { beginJob, isInBackground } from './jobs.js';
 import type { Call } from './mod-type-call.js';
-import { restore, snapshot } from './mod-type-values.js';
+import { restore } from './mod-type-values.js';
 import { isClosure } from './type-fields.js';
 
 /** @returns the id of a job, if it is one */

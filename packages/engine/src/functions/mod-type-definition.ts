@@ -14,6 +14,7 @@ import { parseDefinition } from '../schema/parse-definition.js';
 import { refusal } from '../schema/rule.js';
 import type { Field, FieldDef, TypeDef } from '../schema/type.js';
 import { isWider } from '../schema/widen.js';
+import { snapshot } from '../state/migrate.js';
 import type { Closure } from '../value/closure.js';
 import type { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
@@ -30,7 +31,7 @@ import {
   noPart,
   put,
 } from './mod-type-call.js';
-import { adopt, restore, snapshot } from './mod-type-values.js';
+import { adopt, restore } from './mod-type-values.js';
 import { copy } from './tasks.js';
 import { fieldDefinition, isClosure, nextFieldId, provisionalField } from './type-fields.js';
 import { defOf } from './types.js';

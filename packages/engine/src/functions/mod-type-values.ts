@@ -3,8 +3,9 @@ import type { Runtime } from '../run/runtime.js';
 import { storedCopyOf } from '../run/structure.js';
 import { type Definition, isScalarDefinition } from '../schema/definition.js';
 import type { Field, Type } from '../schema/type.js';
+import { snapshot } from '../state/migrate.js';
 import { Closure } from '../value/closure.js';
-import { copyList, List, ThingSet } from '../value/containers.js';
+import { List, ThingSet } from '../value/containers.js';
 import { Member } from '../value/member.js';
 import { Room } from '../value/room.js';
 import { Thing } from '../value/thing.js';
@@ -69,12 +70,6 @@ export function adopt(rt: Runtime, type: Type, name: string): void {
     const value = thing.get(name);
     if (value instanceof Thing) rt.transaction.demandRestriction(value, restriction);
   }
-}
-
-/** A value as it is now: a list or set with the items that it has now. */
-export function snapshot(value: Value): Value {
-  if (value instanceof List) return copyList(value);
-  return value instanceof ThingSet ? new ThingSet(value.members) : value;
 }
 
 /** Puts a value back, unless it is there. */

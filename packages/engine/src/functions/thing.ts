@@ -5,6 +5,7 @@ import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import { attach } from '../state/attach.js';
 import { toProperty } from '../state/transaction.js';
+import type { Closure } from '../value/closure.js';
 import { List, listOf, unitsToOwn } from '../value/containers.js';
 import { equals, isTruthy } from '../value/kinds.js';
 import { Tag } from '../value/tag.js';
@@ -71,18 +72,10 @@ export const THINGS: readonly Entry[] = [
     doc: 'A new thing with the properties for whose key and value a closure is true.',
     params: [p.closure('closure')],
     lock: 'read',
-    run: (rt, thing, closure) => {
-      const result = new Thing(0, rt.shapes.empty(), []);
-      if (thing.shape.size === 0) return result;
-      return withCallback(rt, closure, (callback) => {
-        const slots = thing.readAll();
-        for (const [key, slot] of thing.shape.index) {
-          const value = slots[slot] as Value;
-          if (isTruthy(callback.call(key, value))) putOwn(rt, result, key, value);
-        }
-        return result;
-      });
-    },
+    run: (rt, thing, closure) =>
+      withEach(rt, thing, closure, (callback, result, key, value) => {
+        if (isTruthy(callback.call(key, value))) putOwn(rt, result, key, value);
+      }),
   }),
   method(THING, 'get', {
     doc: 'The value of a property; without it the alternative, or nil.',
@@ -182,18 +175,10 @@ export const THINGS: readonly Entry[] = [
     doc: 'A new thing with the same keys, and what a closure gives for each value.',
     params: [p.closure('closure')],
     lock: 'read',
-    run: (rt, thing, closure) => {
-      const result = new Thing(0, rt.shapes.empty(), []);
-      if (thing.shape.size === 0) return result;
-      return withCallback(rt, closure, (callback) => {
-        const slots = thing.readAll();
-        for (const [key, slot] of thing.shape.index) {
-          const value = callback.call(slots[slot] as Value);
-          putOwn(rt, result, key, value);
-        }
-        return result;
-      });
-    },
+    run: (rt, thing, closure) =>
+      withEach(rt, thing, closure, (callback, result, key, value) =>
+        putOwn(rt, result, key, callback.call(value)),
+      ),
   }),
 ];
 
@@ -203,6 +188,22 @@ export function idOf(thing: Thing): Value {
 }
 
 /** Gives a new thing a property of its own. */
+/** A new thing with what `put` makes of each property. */
+function withEach(
+  rt: Runtime,
+  thing: Thing,
+  closure: Closure,
+  put: (callback: Callback, result: Thing, key: string, value: Value) => void,
+): Thing {
+  const result = new Thing(0, rt.shapes.empty(), []);
+  if (thing.shape.size === 0) return result;
+  return withCallback(rt, closure, (callback) => {
+    const slots = thing.readAll();
+    for (const [key, slot] of thing.shape.index) put(callback, result, key, slots[slot] as Value);
+    return result;
+  });
+}
+
 function putOwn(rt: Runtime, thing: Thing, key: string, value: Value): void {
   rt.charge(unitsToOwn(value));
   const own = toProperty(value);

@@ -132,12 +132,6 @@ describe('closures of a dump are checked under the clock of the import', () => {
 });
 
 test('a text is compiled under the clock of its query', () => {
-  const looksOf = (code: string): number => {
-    let looks = 0;
-    const db = new Harness({ limits: { durationMs: 60_000 }, monotonic: () => ++looks / 1000 });
-    db.run(code);
-    return looks;
-  };
   expect(looksOf(`if (false) {${'1;'.repeat(20_000)}};`)).toBeGreaterThan(12);
   expect(looksOf(`if (false) {${'1+2+3+4;'.repeat(5000)}};`)).toBeGreaterThan(12);
   expect(looksOf(`if (false) {${'||1;'.repeat(5000)}};`)).toBeGreaterThan(36);
@@ -178,13 +172,6 @@ test('a procedure that was not compiled yet is compiled in no more time than a q
 });
 
 test('errors that are caught bring the next look at the clock nearer: they take longer than other steps', () => {
-  // The clock goes on with each look at it.
-  const looksOf = (code: string): number => {
-    let looks = 0;
-    const db = new Harness({ limits: { durationMs: 60_000 }, monotonic: () => ++looks / 1000 });
-    db.run(code);
-    return looks;
-  };
   const caught = looksOf("for (i in range(100000)) try(raise('x'));");
   expect(caught).toBeGreaterThan(4 * looksOf('for (i in range(100000)) try(str(1));'));
 });
@@ -408,3 +395,11 @@ describe('a query ends soon after its time is over', () => {
     expect(shortest).toBeLessThan(LIMIT_MS + OVERRUN_MS);
   });
 });
+
+/** The times that a query looks at the clock, which goes on with each look. */
+function looksOf(code: string): number {
+  let looks = 0;
+  const db = new Harness({ limits: { durationMs: 60_000 }, monotonic: () => ++looks / 1000 });
+  db.run(code);
+  return looks;
+}

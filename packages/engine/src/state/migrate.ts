@@ -96,7 +96,7 @@ function fittingIn(thing: Thing, field: Field, value: Value, makeDefault: Catalo
 /** The value of an instance in a field that it did not have before. */
 export function missingValue(thing: Thing, field: FieldDef, rescue: Rescue | undefined): Value {
   const rescued = rescue?.values.get(thing)?.get(field.mark);
-  return rescued === undefined ? freshValue(field.initial) : rescued;
+  return rescued === undefined ? snapshot(field.initial) : rescued;
 }
 
 /** A value that was dropped from a record of a thing while it was read. */
@@ -108,8 +108,8 @@ export function rescueValue(thing: Thing, fieldId: number, value: Value, rescue:
   else values.set(field.mark, value);
 }
 
-/** A list or set of the instance's own, or the value itself. */
-function freshValue(initial: Value): Value {
-  if (initial instanceof List) return copyList(initial);
-  return initial instanceof ThingSet ? new ThingSet(initial.members) : initial;
+/** A value as it is now: a list or set of its own with the items that it has now. */
+export function snapshot(value: Value): Value {
+  if (value instanceof List) return copyList(value);
+  return value instanceof ThingSet ? new ThingSet(value.members) : value;
 }

@@ -201,7 +201,7 @@ export class Harness {
   }
 
   /** Runs a query and gives its result as JSON. */
-  json(code: string, options: RunOptions = {}): string {
+  json(code: string, options: RunOptions): string {
     const outcome = this.outcome(code, { ...options, format: 'json' });
     if (outcome.kind !== 'value') throw new Error(`the query failed: ${code}`);
     return String(outcome.result);

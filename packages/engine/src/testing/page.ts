@@ -14,7 +14,7 @@ export interface Example {
  *
  * @param isPasted whether each block is one query, with the answer of its last line, unless time passes in it
  */
-export function examplesOf(page: string, isPasted = false): Example[] {
+export function examplesOf(page: string, isPasted: boolean): Example[] {
   const text = readFileSync(new URL(`../../../../docs/${page}`, import.meta.url), 'utf8');
   return [...text.matchAll(/```js([^\n]*)\n([\s\S]*?)```/g)].flatMap(([, how = '', block = '']) =>
     queriesOf(block, isPasted).map((query) => {

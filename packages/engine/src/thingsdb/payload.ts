@@ -11,6 +11,15 @@ export class Payload {
     this.left = input.map(what);
   }
 
+  /** Work with the payload of a record, of which nothing may be left. */
+  static reader(input: DataInput): (what: string, work: (payload: Payload) => void) => () => void {
+    return (what, work) => () => {
+      const payload = new Payload(input, what);
+      work(payload);
+      payload.end();
+    };
+  }
+
   /** Values that are still to be read. */
   get remaining(): number {
     return this.left;

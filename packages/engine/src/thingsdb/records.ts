@@ -68,45 +68,46 @@ export class CollectionRecords {
       [52, (thing) => types.toInstance(thing)],
       [70, (thing) => types.toPlain(thing)],
     ]);
+    const whole = Payload.reader(input);
     this.rows = new Map([
       [6, () => enums.delete()],
       [10, () => tasks.deleteProcedure()],
       [13, () => types.delete()],
-      [17, this.whole('a new member', (payload) => enums.add(payload))],
-      [18, this.whole('a default member', (payload) => enums.makeDefault(payload))],
-      [19, this.whole('a member that goes', (payload) => enums.remove(payload))],
-      [20, this.whole('the value of a member', (payload) => enums.change(payload))],
-      [21, this.whole('the name of a member', (payload) => enums.renamePart(payload))],
-      [22, this.whole('a new property', (payload) => types.add(payload))],
-      [23, this.whole('a definition', (payload) => types.change(payload))],
-      [24, this.whole('a property that goes', (payload) => types.remove(payload))],
-      [25, this.whole('a relation', (payload) => schema.relate(payload))],
-      [26, this.whole('the end of a relation', (payload) => types.unrelate(payload))],
-      [27, this.whole('the name of a property', (payload) => types.renamePart(payload))],
-      [28, this.whole('a flag', (payload) => types.flag(payload, TypeFlag.WRAP_ONLY))],
-      [32, this.whole('a procedure', (payload) => this.procedure(payload))],
-      [35, this.whole('a type', (payload) => schema.newType(payload))],
-      [38, this.whole('the name of an enum', (payload) => enums.rename(payload))],
-      [40, this.whole('the name of a procedure', (payload) => tasks.renameProcedure(payload))],
-      [41, this.whole('the name of a type', (payload) => types.rename(payload))],
-      [45, this.whole('an enum', (payload) => enums.make(payload))],
-      [51, this.whole('the parts of a type', (payload) => schema.setType(payload))],
-      [59, this.whole('a task', (payload) => this.task(payload))],
-      [60, this.whole('a task that goes', (payload) => tasks.delete(payload))],
-      [61, this.whole('a task', (payload) => tasks.cancel(payload))],
-      [62, this.whole('the run of a task', (payload) => tasks.ran(payload))],
-      [63, this.whole('arguments', (payload) => tasks.setArguments(payload))],
-      [64, this.whole('an owner', (payload) => tasks.setOwner(payload))],
-      [65, this.whole('a closure', (payload) => tasks.setClosure(payload))],
-      [71, this.whole('a flag', (payload) => types.flag(payload, TypeFlag.HIDE_ID))],
-      [74, this.whole('a procedure', (payload) => tasks.changeProcedure(payload))],
-      [75, this.whole('an enum', (payload) => schema.newEnum(payload, lateNames))],
-      [SET_ENUM, this.whole('the values of an enum', (payload) => schema.setEnum(payload))],
+      [17, whole('a new member', (payload) => enums.add(payload))],
+      [18, whole('a default member', (payload) => enums.makeDefault(payload))],
+      [19, whole('a member that goes', (payload) => enums.remove(payload))],
+      [20, whole('the value of a member', (payload) => enums.change(payload))],
+      [21, whole('the name of a member', (payload) => enums.renamePart(payload))],
+      [22, whole('a new property', (payload) => types.add(payload))],
+      [23, whole('a definition', (payload) => types.change(payload))],
+      [24, whole('a property that goes', (payload) => types.remove(payload))],
+      [25, whole('a relation', (payload) => schema.relate(payload))],
+      [26, whole('the end of a relation', (payload) => types.unrelate(payload))],
+      [27, whole('the name of a property', (payload) => types.renamePart(payload))],
+      [28, whole('a flag', (payload) => types.flag(payload, TypeFlag.WRAP_ONLY))],
+      [32, whole('a procedure', (payload) => this.procedure(payload))],
+      [35, whole('a type', (payload) => schema.newType(payload))],
+      [38, whole('the name of an enum', (payload) => enums.rename(payload))],
+      [40, whole('the name of a procedure', (payload) => tasks.renameProcedure(payload))],
+      [41, whole('the name of a type', (payload) => types.rename(payload))],
+      [45, whole('an enum', (payload) => enums.make(payload))],
+      [51, whole('the parts of a type', (payload) => schema.setType(payload))],
+      [59, whole('a task', (payload) => this.task(payload))],
+      [60, whole('a task that goes', (payload) => tasks.delete(payload))],
+      [61, whole('a task', (payload) => tasks.cancel(payload))],
+      [62, whole('the run of a task', (payload) => tasks.ran(payload))],
+      [63, whole('arguments', (payload) => tasks.setArguments(payload))],
+      [64, whole('an owner', (payload) => tasks.setOwner(payload))],
+      [65, whole('a closure', (payload) => tasks.setClosure(payload))],
+      [71, whole('a flag', (payload) => types.flag(payload, TypeFlag.HIDE_ID))],
+      [74, whole('a procedure', (payload) => tasks.changeProcedure(payload))],
+      [75, whole('an enum', (payload) => schema.newEnum(payload, lateNames))],
+      [SET_ENUM, whole('the values of an enum', (payload) => schema.setEnum(payload))],
       [77, () => this.root()],
       [79, () => this.roomName()],
       // Commits are no part of a collection here.
       [84, () => input.skip()],
-      [85, this.whole('a flag', (payload) => types.flag(payload, TypeFlag.INDEX))],
+      [85, whole('a flag', (payload) => types.flag(payload, TypeFlag.INDEX))],
     ]);
   }
 
@@ -135,14 +136,6 @@ export class CollectionRecords {
     }
     schema.assertPossible();
     builder.finish();
-  }
-
-  private whole(what: string, work: (payload: Payload) => void): () => void {
-    return () => {
-      const payload = new Payload(this.input, what);
-      work(payload);
-      payload.end();
-    };
   }
 
   private root(): void {

@@ -45,36 +45,37 @@ class RootRecords {
     charge: Charge,
   ) {
     this.values = new ValueReader(input, new CollectionBuilder(charge));
+    const whole = Payload.reader(input);
     this.rows = new Map([
       [5, () => this.deleteCollection()],
       [7, () => this.deleteExpired()],
       [10, () => void root.procedures.delete(input.text('the name of a procedure'))],
       [12, () => this.deleteToken()],
       [14, () => this.deleteUser(input.uint('the id of a user'))],
-      [16, this.whole('a grant', (payload) => this.grant(payload, (mask, given) => mask | given))],
-      [29, this.whole('a collection', (payload) => this.newCollection(payload))],
-      [30, this.whole('a module', (payload) => this.newModule(payload))],
-      [32, this.whole('a procedure', (payload) => this.putProcedure(payload))],
-      [34, this.whole('a token', (payload) => this.newToken(payload))],
-      [36, this.whole('a user', (payload) => this.newUser(payload))],
-      [37, this.whole('the name of a collection', (payload) => this.renameCollection(payload))],
-      [39, this.whole('the name of a module', (payload) => this.renameModule(payload))],
-      [40, this.whole('the name of a procedure', (payload) => this.renameProcedure(payload))],
-      [42, this.whole('the name of a user', (payload) => this.renameUser(payload))],
-      [44, this.whole('a revocation', (payload) => this.grant(payload, (mask, given) => mask & ~given))],
-      [48, this.whole('a password', (payload) => this.setPassword(payload))],
-      [49, this.whole('a time zone', (payload) => this.setZone(payload))],
+      [16, whole('a grant', (payload) => this.grant(payload, (mask, given) => mask | given))],
+      [29, whole('a collection', (payload) => this.newCollection(payload))],
+      [30, whole('a module', (payload) => this.newModule(payload))],
+      [32, whole('a procedure', (payload) => this.putProcedure(payload))],
+      [34, whole('a token', (payload) => this.newToken(payload))],
+      [36, whole('a user', (payload) => this.newUser(payload))],
+      [37, whole('the name of a collection', (payload) => this.renameCollection(payload))],
+      [39, whole('the name of a module', (payload) => this.renameModule(payload))],
+      [40, whole('the name of a procedure', (payload) => this.renameProcedure(payload))],
+      [42, whole('the name of a user', (payload) => this.renameUser(payload))],
+      [44, whole('a revocation', (payload) => this.grant(payload, (mask, given) => mask & ~given))],
+      [48, whole('a password', (payload) => this.setPassword(payload))],
+      [49, whole('a time zone', (payload) => this.setZone(payload))],
       [53, () => this.deleteUsers()],
       [54, () => this.takeAccess(input.uint('the id of a user'))],
-      [59, this.whole('a task', (payload) => this.newTask(payload))],
-      [60, this.whole('a task', (payload) => void root.tasks.delete(this.taskId(payload)))],
-      [61, this.whole('a task', (payload) => this.putTask(this.taskId(payload), { startAt: 0 }))],
-      [62, this.whole('a task', (payload) => this.taskRan(payload))],
-      [63, this.whole('arguments', (payload) => this.setArguments(payload))],
-      [64, this.whole('an owner', (payload) => this.setOwner(payload))],
-      [65, this.whole('a closure', (payload) => this.setClosure(payload))],
-      [68, this.whole('a depth', (payload) => this.setDeep(payload))],
-      [74, this.whole('a procedure', (payload) => this.putProcedure(payload))],
+      [59, whole('a task', (payload) => this.newTask(payload))],
+      [60, whole('a task', (payload) => void root.tasks.delete(this.taskId(payload)))],
+      [61, whole('a task', (payload) => this.putTask(this.taskId(payload), { startAt: 0 }))],
+      [62, whole('a task', (payload) => this.taskRan(payload))],
+      [63, whole('arguments', (payload) => this.setArguments(payload))],
+      [64, whole('an owner', (payload) => this.setOwner(payload))],
+      [65, whole('a closure', (payload) => this.setClosure(payload))],
+      [68, whole('a depth', (payload) => this.setDeep(payload))],
+      [74, whole('a procedure', (payload) => this.putProcedure(payload))],
       [80, () => this.addRule()],
       [81, () => this.deleteRule()],
       [82, () => this.setHistory()],
@@ -86,14 +87,6 @@ class RootRecords {
   run(number: number): void {
     const row = this.rows.get(number) ?? this.input.fail(`there is no record ${number} of @thingsdb`);
     row();
-  }
-
-  private whole(what: string, work: (payload: Payload) => void): () => void {
-    return () => {
-      const payload = new Payload(this.input, what);
-      work(payload);
-      payload.end();
-    };
   }
 
   private text(payload: Payload, what: string): string {
@@ -282,7 +275,7 @@ class RootRecords {
       this.putUser(user.id, { [list]: rule === null ? (rules ?? []) : [...(rules ?? []), rule] });
   }
 
-  /** Without a rule, the list is gone. */
+  /** Deletes a rule; a list without a rule is gone. */
   private deleteRule(): void {
     const { user, list, rules, rule } = this.rule();
     if (user !== undefined)

@@ -1,5 +1,5 @@
 import { overflowError, type QueryError, typeError, zeroDivisionError } from '../error.js';
-import { isNumeric, isRaw, rawBytes } from './scalar-compare.js';
+import { isNumeric, isRaw, rawBytes, toDouble } from './scalar-compare.js';
 import { Bytes, Float } from './scalars.js';
 import { typeName, type Value } from './value.js';
 
@@ -33,7 +33,7 @@ export function add(a: Value, b: Value): Value {
   }
   if (typeof a === 'string' && typeof b === 'string') return a + b;
   if (isNumeric(a) && isNumeric(b)) {
-    if (a instanceof Float || b instanceof Float) return new Float(double(a) + double(b));
+    if (a instanceof Float || b instanceof Float) return new Float(toDouble(a) + toDouble(b));
     return toIntValue(big(a) + big(b));
   }
   if (isRaw(a) && isRaw(b)) return new Bytes(Buffer.concat([rawBytes(a), rawBytes(b)]));
@@ -46,7 +46,7 @@ export function subtract(a: Value, b: Value): Value {
     return Number.isSafeInteger(difference) ? difference : toIntValue(BigInt(a) - BigInt(b));
   }
   if (isNumeric(a) && isNumeric(b)) {
-    if (a instanceof Float || b instanceof Float) return new Float(double(a) - double(b));
+    if (a instanceof Float || b instanceof Float) return new Float(toDouble(a) - toDouble(b));
     return toIntValue(big(a) - big(b));
   }
   throw operandError('-', a, b);
@@ -58,7 +58,7 @@ export function multiply(a: Value, b: Value): Value {
     return Number.isSafeInteger(product) ? product + 0 : toIntValue(BigInt(a) * BigInt(b));
   }
   if (isNumeric(a) && isNumeric(b)) {
-    if (a instanceof Float || b instanceof Float) return new Float(double(a) * double(b));
+    if (a instanceof Float || b instanceof Float) return new Float(toDouble(a) * toDouble(b));
     return toIntValue(big(a) * big(b));
   }
   throw operandError('*', a, b);
@@ -67,10 +67,10 @@ export function multiply(a: Value, b: Value): Value {
 /** Ints divide towards zero; a float on either side makes a float. */
 export function divide(a: Value, b: Value): Value {
   if (!isNumeric(a) || !isNumeric(b)) throw operandError('/', a, b);
-  if (double(b) === 0) throw zeroDivisionError();
+  if (toDouble(b) === 0) throw zeroDivisionError();
   if (typeof a === 'number' && typeof b === 'number' && Math.abs(a) < EXACT_QUOTIENT)
     return Math.trunc(a / b) + 0;
-  if (a instanceof Float || b instanceof Float) return new Float(double(a) / double(b));
+  if (a instanceof Float || b instanceof Float) return new Float(toDouble(a) / toDouble(b));
   return toIntValue(big(a) / big(b));
 }
 
@@ -129,10 +129,6 @@ export function operandError(op: string, a: Value, b: Value): QueryError {
 
 function isInt(value: Value): value is number | bigint | boolean {
   return typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean';
-}
-
-function double(value: number | bigint | boolean | Float): number {
-  return value instanceof Float ? value.value : Number(value);
 }
 
 function big(value: number | bigint | boolean): bigint {

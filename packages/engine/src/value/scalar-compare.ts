@@ -105,7 +105,8 @@ export function isNumeric(value: Value): value is boolean | number | bigint | Op
   }
 }
 
-function toDouble(value: Numeric): number {
+/** A number as a double; ints beyond 2^53 lose precision. */
+export function toDouble(value: Numeric): number {
   return value instanceof Float ? value.value : Number(value);
 }
 

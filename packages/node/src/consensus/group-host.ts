@@ -1,5 +1,6 @@
 import type { LogStore } from '@althing/storage';
 import { decodeMessage, encodeMessage, type InstallSnapshot, type Message, type RaftOptions } from 'raft-ts';
+import { messageOf } from '../base/failures.js';
 import { type Applied, type Command, type GroupId, type NodeId, ROOT_GROUP } from '../between/protocol.js';
 import { Activity } from './activity.js';
 import { EarlyMessages } from './early-messages.js';
@@ -242,7 +243,7 @@ export class GroupHost {
     return [...this.groups.values()].map((group) => this.hearing.now(group));
   }
 
-  /** Of the group that is worst. */
+  /** The ticks of the group that is worst. */
   private get outrunTicks(): number {
     let worst = 0;
     for (const { outrunTicks } of this.activity.awake) worst = Math.max(worst, outrunTicks);
@@ -424,8 +425,10 @@ export class GroupHost {
   private failed(error: unknown): void {
     if (this.dead || this.stopping) return;
     this.dead = true;
-    const message = error instanceof Error ? error.message : String(error);
-    this.options.emit({ kind: 'failed', failure: { message, exitCode: exitCodeOf(error) } });
+    this.options.emit({
+      kind: 'failed',
+      failure: { message: messageOf(error), exitCode: exitCodeOf(error) },
+    });
   }
 }
 

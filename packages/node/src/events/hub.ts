@@ -1,4 +1,4 @@
-import { MsgpackWriter, type RoomEvent, type Sender } from '@althing/engine';
+import { getOrInsertComputed, MsgpackWriter, type RoomEvent, type Sender } from '@althing/engine';
 import type { GroupId } from '../between/protocol.js';
 import { type Listener, Push } from './listener.js';
 
@@ -196,11 +196,11 @@ export class Hub {
       this.audiences.set(collection, audience);
       this.options.listening(collection, true);
     }
-    const members = entry(audience.rooms, room, () => new Set<Listener>());
+    const members = getOrInsertComputed(audience.rooms, room, () => new Set<Listener>());
     if (members.has(listener)) return false;
     members.add(listener);
-    const own = entry(this.joined, listener, () => new Map<GroupId, Set<number>>());
-    entry(own, collection, () => new Set<number>()).add(room);
+    const own = getOrInsertComputed(this.joined, listener, () => new Map<GroupId, Set<number>>());
+    getOrInsertComputed(own, collection, () => new Set<number>()).add(room);
     this.memberships += 1;
     return true;
   }
@@ -227,14 +227,6 @@ export class Hub {
       this.remove(listener, collection, room);
     }
   }
-}
-
-function entry<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
-  const known = map.get(key);
-  if (known !== undefined) return known;
-  const made = make();
-  map.set(key, made);
-  return made;
 }
 
 function scopeOf(name: string): string {

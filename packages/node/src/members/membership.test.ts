@@ -39,7 +39,7 @@ describe('a cluster', () => {
     await third.whenReady();
     second.authorization = first.authorization;
     third.authorization = first.authorization;
-    await untilVoters(first, [0, 1, 2]);
+    await first.untilVoters([0, 1, 2]);
     await until(async () => {
       const statuses = await first.value('/n', 'nodes_info().map(|n| n.load().status);');
       return String(statuses) === 'READY,READY,READY';
@@ -49,12 +49,12 @@ describe('a cluster', () => {
     await second.value('/t', 'remove_node(0);');
     await until(async () => (await first.probe('/ready')).status === 503, 'it turns requests away first');
     expect(await first.ended()).toBe(ExitCode.DataDamaged);
-    await untilVoters(second, [1, 2]);
+    await second.untilVoters([1, 2]);
     expect(await second.value('//stuff', '.x += 1;')).toBe(3);
 
     await third.value('/t', 'remove_node(1);');
     expect(await second.ended()).toBe(ExitCode.DataDamaged);
-    await untilVoters(third, [2]);
+    await third.untilVoters([2]);
     expect(await third.value('//stuff', '.x += 1;')).toBe(4);
     const refused = await third.query('/t', 'remove_node(2);');
     expect([refused.status, refused.text]).toEqual([422, expect.stringContaining('the last node')]);
@@ -68,7 +68,7 @@ describe('a cluster', () => {
     await Promise.all([first, second].map((node) => node.whenReady()));
     await first.login();
     await first.value('/t', "new_collection('other');");
-    await untilVoters(first, [0, 1]);
+    await first.untilVoters([0, 1]);
 
     // Whichever leads, the other one goes on, with all collections and new ones.
     await second.stop({ keep: true });
@@ -83,14 +83,14 @@ describe('a cluster', () => {
     const back = await launchedIn(second, settings[1]);
     await back.whenReady();
     back.authorization = first.authorization;
-    await untilVoters(back, [0, 1]);
+    await back.untilVoters([0, 1]);
     await first.stop({ keep: true });
     for (const name of ['stuff', 'other', 'later']) expect(await back.value(`//${name}`, '.y = 2;')).toBe(2);
 
     const again = await launchedIn(first, settings[0]);
     await again.whenReady();
     again.authorization = first.authorization;
-    await untilVoters(again, [0, 1]);
+    await again.untilVoters([0, 1]);
     expect(await again.value('//stuff', '[.x, .y];')).toEqual([1, 2]);
   });
 
@@ -105,7 +105,7 @@ describe('a cluster', () => {
     // A ready node counts in full, so that the next node may be restarted.
     const voters = await replacement.value('/n', 'groups_info().map(|g| g.load().voters.has(2));');
     expect(new Set(voters as boolean[])).toEqual(new Set([true]));
-    await untilVoters(first, [0, 1, 2]);
+    await first.untilVoters([0, 1, 2]);
     expect(await replacement.value('/n', 'node_info().load().node_id;')).toBe(2);
     expect(await replacement.value('//stuff', '.x;')).toBe(1);
 
@@ -122,7 +122,7 @@ describe('a cluster', () => {
     await first.value('//stuff', '.x = 1;');
     await third.kill();
     await first.value('/t', 'remove_node(2);');
-    await untilVoters(first, [0, 1]);
+    await first.untilVoters([0, 1]);
     await Promise.all([first.stop({ keep: true }), second.kill()]);
 
     // It begins to serve before anybody could tell it.
@@ -146,7 +146,7 @@ describe('a cluster', () => {
     rejoined.authorization = first.authorization;
     const number = Number(await rejoined.value('/n', 'node_info().load().node_id;'));
     expect(number).toBeGreaterThan(2);
-    await untilVoters(again[0], [0, 1, number]);
+    await again[0].untilVoters([0, 1, number]);
     expect(await rejoined.value('//stuff', '.x += 1;')).toBe(2);
     const [kept = ''] = readdirSync(join(third.folder, 'data', 'removed'));
     expect(readdirSync(join(third.folder, 'data', 'removed', kept)).sort()).toEqual([
@@ -205,13 +205,4 @@ async function started(settings: TestSettings = {}): Promise<RealNode> {
   const node = await RealNode.start(settings);
   nodes.push(node);
   return node;
-}
-
-/** Waits until every group has a leader and exactly these voters, by their numbers. */
-async function untilVoters(node: RealNode, numbers: readonly number[]): Promise<void> {
-  const code = 'groups_info().map(|g| g.load()).map(|g| [g.leader, g.voters]);';
-  await until(async () => {
-    const groups = (await node.value('/n', code)) as [number | null, number[]][];
-    return groups.every(([leader, voters]) => leader !== null && String(voters) === String(numbers));
-  }, `the groups have the voters ${numbers}`);
 }

@@ -47,7 +47,7 @@ test('a one-time secret brings a waiting node in; it can give its data up, and g
   await first.value('/t', 'del_node(2);');
   expect(await invite('quite-another-secret', thirdPort)).toBe(3);
   await third.whenReady();
-  await untilVoters(first, [0, 1, 3]);
+  await first.untilVoters([0, 1, 3]);
 
   await second.stop({ keep: true });
   const rebuilt = await launched(secondPort, ['--rebuild', '--yes'], second.folder);
@@ -55,7 +55,7 @@ test('a one-time secret brings a waiting node in; it can give its data up, and g
   expect(existsSync(join(second.folder, 'data', 'removed'))).toBe(true);
   rebuilt.authorization = first.authorization;
   expect(await rebuilt.value('//stuff', '.x += 1;')).toBe(3);
-  await untilVoters(first, [0, 1, 3]);
+  await first.untilVoters([0, 1, 3]);
 
   await rebuilt.kill();
   writeFileSync(join(second.folder, 'data', 'diverged'), 'its collection stuff\n');
@@ -77,13 +77,4 @@ async function launched(port: number, serveArgs: readonly string[], folder?: str
 
 function secretOf({ folder }: RealNode): string {
   return readFileSync(join(folder, 'data', 'secret'), 'utf8').trim();
-}
-
-/** Waits until every group has a leader and exactly these voters, by their numbers. */
-async function untilVoters(node: RealNode, numbers: readonly number[]): Promise<void> {
-  const code = 'groups_info().map(|g| g.load()).map(|g| [g.leader, g.voters]);';
-  await until(async () => {
-    const groups = (await node.value('/n', code)) as [number | null, number[]][];
-    return groups.every(([leader, voters]) => leader !== null && String(voters) === String(numbers));
-  }, `the groups have the voters ${numbers}`);
 }

@@ -58,7 +58,7 @@ export type GreetingStep =
 export interface Greeted {
   readonly identity: PeerIdentity;
   readonly purpose: Purpose;
-  /** Of the protocol. */
+  /** The version of the protocol. */
   readonly version: number;
 }
 
@@ -170,10 +170,10 @@ export class ListenerGreeting {
     const open: Open = decodeOpen(payload);
     const version = Math.min(open.max, versions.max);
     if (version < Math.max(open.min, versions.min)) {
-      return this.refuse(Refusal.Version, null, { min: open.min, max: open.max });
+      return this.refuse(Refusal.Version, { min: open.min, max: open.max });
     }
     if (this.needsTls) {
-      return this.refuse(Refusal.NeedsTls, null, { min: open.min, max: open.max });
+      return this.refuse(Refusal.NeedsTls, { min: open.min, max: open.max });
     }
     this.version = version;
     const challenge = encodeChallenge({ version, nonce });
@@ -185,7 +185,7 @@ export class ListenerGreeting {
     const { key, identity } = this.context;
     const { mac, body } = splitMac(payload);
     if (!timingSafeEqual(mac, macOf(key, DIALER, transcript, body))) {
-      return this.refuse(Refusal.WrongSecret, null, this.context.versions);
+      return this.refuse(Refusal.WrongSecret, this.context.versions);
     }
     const prove = decodeProveBody(body);
     const refusal = this.judge(prove);
@@ -208,10 +208,10 @@ export class ListenerGreeting {
   }
 
   /** Refuses who has proved nothing. */
-  private refuse(code: Refusal, identity: PeerIdentity | null, theirs: VersionRange): GreetingStep {
+  private refuse(code: Refusal, theirs: VersionRange): GreetingStep {
     const told: Refused = { code, versions: this.context.versions, identity: null };
     const payload = Buffer.concat([Buffer.alloc(MAC_BYTES), encodeRefusedBody(told)]);
-    const refused = { code, versions: theirs, identity };
+    const refused = { code, versions: theirs, identity: null };
     return { kind: 'refused', frame: { kind: FrameKind.Refused, payload }, refused };
   }
 }

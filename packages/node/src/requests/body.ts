@@ -59,23 +59,44 @@ interface Fields {
   args: WireValues | null | undefined;
 }
 
-/** Reads the value of the key that was read last; null for one of the wrong type. */
-interface FieldReader {
-  str(): string | null;
-  /** @param mayBeList whether values come in an array as well */
-  values(mayBeList: boolean): WireValues | null;
-  skip(): void;
-}
+const KEYS = ['type', 'code', 'name', 'vars', 'args'] as const;
 
-/** Reads a field whose key is written in an unusual way, or unknown. */
-function readField(key: string | null, fields: Fields, reader: FieldReader): void {
-  if (key === null) throw shapeError('the keys of the request must be str');
-  if (key === 'type') fields.type = reader.str();
-  else if (key === 'code') fields.code = reader.str();
-  else if (key === 'name') fields.name = reader.str();
-  else if (key === 'vars') fields.vars = reader.values(false);
-  else if (key === 'args') fields.args = reader.values(true);
-  else reader.skip();
+/** Reads the fields of a body. */
+abstract class FieldReader<Reader extends JsonReader | MsgpackReader> {
+  protected abstract readonly reader: Reader;
+
+  abstract readInto(fields: Fields): void;
+
+  /** Reads a key and its value. */
+  protected readField(fields: Fields): void {
+    const key = this.knownKey() ?? this.key();
+    if (key === null) throw shapeError('the keys of the request must be str');
+    if (key === 'type') fields.type = this.type();
+    else if (key === 'code') fields.code = this.str();
+    else if (key === 'name') fields.name = this.str();
+    else if (key === 'vars') fields.vars = this.values(false);
+    else if (key === 'args') fields.args = this.values(true);
+    else this.reader.skip(1);
+  }
+
+  /** A known key in the usual spelling, which need not become a text; null, and nothing is read, for another one. */
+  private knownKey(): string | null {
+    for (const key of KEYS) if (this.reader.isKey(key)) return key;
+    return null;
+  }
+
+  private type(): string | null {
+    const { reader } = this;
+    if (reader.isWord('query')) return 'query';
+    return reader.isWord('run') ? 'run' : this.str();
+  }
+
+  /** Null for a key that is no text. */
+  protected abstract key(): string | null;
+  /** The value of the key that was read last; null for one of the wrong type. */
+  protected abstract str(): string | null;
+  /** The same. @param mayBeList whether values come in an array as well */
+  protected abstract values(mayBeList: boolean): WireValues | null;
 }
 
 /** Bytes of a body that stay after it is gone. */
@@ -122,17 +143,18 @@ const NO_SHAPES = new ShapeTree();
  * character for each: what JSON is made of are ASCII characters, places in the text are places in the body
  * then, and what is between quotes is read as UTF-8 where it is not ASCII.
  */
-class JsonBody implements FieldReader {
+class JsonBody extends FieldReader<JsonReader> {
   private readonly text: string;
   private readonly isShort: boolean;
   /** True if the text says what is between quotes. */
   private readonly isText: boolean;
-  private readonly reader: JsonReader;
+  protected readonly reader: JsonReader;
 
   constructor(
     private readonly body: Buffer,
     private readonly kept: Keep,
   ) {
+    super();
     const isShort = body.length <= SHORT_BYTES;
     const ascii = body.length <= LOOKED_AT_BYTES ? isShortAscii(body) : isAscii(body);
     if (!ascii && !isUtf8(body)) {
@@ -151,29 +173,15 @@ class JsonBody implements FieldReader {
       reader.end();
       throw shapeError('the request must be a map');
     }
-    for (let more = reader.begins(); more; more = reader.goesOn()) {
-      // Keys are hardly ever written in another way, and need not become texts then.
-      if (reader.isKey('type')) fields.type = this.type();
-      else if (reader.isKey('code')) fields.code = this.str();
-      else if (reader.isKey('name')) fields.name = this.str();
-      else if (reader.isKey('vars')) fields.vars = this.values(false);
-      else if (reader.isKey('args')) fields.args = this.values(true);
-      else readField(reader.key(), fields, this);
-    }
+    for (let more = reader.begins(); more; more = reader.goesOn()) this.readField(fields);
     reader.end();
   }
 
-  skip(): void {
-    this.reader.skip(1);
+  protected key(): string {
+    return this.reader.key();
   }
 
-  private type(): string | null {
-    const { reader } = this;
-    if (reader.isWord('query')) return 'query';
-    return reader.isWord('run') ? 'run' : this.str();
-  }
-
-  str(): string | null {
+  protected str(): string | null {
     const { reader, isText, body } = this;
     if (!reader.startsWith('"')) {
       reader.skip(1);
@@ -185,7 +193,7 @@ class JsonBody implements FieldReader {
     return new JsonReader(body.toString('utf8', start, reader.offset), NO_SHAPES).string();
   }
 
-  values(mayBeList: boolean): WireValues | null {
+  protected values(mayBeList: boolean): WireValues | null {
     const { reader, text, body } = this;
     const start = reader.start();
     const code = text.charCodeAt(start);
@@ -208,14 +216,15 @@ function isShortAscii(body: Buffer): boolean {
 }
 
 /** As `JsonBody`, for MessagePack. */
-class MsgpackBody implements FieldReader {
-  private readonly reader: MsgpackReader;
+class MsgpackBody extends FieldReader<MsgpackReader> {
+  protected readonly reader: MsgpackReader;
 
   constructor(
     private readonly body: Buffer,
     { msgpackNestingMax }: BodyOptions,
     private readonly kept: Keep,
   ) {
+    super();
     this.reader = new MsgpackReader(body, NO_SHAPES, msgpackNestingMax);
   }
 
@@ -223,34 +232,21 @@ class MsgpackBody implements FieldReader {
     const { reader } = this;
     const count = reader.mapSize();
     if (count === null) throw shapeError('the request must be a map');
-    for (let i = 0; i < count; i++) {
-      if (reader.isKey('type')) fields.type = this.type();
-      else if (reader.isKey('code')) fields.code = this.str();
-      else if (reader.isKey('name')) fields.name = this.str();
-      else if (reader.isKey('vars')) fields.vars = this.values(false);
-      else if (reader.isKey('args')) fields.args = this.values(true);
-      else readField(reader.str(), fields, this);
-    }
+    for (let i = 0; i < count; i++) this.readField(fields);
     reader.end();
   }
 
-  skip(): void {
-    this.reader.skip(1);
+  protected key(): string | null {
+    return this.reader.str();
   }
 
-  private type(): string | null {
-    const { reader } = this;
-    if (reader.isWord('query')) return 'query';
-    return reader.isWord('run') ? 'run' : this.str();
-  }
-
-  str(): string | null {
+  protected str(): string | null {
     const text = this.reader.str();
     if (text === null) this.reader.skip(1);
     return text;
   }
 
-  values(mayBeList: boolean): WireValues | null {
+  protected values(mayBeList: boolean): WireValues | null {
     const { reader } = this;
     const start = reader.offset;
     const fits = reader.hasMap || (mayBeList && reader.hasArray);

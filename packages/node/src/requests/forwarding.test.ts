@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { CallKind } from '../calls/calls.js';
 import type { Reply } from '../groups/request.js';
 import { MiniCluster } from '../testing/mini-cluster.js';
-import { outcome } from '../testing/mini-node.js';
+import { outcome, watch } from '../testing/mini-node.js';
 
 let cluster: MiniCluster;
 beforeEach(async () => {
@@ -15,15 +15,6 @@ async function value(node: number, code: string): Promise<unknown> {
   const reply = cluster.node(node).query('stuff', code);
   await cluster.pass(0);
   return outcome(await reply);
-}
-
-/** Lets a promise tell whether it is settled. */
-function watch(reply: Promise<Reply>): { reply: Reply | null } {
-  const watched: { reply: Reply | null } = { reply: null };
-  reply.then((answer) => {
-    watched.reply = answer;
-  });
-  return watched;
 }
 
 function counterAt(node: number): unknown {

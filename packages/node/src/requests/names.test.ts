@@ -3,20 +3,12 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { CallKind } from '../calls/calls.js';
 import type { Reply } from '../groups/request.js';
 import { MiniCluster } from '../testing/mini-cluster.js';
-import { outcome } from '../testing/mini-node.js';
+import { outcome, watch } from '../testing/mini-node.js';
 
 let cluster: MiniCluster;
 beforeEach(async () => {
   cluster = await MiniCluster.begin(3);
 });
-
-function watch(reply: Promise<Reply>): { reply: Reply | null } {
-  const watched: { reply: Reply | null } = { reply: null };
-  reply.then((answer) => {
-    watched.reply = answer;
-  });
-  return watched;
-}
 
 /** Has node 1 make another collection of the same name, and lead it. */
 async function renewed(): Promise<{ reply: Reply | null }> {

@@ -13,7 +13,7 @@ import { type Logger, lineOptions } from './logger.js';
 export interface LoginEvent {
   readonly method: 'token' | 'password';
   readonly outcome: 'ok' | 'failed' | 'held_off';
-  /** Of the user, as far as it was told. */
+  /** The name of the user, as far as it was told. */
   readonly name: string | null;
   readonly address: string;
   /** The way that the client spoke to the node. */

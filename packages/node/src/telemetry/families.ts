@@ -279,7 +279,7 @@ export function cellsOf({ type, bounds }: Family): number {
  *
  * @param procedures names of those that have series of their own, as `COLLECTION.PROCEDURE`
  */
-export function labelsOf({ labels }: Family, series: number, procedures: readonly string[] = []): string {
+export function labelsOf({ labels }: Family, series: number, procedures: readonly string[]): string {
   const texts: string[] = [];
   let rest = series;
   for (const [name, values] of Object.entries(labels).reverse()) {

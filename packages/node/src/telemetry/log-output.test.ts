@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, test } from '@jest/globals';
 import { RealNode, until } from '../testing/index.js';
+import { isAlive } from '../testing/launch.js';
 import { StreamOutput } from './log-output.js';
 
 /** A stream that takes nothing until it is told to. */
@@ -90,12 +91,4 @@ const LOG_MUCH = `x = '${'x'.repeat(900)}'; range(200).each(|i| log(x)); nil;`;
 async function droppedLines(node: RealNode): Promise<number> {
   const { text } = await node.probe('/metrics');
   return Number(/^althing_log_lines_dropped_total (\d+)/m.exec(text)?.[1]);
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
 }

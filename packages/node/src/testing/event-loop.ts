@@ -33,16 +33,9 @@ export class EventLoop {
     this.arrivals.push({ at, work });
   }
 
-  /**
-   * Turns until some time.
-   *
-   * @param between called behind each turn
-   */
-  async run(until: number, between: () => Promise<void> = async () => {}): Promise<void> {
-    while (this.now < until) {
-      if (!this.turn()) this.now = Math.min(until, this.nextAt());
-      await between();
-    }
+  /** Turns until some time. */
+  run(until: number): void {
+    while (this.now < until) if (!this.turn()) this.now = Math.min(until, this.nextAt());
   }
 
   /** Timers that are due, then all that had come in when that was asked for, then what was to happen behind it; false for nothing. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { Launched, variablesOf } from './launch.js';
+import { isAlive, Launched, variablesOf } from './launch.js';
 import { until } from './until.js';
 
 const node = (text: string): readonly string[] => [process.execPath, '--eval', text];
@@ -59,11 +59,3 @@ describe('a process', () => {
     await until(async () => !isAlive(pid), 'the child has ended');
   });
 });
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-}

@@ -145,3 +145,12 @@ export function variablesOf(
   const entries = Object.entries(settings);
   return Object.fromEntries(entries.map(([key, value]) => [`${prefix}_${key.toUpperCase()}`, String(value)]));
 }
+
+/** True while there is a process of this id. */
+export function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}

@@ -282,3 +282,12 @@ function scopeOf(text: string) {
 function wireValues(vars: ReadonlyMap<string, number | string> | undefined): WireValues | null {
   return vars === undefined ? null : { format: 'json', data: JSON.stringify(Object.fromEntries(vars)) };
 }
+
+/** Lets a promise tell whether it is settled. */
+export function watch(reply: Promise<Reply>): { reply: Reply | null } {
+  const watched: { reply: Reply | null } = { reply: null };
+  reply.then((answer) => {
+    watched.reply = answer;
+  });
+  return watched;
+}

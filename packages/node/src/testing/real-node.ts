@@ -160,6 +160,11 @@ export class RealNode {
     this.folder = place.folder;
   }
 
+  /** The token of `admin`. */
+  get token(): string {
+    return this.authorization.replace('Bearer ', '');
+  }
+
   get url(): string {
     return `http://127.0.0.1:${this.port}`;
   }
@@ -341,6 +346,15 @@ export class RealNode {
       const message = error instanceof Error ? error.message : String(error);
       throw this.explained(`${message}\nThe last answer to /ready: ${last}`);
     }
+  }
+
+  /** Waits until every group has a leader and exactly these voters, by their numbers. */
+  async untilVoters(numbers: readonly number[]): Promise<void> {
+    const code = 'groups_info().map(|g| g.load()).map(|g| [g.leader, g.voters]);';
+    await until(async () => {
+      const groups = (await this.value('/n', code)) as [number | null, number[]][];
+      return groups.every(([leader, voters]) => leader !== null && String(voters) === String(numbers));
+    }, `the groups have the voters ${numbers}`);
   }
 
   /** Makes a token, since a password costs a slow hash now and then. */

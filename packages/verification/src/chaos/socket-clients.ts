@@ -11,7 +11,7 @@ import type { Draw } from '../simulation/random.js';
 import { RoomWitness } from '../simulation/room-witness.js';
 import { type Answer, hasJoined, Session } from '../simulation/sockets/session.js';
 import { SocketClient, type SocketRun } from '../simulation/sockets/socket-client.js';
-import { drawAction, roomOf } from '../simulation/workload.js';
+import { counterIn, drawAction, roomOf } from '../simulation/workload.js';
 import type { Final, Recorder } from './record.js';
 import type { Endpoint } from './requests.js';
 
@@ -307,9 +307,4 @@ function connected(
     );
     throw error;
   });
-}
-
-/** The counter among what the checks look at: see `READ_ALL`. */
-function counterIn(data: unknown): number {
-  return Array.isArray(data) ? Number(data[1]) : Number.NaN;
 }

@@ -45,13 +45,9 @@ afterEach(async () => {
   await Promise.all(databases.splice(0).map((db) => db.$close()));
 });
 
-function tokenOf({ authorization }: RealNode): string {
-  return authorization.replace('Bearer ', '');
-}
-
 function connected(options: ConnectOptions): Database<{ stuff: unknown }> {
   const url = `http://127.0.0.1:${proxy.port}`;
-  const login = options.user === undefined ? { token: tokenOf(node) } : {};
+  const login = options.user === undefined ? { token: node.token } : {};
   const db = connect<{ stuff: unknown }>(url, { ...login, nativePort: nativeProxy.port, ...options });
   databases.push(db);
   return db;

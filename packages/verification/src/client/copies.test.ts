@@ -2,11 +2,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { Launched, RealNode } from '@althing/node/testing';
+import { RealNode } from '@althing/node/testing';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-
-const althing = fileURLToPath(new URL('../../../cli/bin/althing.js', import.meta.url));
+import { type Ended, runAlthing } from '../harness/run-althing.js';
 
 let node: RealNode;
 let folder: string;
@@ -25,17 +23,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-async function run(...args: string[]): Promise<{ readonly code: number | null; readonly output: string }> {
-  const command = new Launched([process.execPath, althing, ...args], {
-    folder,
-    environment: {
-      ALTHING_URL: `http://127.0.0.1:${node.port}`,
-      ALTHING_TOKEN: node.authorization.replace('Bearer ', ''),
-    },
-  });
-  const { code } = await command.ended;
-  return { code, output: command.output };
-}
+const run = (...args: string[]): Promise<Ended> => runAlthing(node, folder, args);
 
 const collections = (): Promise<unknown> =>
   node.value('/t', 'collections_info().map(|c| c.load().name).sort();');

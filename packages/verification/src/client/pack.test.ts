@@ -69,10 +69,6 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-function tokenOf({ authorization }: RealNode): string {
-  return authorization.replace('Bearer ', '');
-}
-
 describe('the packed client', () => {
   test('holds what it needs and nothing else', () => {
     const home = join(folder, 'node_modules/@althing/client');
@@ -115,7 +111,7 @@ describe('the packed client', () => {
     const env = {
       ...process.env,
       ALTHING_URL: `http://127.0.0.1:${node.port}`,
-      ALTHING_TOKEN: tokenOf(node),
+      ALTHING_TOKEN: node.token,
     };
     const { stdout } = await run(process.execPath, ['program.js'], { cwd: folder, env });
     expect(stdout).toBe('42\n');
@@ -139,7 +135,7 @@ describe('the packed client', () => {
       await tab.goto(origin);
       await tab.waitForFunction('globalThis.isLoaded === true');
       const url = `http://127.0.0.1:${node.port}`;
-      const found = await tab.evaluate(`play(${JSON.stringify(url)}, ${JSON.stringify(tokenOf(node))})`);
+      const found = await tab.evaluate(`play(${JSON.stringify(url)}, ${JSON.stringify(node.token)})`);
       expect({ found, failures }).toEqual({
         found: {
           http: 'equal',

@@ -53,7 +53,7 @@ beforeAll(async () => {
   node = await RealNode.start();
   folder = mkdtempSync(join(tmpdir(), 'althing-readme-'));
   const [setup = ''] = blocks('js', readme);
-  const db = connect<{ stuff: unknown }>(`http://127.0.0.1:${node.port}`, { token: tokenOf(node) });
+  const db = connect<{ stuff: unknown }>(`http://127.0.0.1:${node.port}`, { token: node.token });
   await db.stuff.query(setup);
   await db.$root.query("new_collection('shop');");
   for (const block of blocks('js', tutorial))
@@ -94,10 +94,6 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-function tokenOf({ authorization }: RealNode): string {
-  return authorization.replace('Bearer ', '');
-}
-
 async function typesOf(scope: string): Promise<string> {
   const types = new Launched([process.execPath, althing, 'types', scope], { environment: environment() });
   await types.ended;
@@ -105,7 +101,7 @@ async function typesOf(scope: string): Promise<string> {
 }
 
 function environment(): Record<string, string | undefined> {
-  return { ALTHING_URL: `http://127.0.0.1:${node.port}`, ALTHING_TOKEN: tokenOf(node) };
+  return { ALTHING_URL: `http://127.0.0.1:${node.port}`, ALTHING_TOKEN: node.token };
 }
 
 test('there are twelve, and they compile strictly', async () => {
@@ -141,7 +137,7 @@ describe('the page on clients', () => {
   );
 
   beforeAll(async () => {
-    const db = connect(`http://127.0.0.1:${node.port}`, { token: tokenOf(node) });
+    const db = connect(`http://127.0.0.1:${node.port}`, { token: node.token });
     await db.$root.query("new_collection('clients');");
     await db.$close();
   });
@@ -161,7 +157,7 @@ describe('the page on clients', () => {
 
 test('what the tutorial has for a shell works, each block in its turn', async () => {
   const [, withToken = '', ...others] = blocks('sh', tutorial);
-  const db = connect(`http://127.0.0.1:${node.port}`, { token: tokenOf(node) });
+  const db = connect(`http://127.0.0.1:${node.port}`, { token: node.token });
   const token = await db.$root.query<string>(
     "new_user('web'); grant('//shop', 'web', RUN | CHANGE | JOIN); new_token('web');",
   );
@@ -199,7 +195,7 @@ test('the web application shows a guest that another program adds', async () => 
     const events = await fetch(`${url}/events`);
     const reader = events.body?.pipeThrough(new TextDecoderStream()).getReader();
     await fetch(`${url}/guests`, { method: 'POST', body: 'Zoë' });
-    const db = connect<{ stuff: unknown }>(`http://127.0.0.1:${node.port}`, { token: tokenOf(node) });
+    const db = connect<{ stuff: unknown }>(`http://127.0.0.1:${node.port}`, { token: node.token });
     await db.stuff.call('add_guest', { name: 'From elsewhere' });
     await db.$close();
     let text = '';

@@ -21,7 +21,7 @@ const databases: Database<{ stuff: unknown }>[] = [];
 beforeAll(async () => {
   node = await RealNode.start({ listen_client_port: FREE_PORT });
   proxies = { http: await CutProxy.start(node.port), native: await CutProxy.start(node.nativePort) };
-  admin = connect(`http://127.0.0.1:${node.port}`, { token: tokenOf(node) });
+  admin = connect(`http://127.0.0.1:${node.port}`, { token: node.token });
 });
 
 afterAll(async () => {
@@ -39,14 +39,10 @@ afterEach(async () => {
   await Promise.all(databases.splice(0).map((db) => db.$close()));
 });
 
-function tokenOf({ authorization }: RealNode): string {
-  return authorization.replace('Bearer ', '');
-}
-
 function connected(options: ConnectOptions): Database<{ stuff: unknown }> {
   const url = `http://127.0.0.1:${proxies.http.port}`;
   const db = connect<{ stuff: unknown }>(url, {
-    token: tokenOf(node),
+    token: node.token,
     nativePort: proxies.native.port,
     ...options,
   });

@@ -22,7 +22,7 @@ beforeAll(async () => {
   for (const name of ['@althing', '@types']) {
     symlinkSync(join(project, 'node_modules', name), join(folder, 'node_modules', name));
   }
-  const db = connect<{ stuff: unknown }>(`http://127.0.0.1:${node.port}`, { token: tokenOf(node) });
+  const db = connect<{ stuff: unknown }>(`http://127.0.0.1:${node.port}`, { token: node.token });
   await db.stuff.query(`
     set_enum('Level', {GUEST: 'guest', HOST: 'host'});
     new_type('Team');
@@ -49,13 +49,9 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-function tokenOf({ authorization }: RealNode): string {
-  return authorization.replace('Bearer ', '');
-}
-
 async function types(
   args: readonly string[],
-  login: Readonly<Record<string, string>> = { ALTHING_TOKEN: tokenOf(node) },
+  login: Readonly<Record<string, string>> = { ALTHING_TOKEN: node.token },
 ): Promise<{ code: number | null; output: string }> {
   const command = [process.execPath, join(project, 'packages/cli/bin/althing.js'), 'types', ...args];
   const program = new Launched(command, {

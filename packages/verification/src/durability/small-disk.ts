@@ -43,12 +43,12 @@ export class SmallDisk {
     return bavail * bsize;
   }
 
-  /** Takes room, as another program on the disk would: all but so many bytes. */
-  fill(leaveBytes = 0): void {
+  /** Takes all room, as another program on the disk would. */
+  fill(): void {
     const file = openSync(this.ballast, 'a');
     const block = Buffer.alloc(4096, 1);
     try {
-      while (this.freeBytes > leaveBytes && writeSync(file, block) === block.length) {
+      while (this.freeBytes > 0 && writeSync(file, block) === block.length) {
         // On until nothing is left.
       }
     } catch (error) {

@@ -2,6 +2,8 @@
  * Clients that work at the same time, each one operation after the other, at whatever node: each third one by the client library, the
  * others by hand.
  */
+
+import { getOrInsertComputed } from '@althing/engine';
 import { type FailedReply, type GroupId, Sequences, type Terms } from '@althing/node/parts';
 import type { Action, Operation } from './history.js';
 import { LibraryProgram, type Told } from './library/library-program.js';
@@ -327,9 +329,7 @@ export class Clients {
   }
 
   private numbersOf(collection: string | null): Sequences {
-    const numbers = this.numbers.get(collection) ?? new Sequences();
-    this.numbers.set(collection, numbers);
-    return numbers;
+    return getOrInsertComputed(this.numbers, collection, () => new Sequences());
   }
 
   /** Sends a query to a process. It gets exactly one answer, from there or from lack of patience. */

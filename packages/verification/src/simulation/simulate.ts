@@ -12,7 +12,7 @@ import type { Process } from './process.js';
 import { Draw } from './random.js';
 import { compareStates } from './same-state.js';
 import { Violation } from './watcher.js';
-import { COUNT_MORTALS, READ_ALL } from './workload.js';
+import { COUNT_MORTALS, counterIn, READ_ALL } from './workload.js';
 import { World } from './world.js';
 import type { WorldOptions } from './world-options.js';
 
@@ -256,11 +256,6 @@ function checkSockets({ sockets, processes }: World): void {
   const [process] = processes;
   if (process === undefined) throw new Violation('I16', 'no node is there');
   sockets.check((collection) => counterIn(readLocally(process, collection)));
-}
-
-/** The counter in what `READ_ALL` reads. */
-function counterIn(all: unknown): number {
-  return Array.isArray(all) ? Number(all[1]) : Number.NaN;
 }
 
 /** The commit index of each group. */

@@ -63,6 +63,11 @@ export const READ_ALL = `[[${LISTS.map((list) => `.${list}`).join(', ')}], .n, [
   (account) => `.bank.${account}`,
 ).join(', ')}], .runs, .steps, ${inVault('is_nil(box.m.until)')}.map(|box| box.name)];`;
 
+/** The counter in what `READ_ALL` reads. */
+export function counterIn(all: unknown): number {
+  return Array.isArray(all) ? Number(all[1]) : Number.NaN;
+}
+
 /** The number of things that are to expire. */
 export const COUNT_MORTALS = `${inVault('!is_nil(box.m.until)')}.len();`;
 

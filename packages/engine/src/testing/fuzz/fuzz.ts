@@ -89,9 +89,12 @@ function nextProgram(
   return { scope: 'collection', statements: inCollection.statements() };
 }
 
-/** The finding with as few programs and statements as still lead to something wrong; takes some seconds at most. */
-export function shrunk(finding: Finding, budgetMs = 20_000): Finding {
-  const until = performance.now() + budgetMs;
+/** Time to make a finding smaller, in milliseconds. */
+const SHRINK_MS = 20_000;
+
+/** The finding with as few programs and statements as still lead to something wrong. */
+export function shrunk(finding: Finding): Finding {
+  const until = performance.now() + SHRINK_MS;
   let { programs, wrong } = finding;
   const tryOut = (candidate: readonly FuzzProgram[]): boolean => {
     const found = replay(finding.options, candidate);

@@ -7,7 +7,7 @@ import { placeKeys, writePlaces } from '../shared/error-places.js';
 import { packedMap } from '../shared/packed-map.js';
 
 /** `{error_code, error_msg}`, and where it is asked for the outcome, the place and the detail, as MessagePack. */
-export function errorData(error: QueryError, outcome: ChangeOutcome | null = null): Uint8Array {
+export function errorData(error: QueryError, outcome: ChangeOutcome | null): Uint8Array {
   const writer = new MsgpackWriter();
   writer.beginMap(outcome === null ? 2 : 3 + placeKeys(error) + detailKeys(error));
   writer.key('error_code');

@@ -16,7 +16,7 @@ import { INTERNAL } from '../http/refusals.js';
 import { packedMap } from '../shared/packed-map.js';
 import type { ConnectionHost } from './connection-host.js';
 import { PackageType } from './package.js';
-import { scopeOf } from './requests.js';
+import { badData, boolOf, scopeOf } from './requests.js';
 import { UNSENT_MAX } from './socket-wire.js';
 
 /** Feeds of one connection at most. */
@@ -194,10 +194,10 @@ function readChanges(data: Buffer): ChangesRequest {
         asked.ids = listOf(reader, key, () => idIn(reader));
         break;
       case 'things':
-        isOfThings = boolIn(reader, key);
+        isOfThings = boolOf(reader, key);
         break;
       case 'stop':
-        isStop = boolIn(reader, key);
+        isStop = boolOf(reader, key);
         break;
       default:
         throw badData(`the option '${key}' is none of since, types, ids, things, stop`);
@@ -220,16 +220,6 @@ function listOf<T>(reader: MsgpackReader, key: string, read: () => T | null): T[
 function idIn(reader: MsgpackReader): number | null {
   const value = reader.hasMap || reader.hasArray ? null : reader.value();
   return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : null;
-}
-
-function boolIn(reader: MsgpackReader, key: string): boolean {
-  const value = reader.hasMap || reader.hasArray ? null : reader.value();
-  if (typeof value !== 'boolean') throw badData(`the option '${key}' must be a bool`);
-  return value;
-}
-
-function badData(message: string): QueryError {
-  return new QueryError(ErrorCode.BAD_DATA, message);
 }
 
 const NO_SHAPES = new ShapeTree();

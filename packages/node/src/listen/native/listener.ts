@@ -257,7 +257,7 @@ export class NativeListener {
     for (const { wire } of this.lines) wire.destroy();
   }
 
-  private lineOf(wire: Wire, loggedIn: () => void = () => {}): Line {
+  private lineOf(wire: Wire, loggedIn: () => void): Line {
     this.lastId += 1;
     const connection = new Connection(this.lastId, this.host, wire, () => {
       this.logins.delete(line.loginDeadline);

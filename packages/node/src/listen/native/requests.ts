@@ -249,7 +249,7 @@ function dryRunOf(reader: MsgpackReader, key: string): string {
   return text ?? String(boolOf(reader, key));
 }
 
-function boolOf(reader: MsgpackReader, key: string): boolean {
+export function boolOf(reader: MsgpackReader, key: string): boolean {
   const value = reader.hasMap || reader.hasArray ? null : reader.value();
   if (typeof value !== 'boolean') throw badData(`the option '${key}' must be a bool`);
   return value;
@@ -277,7 +277,7 @@ const NIL = 0xc0;
 
 const TIMEOUT_MAX_MS = 3_600_000;
 
-function badData(message: string): QueryError {
+export function badData(message: string): QueryError {
   return new QueryError(ErrorCode.BAD_DATA, message);
 }
 

@@ -8,6 +8,7 @@ import type { MessagePort } from 'node:worker_threads';
 import { DiskFullError, LogStore, NodeDisk, StorageError } from '@althing/storage';
 import { systemClock } from '../../base/clock.js';
 import { descriptorLimit, fittingProbes } from '../../base/descriptors.js';
+import { messageOf } from '../../base/failures.js';
 import { type JoinedClock, joinedClock } from '../../base/joined-clock.js';
 import { ClusterFile } from '../../between/cluster-record.js';
 import { EventSender } from '../../between/event-sender.js';
@@ -69,7 +70,7 @@ export interface WorkerOptions {
 export interface WorkerData {
   readonly options: WorkerOptions;
   readonly port: MessagePort;
-  /** Of `Signals`. */
+  /** The memory of `Signals`. */
   readonly signals: SharedArrayBuffer;
   readonly status: SharedArrayBuffer;
   readonly metrics: SharedArrayBuffer;
@@ -279,7 +280,7 @@ export class ConsensusThread {
       (error: unknown) =>
         this.toEngine.emit({
           kind: 'failed',
-          failure: { message: textOf(error), exitCode: ExitCode.Fatal },
+          failure: { message: messageOf(error), exitCode: ExitCode.Fatal },
         }),
     );
   }
@@ -364,7 +365,7 @@ async function listen(server: StatusServer, { statusAddress, statusPort }: Worke
   } catch (error) {
     const isInUse = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
     if (isInUse) throw portInUse('http_status_port', statusAddress, statusPort);
-    throw new StatusPortError(`http_status_port = ${statusPort}: ${textOf(error)}`);
+    throw new StatusPortError(`http_status_port = ${statusPort}: ${messageOf(error)}`);
   }
 }
 
@@ -377,15 +378,11 @@ function startFailure(error: unknown): WorkerStart {
     const exitCode = error.code.startsWith('damaged') ? ExitCode.DataDamaged : ExitCode.Fatal;
     return { kind: 'failed', message: `the log can not be opened: ${error.message}`, exitCode, diskFull };
   }
-  return { kind: 'failed', message: textOf(error), exitCode: exitCodeOf(error), diskFull };
+  return { kind: 'failed', message: messageOf(error), exitCode: exitCodeOf(error), diskFull };
 }
 
 /** Errors about settings and the cluster tell their exit code themselves. */
 function exitCodeOf(error: unknown): number {
   const has = typeof error === 'object' && error !== null && 'exitCode' in error;
   return has && typeof error.exitCode === 'number' ? error.exitCode : ExitCode.Fatal;
-}
-
-function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

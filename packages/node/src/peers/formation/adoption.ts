@@ -8,6 +8,8 @@
  * secret. It is as safe as the one-time secret is hard to guess: who guesses that, and stands in between, could
  * pass for either side.
  */
+
+import { messageOf } from '../../base/failures.js';
 import { isFitSecret } from '../../between/cluster-secret.js';
 import { AskError } from '../questions.js';
 import { Transport, type TransportOptions } from '../transport.js';
@@ -75,7 +77,7 @@ export class Adoption {
     try {
       this.options.adopt(clusterSecret);
     } catch (error) {
-      return `the node can not keep the secret: ${error instanceof Error ? error.message : String(error)}`;
+      return `the node can not keep the secret: ${messageOf(error)}`;
     }
     this.isOver = true;
     return null;

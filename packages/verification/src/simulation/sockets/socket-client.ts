@@ -4,6 +4,7 @@
  * Its subclasses decide what it does next, and how it connects.
  */
 import { PackageType, type WireValue } from '@althing/client';
+import { getOrInsertComputed } from '@althing/engine';
 import { Sequences } from '@althing/node/parts';
 import type { Action, Operation } from '../history.js';
 import type { Draw } from '../random.js';
@@ -113,7 +114,7 @@ export abstract class SocketClient {
     // One half of those that may be repeated have keys, the other half numbers.
     if (isNamed && operation.id % 2 === 0) options.set('key', `request ${this.name} ${operation.id}`);
     else if (isNamed) {
-      const numbers = this.numbersOf(collection);
+      const numbers = getOrInsertComputed(this.numbers, collection, () => new Sequences());
       const sequence = numbers.take(0);
       options.set('request', `${this.name}.${sequence}.${numbers.low(0)}`);
       release = () => numbers.release(0, sequence);
@@ -211,12 +212,6 @@ export abstract class SocketClient {
   protected hearing(session: Session, collection: string): Hearing | null {
     const hearing = session.hearings.get(roomOf(collection));
     return hearing === undefined || hearing.isOver ? null : hearing;
-  }
-
-  private numbersOf(collection: string): Sequences {
-    const numbers = this.numbers.get(collection) ?? new Sequences();
-    this.numbers.set(collection, numbers);
-    return numbers;
   }
 }
 
