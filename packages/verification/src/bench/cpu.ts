@@ -3,40 +3,25 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 /** The time that all threads of some processes have run so far, in µs; undefined when the system does not tell. */
 export function cpuTimeUs(pids: readonly number[]): number | undefined {
-  try {
-    let total = 0;
-    for (const pid of new Set(pids)) {
-      for (const task of readdirSync(`/proc/${pid}/task`)) {
-        // First field: nanoseconds on a processor.
-        const [ns = '0'] = readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'utf8').split(' ');
-        total += Number(ns) / 1000;
-      }
-    }
-    return total;
-  } catch {
-    // Another system, or a kernel without these statistics.
-    return undefined;
-  }
+  return ifTold(() => sumOfThreads(pids, threadTimeUs));
+}
+
+/** The same. @throws {Error} when the system does not tell */
+export function measuredTimeUs(pids: readonly number[]): number {
+  const us = cpuTimeUs(pids);
+  if (us === undefined)
+    throw new Error('the system does not tell how much processor time other processes took');
+  return us;
 }
 
 /** The time that the first thread of a process has run so far, in µs; undefined when the system does not tell. */
 export function firstThreadTimeUs(pid: number): number | undefined {
-  try {
-    const [ns = '0'] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ');
-    return Number(ns) / 1000;
-  } catch {
-    // Another system, or a kernel without these statistics.
-    return undefined;
-  }
+  return ifTold(() => threadTimeUs(`/proc/${pid}/task/${pid}`));
 }
 
 /** The bytes that a process, or this one, has written to files so far; undefined when the system does not tell. */
 export function writtenBytesOf(pid: number | 'self'): number | undefined {
-  try {
-    return Number(/^write_bytes: (\d+)/m.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))?.[1] ?? 0);
-  } catch {
-    return undefined;
-  }
+  return ifTold(() => Number(/^write_bytes: (\d+)/m.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))?.[1] ?? 0));
 }
 
 /**
@@ -44,15 +29,32 @@ export function writtenBytesOf(pid: number | 'self'): number | undefined {
  * does not tell.
  */
 export function wakesOf(pids: readonly number[]): number | undefined {
+  return ifTold(() =>
+    sumOfThreads(pids, (folder) => {
+      const status = readFileSync(`${folder}/status`, 'utf8');
+      return Number(/^voluntary_ctxt_switches:\s+(\d+)/m.exec(status)?.[1] ?? 0);
+    }),
+  );
+}
+
+function sumOfThreads(pids: readonly number[], read: (folder: string) => number): number {
+  let total = 0;
+  for (const pid of new Set(pids)) {
+    for (const task of readdirSync(`/proc/${pid}/task`)) total += read(`/proc/${pid}/task/${task}`);
+  }
+  return total;
+}
+
+function threadTimeUs(folder: string): number {
+  // First field: nanoseconds on a processor.
+  const [ns = '0'] = readFileSync(`${folder}/schedstat`, 'utf8').split(' ');
+  return Number(ns) / 1000;
+}
+
+/** Undefined on another system, and with a kernel without these statistics. */
+function ifTold(read: () => number): number | undefined {
   try {
-    let total = 0;
-    for (const pid of new Set(pids)) {
-      for (const task of readdirSync(`/proc/${pid}/task`)) {
-        const status = readFileSync(`/proc/${pid}/task/${task}/status`, 'utf8');
-        total += Number(/^voluntary_ctxt_switches:\s+(\d+)/m.exec(status)?.[1] ?? 0);
-      }
-    }
-    return total;
+    return read();
   } catch {
     return undefined;
   }

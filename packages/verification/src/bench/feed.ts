@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Database } from '@althing/client';
 import { type RealNode, until } from '@althing/node/testing';
 import { clientOf } from '../harness/client-of.js';
-import { authorization, type Credentials } from '../harness/node-client.js';
+import { ADMIN, authorization } from '../harness/node-client.js';
 import { startNode } from '../harness/start-node.js';
 import { median, table } from '../harness/table.js';
 import { inTurns } from './contest.js';
@@ -17,7 +17,7 @@ import { queryRequest } from './scenarios.js';
 
 export interface FeedOptions {
   readonly rounds: number;
-  /** Of one measurement, in milliseconds. */
+  /** The length of one measurement, in milliseconds. */
   readonly durationMs: number;
   readonly storage: string;
 }
@@ -39,7 +39,6 @@ const CONNECTIONS = 16;
 const CHANGES_MIN = 500;
 const HEAT_MS = 2000;
 const PATIENCE_MS = 30_000;
-const ADMIN: Credentials = { basic: ['admin', 'pass'] };
 const LOGIN = authorization(ADMIN);
 const SCOPE = '//stuff';
 

@@ -2,7 +2,7 @@
 import { join, resolve } from 'node:path';
 import type { RealNode } from '@althing/node/testing';
 import { clientOf } from '../harness/client-of.js';
-import type { Credentials } from '../harness/node-client.js';
+import { ADMIN } from '../harness/node-client.js';
 import { type NodeOptions, startNode } from '../harness/start-node.js';
 import { Child } from './child.js';
 import { type Contender, type ContestOptions, contest, type Row } from './contest.js';
@@ -21,8 +21,6 @@ export interface RequestsOptions extends ContestOptions {
   /** Where nodes keep their files. */
   readonly storage: string;
 }
-
-const ADMIN: Credentials = { basic: ['admin', 'pass'] };
 
 /** Named requests that are made at least, even before the rate is known: a name that comes again much later is refused. */
 const NAMED_MIN = 100_000;

@@ -1,8 +1,9 @@
 /** All nodes of a chaos run, and questions about them. */
 import { randomBytes } from 'node:crypto';
 import type { SettingKey } from '@althing/node';
+import { INFO, infoOf } from '../harness/cluster-info.js';
 import { ChaosNode } from './chaos-node.js';
-import { answerOf, INFO, infoOf, type Member, settle } from './members.js';
+import { answerOf, type Member, settle } from './members.js';
 import type { Network } from './network.js';
 import { Requests } from './requests.js';
 import type { Tampering } from './tampering.js';

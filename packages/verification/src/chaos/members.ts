@@ -1,5 +1,6 @@
 /** Nodes of a cluster, as far as a run asks them: whether all is well with them, and what they hold. */
 import { setTimeout as pause } from 'node:timers/promises';
+import { INFO, infoOf } from '../harness/cluster-info.js';
 import { READ_ALL } from '../simulation/workload.js';
 import type { Recorder } from './record.js';
 import type { Response } from './requests.js';
@@ -111,29 +112,6 @@ export async function readFinals(
       recorder.final({ collection, node: member.name, data, rest });
     }
   }
-}
-
-/** A query for all that a node knows of its cluster. */
-export const INFO = '{nodes: nodes_info().map(|n| n.load()), groups: groups_info().map(|g| g.load())};';
-
-export interface Info {
-  readonly nodes: readonly {
-    readonly node_id: number;
-    readonly node_name: string;
-    readonly status: string;
-  }[];
-  readonly groups: readonly {
-    readonly scope: string;
-    readonly leader: number | null;
-    readonly applied: number;
-    readonly voters: readonly number[];
-    readonly learners: readonly number[];
-  }[];
-}
-
-/** The answer to `INFO`, whose shape the node's own tests hold. */
-export function infoOf(value: unknown): Info {
-  return value as Info;
 }
 
 function differenceOf(left: string, right: string): string {

@@ -93,7 +93,7 @@ test('sells each seat once, whichever node dies', async () => {
 test('keeps a copy in SQLite through kills of everything', async () => {
   await compile('copy');
   const urls = cluster.nodes.map(({ url }) => url);
-  const token = 'token' in cluster.credentials ? cluster.credentials.token : '';
+  const { token } = cluster.node(0);
   const db = connect<{ theatre: unknown }>(urls, { token });
   const copy = join(folder, 'copy.db');
   const start = (): Launched =>
@@ -132,7 +132,7 @@ test('keeps a copy in SQLite through kills of everything', async () => {
 
 test('a load makes each row once, whether loader, follower or leader are killed', async () => {
   const urls = cluster.nodes.map(({ url }) => url);
-  const token = 'token' in cluster.credentials ? cluster.credentials.token : '';
+  const { token } = cluster.node(0);
   const db = connect<{ stuff: unknown }>(urls, { token });
   await db.stuff.query("set_type('Row', {nr: 'int'}); .rows = []; nil;");
   const file = join(folder, 'rows.jsonl');

@@ -3,7 +3,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isWireList, isWireMap, showValue, type WireValue, wireMap } from '@althing/client';
-import type { Credentials, Format, Outcome } from '../harness/node-client.js';
+import { ADMIN, type Credentials, type Format, type Outcome } from '../harness/node-client.js';
 import type { Case, Expectation, Step } from './cases.js';
 import { difference, IdPairs } from './compare.js';
 import { CaseSockets, type SocketRequest } from './sockets.js';
@@ -29,8 +29,6 @@ export interface Failure {
 export interface Requester {
   send(scope: string, as: Credentials, body: WireValue): Promise<Outcome>;
 }
-
-export const admin: Credentials = { basic: ['admin', 'pass'] };
 
 /** Why a case can't be run in that format; undefined when it can. Those that need a socket speak MessagePack alone. */
 export function skipReason(wanted: Case, format: Format): string | undefined {
@@ -115,17 +113,17 @@ async function runSteps(wanted: Case, send: Send, format: Format): Promise<CaseR
 /** Makes an empty collection `stuff`; gives what went wrong, if anything did. */
 export async function prepareShared(client: Requester): Promise<string | undefined> {
   const code = "try(del_collection('stuff')); new_collection('stuff'); set_default_deep('//stuff', 1);";
-  return failureOf(await client.send('@thingsdb', admin, query(code)));
+  return failureOf(await client.send('@thingsdb', ADMIN, query(code)));
 }
 
 /** Sees to it that a fresh node has its collection `stuff`; gives what went wrong, if anything did. */
 export async function prepareFresh(client: Requester): Promise<string | undefined> {
-  const there = await client.send('@thingsdb', admin, query("has_collection('stuff');"));
+  const there = await client.send('@thingsdb', ADMIN, query("has_collection('stuff');"));
   if (there.kind === 'value' && there.value === true) return undefined;
-  const made = await client.send('@thingsdb', admin, query("new_collection('stuff');"));
+  const made = await client.send('@thingsdb', ADMIN, query("new_collection('stuff');"));
   return (
     failureOf(made) ??
-    failureOf(await client.send('@thingsdb', admin, query("set_default_deep('//stuff', 1);")))
+    failureOf(await client.send('@thingsdb', ADMIN, query("set_default_deep('//stuff', 1);")))
   );
 }
 
@@ -161,7 +159,7 @@ function socketRequestOf({ action }: Step, saved: Saved): SocketRequest {
 }
 
 function credentialsOf(step: Step, saved: ReadonlyMap<string, WireValue>): Credentials {
-  if (step.as === undefined) return admin;
+  if (step.as === undefined) return ADMIN;
   if (!('token' in step.as)) return step.as;
   const token = substituted(step.as.token, saved);
   return { token: typeof token === 'string' ? token : showValue(token) };

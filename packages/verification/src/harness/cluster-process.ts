@@ -4,16 +4,10 @@
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { isWireList, isWireMap, type WireValue } from '@althing/client';
 import { type RealNode, until } from '@althing/node/testing';
-import { clientOf } from './client-of.js';
+import { INFO, type Info, infoOf } from './cluster-info.js';
 import type { Credentials } from './node-client.js';
 import { type MemberPlace, type NodeOptions, newPlace, startNode } from './start-node.js';
-
-/** Longest wait for an answer, in milliseconds. */
-const QUERY_MS = 20_000;
-
-const admin: Credentials = { basic: ['admin', 'pass'] };
 
 export interface ClusterOptions {
   /** Folder in which the nodes' folders are made; default: that of temporary files. */
@@ -27,7 +21,7 @@ export interface ClusterOptions {
 export class ClusterProcess {
   readonly #nodes: RealNode[] = [];
   readonly #secret = randomBytes(16).toString('hex');
-  #credentials: Credentials = admin;
+  #authorization = '';
   #isDiscarded = false;
 
   /** @param founders the nodes that form it together; the others join them */
@@ -41,8 +35,9 @@ export class ClusterProcess {
   static async start(count: number, options: ClusterOptions = {}): Promise<ClusterProcess> {
     const cluster = new ClusterProcess(await placesIn(count, options), count, options);
     await Promise.all(cluster.places.map((_, at) => cluster.startNode(at)));
-    const token = await cluster.query(0, '@thingsdb', "new_token('admin');");
-    cluster.#credentials = { token: String(token) };
+    await cluster.node(0).login();
+    cluster.#authorization = cluster.node(0).authorization;
+    for (const node of cluster.nodes) node.authorization = cluster.#authorization;
     return cluster;
   }
 
@@ -58,7 +53,7 @@ export class ClusterProcess {
 
   /** A token of `admin`. */
   get credentials(): Credentials {
-    return this.#credentials;
+    return { token: this.node(0).token };
   }
 
   node(at: number): RealNode {
@@ -67,30 +62,14 @@ export class ClusterProcess {
     return node;
   }
 
-  /**
-   * Runs a query at a node.
-   *
-   * @throws {Error} when it fails
-   */
-  async query(at: number, scope: string, code: string): Promise<WireValue> {
-    const db = clientOf(this.node(at).url, this.#credentials, QUERY_MS);
-    try {
-      return await db.$scope(scope).query<WireValue>(code);
-    } finally {
-      await db.$close();
-    }
-  }
-
   /** The node that leads a scope's group; undefined while none is known at a node that runs. */
   async leaderOf(scope: string): Promise<number | undefined> {
-    const asked = this.nodes.findIndex(({ running }) => running);
-    const code = '[nodes_info().map(|n| n.load()), groups_info().map(|g| g.load())];';
-    const [nodes, groups] = listOf(await this.query(asked, '@node', code));
-    const group = listOf(groups).find((each) => isWireMap(each) && each.get('scope') === scope);
-    const number = isWireMap(group) ? group.get('leader') : undefined;
-    const node = listOf(nodes).find((each) => isWireMap(each) && each.get('node_id') === number);
-    const port = isWireMap(node) ? node.get('port') : undefined;
-    const at = this.places.findIndex(({ nodePort }) => BigInt(nodePort) === port);
+    const asked = this.nodes.find(({ running }) => running);
+    if (asked === undefined) throw new Error('no node runs');
+    const { nodes, groups } = await infoAt(asked);
+    const leader = groups.find((group) => group.scope === scope)?.leader;
+    const port = nodes.find(({ node_id }) => node_id === leader)?.port;
+    const at = this.places.findIndex(({ nodePort }) => nodePort === port);
     return at === -1 || !this.node(at).running ? undefined : at;
   }
 
@@ -108,13 +87,9 @@ export class ClusterProcess {
   /** Waits until every node is ready and has all that this one has. */
   async whenEqual(): Promise<void> {
     const areEqual = async (): Promise<boolean> => {
-      const infos = await Promise.all(
-        this.nodes.map((_, at) => this.query(at, '@node', 'nodes_info().map(|n| n.load());')),
-      );
-      const applied = infos.flatMap((info) =>
-        listOf(info).map((each) =>
-          isWireMap(each) ? `${each.get('status')} ${each.get('committed_change_id')}` : '',
-        ),
+      const infos = await Promise.all(this.nodes.map(infoAt));
+      const applied = infos.flatMap(({ nodes }) =>
+        nodes.map(({ status, committed_change_id }) => `${status} ${committed_change_id}`),
       );
       return applied.every((each) => each === applied[0] && each.startsWith('READY'));
     };
@@ -144,6 +119,7 @@ export class ClusterProcess {
       ...settings,
     };
     const node = await startNode({ settings: all, place: this.place(at), command });
+    node.authorization = this.#authorization;
     this.#nodes[at] = node;
     if (this.#isDiscarded) await this.discard();
     return node;
@@ -180,6 +156,6 @@ function placesIn(count: number, { storage }: ClusterOptions): Promise<MemberPla
   return Promise.all(Array.from({ length: count }, () => newPlace(storage)));
 }
 
-function listOf(value: WireValue | undefined): readonly WireValue[] {
-  return isWireList(value) ? value : [];
+async function infoAt(node: RealNode): Promise<Info> {
+  return infoOf(await node.value('/n', INFO));
 }

@@ -20,6 +20,9 @@ export type Credentials =
   | { readonly token: string }
   | { readonly basic: readonly [user: string, password: string] };
 
+/** The first user of a node. */
+export const ADMIN: Credentials = { basic: ['admin', 'pass'] };
+
 /** The outcome of a request. */
 export type Outcome =
   | { readonly kind: 'value'; readonly value: WireValue }

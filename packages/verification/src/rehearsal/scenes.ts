@@ -1,7 +1,7 @@
 /** Scenes of a rehearsal: events of the cluster, one after the other. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { until } from '@althing/node/testing';
-import { INFO, type Info, infoOf } from '../chaos/members.js';
+import { INFO, type Info, infoOf } from '../harness/cluster-info.js';
 import type { Draw } from '../simulation/random.js';
 import type { Container } from './container.js';
 import type { Stack } from './stack.js';

@@ -6,11 +6,11 @@ import { type Asked, Clients } from '../clients.js';
 import { SCOPE } from './rates.js';
 
 export interface Failovers {
-  /** For each kill: milliseconds until a write was acknowledged that was sent after it, at a surviving node. */
+  /** Milliseconds from each kill until a write was acknowledged that was sent after it, at a surviving node. */
   readonly killMs: number[];
-  /** For each kill: the longest time without an acknowledgement. */
+  /** The longest time without an acknowledgement at each kill. */
   readonly killGapMs: number[];
-  /** For each planned handover: the longest time without an acknowledgement, at any node. */
+  /** The longest time without an acknowledgement at each planned handover, at any node. */
   readonly handoverGapMs: number[];
   /** The longest time without an acknowledgement in as much time while nothing happens. */
   readonly calmGapMs: number[];
@@ -52,7 +52,7 @@ export async function measureFailovers(
     await writers.until(start, CALM_MS + AFTER_MS);
     const moment = performance.now();
     if (kills) await cluster.kill(leader);
-    else await cluster.query(leader, '@node', 'transfer_leadership();');
+    else await cluster.node(leader).value('/n', 'transfer_leadership();');
     const until = moment + HANDOVER_MS;
     while (!kills && (await cluster.leaderOf(GROUP)) === leader && performance.now() < until) await pause(20);
     const end = performance.now();

@@ -5,7 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { ClusterProcess } from '../../harness/cluster-process.js';
 import { type Interval, median, medianInterval, table } from '../../harness/table.js';
-import { cpuTimeUs, wakesOf } from '../cpu.js';
+import { measuredTimeUs, wakesOf } from '../cpu.js';
 import { commandOf } from '../requests.js';
 import { EtcdCluster, etcdVersion } from './etcd.js';
 import { clusterContender } from './rates.js';
@@ -111,11 +111,7 @@ async function watch(idlers: readonly Idler[], windowMs: number): Promise<void> 
 }
 
 function spentBy(pids: readonly number[]): { readonly cpuUs: readonly number[]; readonly wakes: number } {
-  const cpuUs = pids.map((pid) => cpuTimeUs([pid]));
-  const wakes = wakesOf(pids);
-  if (wakes === undefined || cpuUs.includes(undefined))
-    throw new Error('this system does not tell how much processor time other processes took');
-  return { cpuUs: cpuUs.map((us) => us ?? 0), wakes };
+  return { cpuUs: pids.map((pid) => measuredTimeUs([pid])), wakes: wakesOf(pids) ?? Number.NaN };
 }
 
 function rowOf({ name, windows }: Idler): IdleRow {

@@ -47,8 +47,8 @@ export async function measureRates(
 
 /** Prepares a cluster of this build or of another one: of three nodes, or of one, which is asked only as a leader. */
 export async function clusterContender(name: string, cluster: ClusterProcess): Promise<Contender<Way>> {
-  await cluster.query(0, '@thingsdb', "new_collection('bench');");
-  await cluster.query(0, SCOPE, '.counter = 0;');
+  await cluster.node(0).value('/t', "new_collection('bench');");
+  await cluster.node(0).value(SCOPE, '.counter = 0;');
   const { credentials, nodes } = cluster;
   const requests = {
     write: queryRequest(SCOPE, '.counter += 1;', credentials),

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { RealCluster } from '@althing/node/testing';
 import type { Browser } from 'playwright-core';
 import { OpenedConsole } from '../../console/opened-console.js';
-import { cpuTimeUs } from '../cpu.js';
+import { measuredTimeUs } from '../cpu.js';
 
 /** Time that the page is open by its own clock, and the step in which it passes, in milliseconds. */
 const OPEN_MS = 320_000;
@@ -18,12 +18,9 @@ const SETTLE_MS = 10_000;
 export async function pollingShare(browser: Browser, cluster: RealCluster): Promise<number> {
   const pids = cluster.nodes.map(({ pid }) => pid);
   const spent = async (work: () => Promise<unknown>): Promise<number> => {
-    const before = cpuTimeUs(pids);
+    const before = measuredTimeUs(pids);
     await work();
-    const after = cpuTimeUs(pids);
-    if (before === undefined || after === undefined)
-      throw new Error('the system does not tell processor time');
-    return after - before;
+    return measuredTimeUs(pids) - before;
   };
   await pause(SETTLE_MS);
   const opened = await OpenedConsole.open(browser, cluster.node(1).url);

@@ -2,6 +2,7 @@
 import type { Database } from '@althing/client';
 import type { RealNode } from '@althing/node/testing';
 import { clientOf } from '../../harness/client-of.js';
+import { ADMIN } from '../../harness/node-client.js';
 import { startNode } from '../../harness/start-node.js';
 import { table } from '../../harness/table.js';
 
@@ -43,7 +44,7 @@ const SLOW_MS = 40;
 /** @param durationMs length of each case */
 export async function benchFairness(durationMs: number): Promise<FairnessRow[]> {
   const node = await startNode();
-  const admin = clientOf(node.url, { basic: ['admin', 'pass'] }, TIMEOUT_MS, 2);
+  const admin = clientOf(node.url, ADMIN, TIMEOUT_MS, 2);
   try {
     for (const name of NAMES) {
       await admin.$root.query(

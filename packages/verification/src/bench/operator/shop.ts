@@ -7,14 +7,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Database } from '@althing/client';
 import { clientOf } from '../../harness/client-of.js';
-import type { Credentials } from '../../harness/node-client.js';
+import { ADMIN } from '../../harness/node-client.js';
 import { paced } from '../../harness/paced.js';
 import { startNode } from '../../harness/start-node.js';
 import { type Figure, figure } from '../figures.js';
 
 const PROGRAM = fileURLToPath(new URL('../../../../cli/bin/althing.js', import.meta.url));
 const TUTORIAL = new URL('../../../../../docs/tutorial.md', import.meta.url);
-const ADMIN: Credentials = { basic: ['admin', 'pass'] };
 const SCOPE = '//stuff';
 const CUSTOMERS = 200;
 /** Load before the slow procedure comes, and time for `althing top` to name it. */

@@ -5,13 +5,14 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { ClusterProcess } from '../../harness/cluster-process.js';
+import { ADMIN } from '../../harness/node-client.js';
 import { table, timeText } from '../../harness/table.js';
 import { cpuTimeUs, firstThreadTimeUs } from '../cpu.js';
 import { type SqliteTimes, sqliteTimes } from '../yardsticks/sqlite.js';
 import { bareLookUpMs, bareScanMs, besideBareNode } from './bare.js';
 import { addressAt, INDEXES, numberAt, PER_CUSTOMER, Shop, SMALL_COUNT, WARM_UP } from './orders.js';
 import { Turns } from './turns.js';
-import { ADMIN, type Waits, Writers } from './writers.js';
+import { type Waits, Writers } from './writers.js';
 
 export interface DataBenchOptions {
   readonly orders: number;
@@ -88,7 +89,7 @@ export function dataText({ figures, problems }: DataFigures): string {
   return [rows, ...problems].join('\n');
 }
 
-/** With tenths of microseconds where they say something. */
+/** A time with tenths of microseconds where they say something. */
 function timeOf(ms: number | null): string {
   if (ms === null) return '';
   return ms < 0.1 ? `${(1000 * ms).toFixed(1)} µs` : timeText(ms);
@@ -349,7 +350,7 @@ class Measures {
     }
   }
 
-  /** Of one look-up, in the best of some queries of many: all but the first have what they look up in memory, which does not hold a million orders. */
+  /** Time of one look-up in the best of some queries of many: all but the first find it in memory, which does not hold a million orders. */
   async #best({ times, code }: Pick<LookUp, 'times' | 'code'>, rounds: number): Promise<Spent> {
     let best: Spent | null = null;
     for (let round = 0; round < rounds; round++) {

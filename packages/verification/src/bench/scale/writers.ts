@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Credentials } from '../../harness/node-client.js';
+import { ADMIN } from '../../harness/node-client.js';
 import { quantile } from '../../harness/table.js';
 import { Clients } from '../clients.js';
 import { cpuTimeUs, firstThreadTimeUs, writtenBytesOf } from '../cpu.js';
@@ -21,7 +21,6 @@ export interface Work {
   readonly bytes: number;
 }
 
-export const ADMIN: Credentials = { basic: ['admin', 'pass'] };
 /** A machine that makes less than what was asked for makes them wait, and what waits does not add up. */
 const CLIENTS = 32;
 const CALM_MS = 5000;

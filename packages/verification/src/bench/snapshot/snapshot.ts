@@ -3,16 +3,15 @@
  * again, so that it holds nothing of the state in memory. The second joins while nobody asks anything; the third while
  * clients write and read at the other two, and again with an empty folder in its place, as often as is wanted.
  */
-import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type RealNode, SERVE, until } from '@althing/node/testing';
 import { clientOf } from '../../harness/client-of.js';
 import { ClusterProcess } from '../../harness/cluster-process.js';
-import type { Credentials } from '../../harness/node-client.js';
+import { ADMIN } from '../../harness/node-client.js';
 import { probe } from '../../harness/probe.js';
 import { type Asked, Clients } from '../clients.js';
-import { cpuTimeUs } from '../cpu.js';
+import { measuredTimeUs } from '../cpu.js';
 import { commandOf } from '../requests.js';
 import { cutLog, fill, queryAt, READ, SCOPE, WRITE } from './state.js';
 
@@ -43,11 +42,11 @@ export interface SnapshotFigures {
 
 /** A state that was sent. */
 export interface Transfer {
-  /** From the start of the process until it was ready. */
+  /** Time from the start of the process until it was ready. */
   readonly readyMs: number;
-  /** From the first to the last chunk that came, as the follower's metrics tell, to about 300 ms. */
+  /** Time from the first to the last chunk that came, as the follower's metrics tell, to about 300 ms. */
   readonly transferMs: number;
-  /** Of chunks. */
+  /** Bytes of chunks. */
   readonly bytes: number;
   /** Processor time of all threads in that time: of the leader, of the other follower if there is one, and of this follower. */
   readonly cpuMs: readonly number[];
@@ -57,7 +56,6 @@ export interface Transfer {
   readonly noticed: readonly Asked[];
 }
 
-const ADMIN: Credentials = { basic: ['admin', 'pass'] };
 /** Time between two looks at the metrics of a node. */
 const LOOK_MS = 300;
 /** Time that a node may take to write what it was filled with to its state. */
@@ -175,7 +173,7 @@ async function send(cluster: ClusterProcess, at: number, megabytes: number): Pro
     transferMs: watch.transferMs,
     bytes,
     cpuMs: [...spent, cpuMsOf(node.pid)],
-    peakMb: [peakMbOf(others[0]!.pid), peakMbOf(node.pid)],
+    peakMb: [others[0]!.memory.peakMb, node.memory.peakMb],
     noticed: [],
   };
 }
@@ -227,14 +225,5 @@ function numberOf(page: string, name: string): number | undefined {
 }
 
 function cpuMsOf(pid: number): number {
-  const us = cpuTimeUs([pid]);
-  if (us === undefined)
-    throw new Error('this system does not tell how much processor time other processes took');
-  return us / 1000;
-}
-
-/** The most memory that a process had so far, in MB; 0 where the system does not tell. */
-function peakMbOf(pid: number): number {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  return Math.round(Number(/^VmHWM:\s+(\d+)/m.exec(status)?.[1] ?? 0) / 1024);
+  return measuredTimeUs([pid]) / 1000;
 }
