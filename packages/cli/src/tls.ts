@@ -8,7 +8,7 @@ import type { ResolvedSettings } from './client-settings/resolve.js';
 import { UsageError } from './input.js';
 import { messageOf } from './system-error.js';
 
-/** By the field that its content gets: the setting. */
+/** The setting of each file, by the field that gets its content. */
 const FILES = { ca: 'tls_ca_file', cert: 'tls_cert_file', key: 'tls_key_file' } as const;
 
 export function addTlsOptions(command: Command): Command {

@@ -37,7 +37,7 @@ export const COMPOSITES: ReadonlyMap<string, string> = new Map([
 
 export const FORMAT_BYTES_MIN = 2;
 export const FORMAT_BYTES_MAX = 79;
-/** Of a text that is read with a format, and of a formatted one. */
+/** Longest text that is read with a format, or made by one. */
 export const TEXT_BYTES_MAX = 119;
 
 /** The length in UTF-8; a text that is too long anyway is not measured. */

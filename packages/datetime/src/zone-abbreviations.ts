@@ -13,7 +13,7 @@ import { ABBREVIATIONS } from './zone-abbreviations.generated.js';
 export interface Era {
   /** Seconds since 1970, inclusive. */
   readonly start: number;
-  /** By the offset in seconds east; '' where IANA has no letters. */
+  /** The letters for each offset in seconds east; '' where IANA has none. */
   readonly letters: ReadonlyMap<number, string>;
 }
 

@@ -56,7 +56,7 @@ export interface EngineOptions {
   readonly quotas: Quotas;
   /** Memory for compiled programs. */
   readonly programCacheBytes: number;
-  /** Where all that it runs are snapshot reads, beside those who change the state, on one that is older: bytes that things may take. */
+  /** Bytes that things may take, in an engine that runs snapshot reads alone; missing in one that changes its state. */
   readonly readingBytes?: number;
   /** The highest level of a cluster that the node takes, for tests of upgrades; default: that of the software. */
   readonly knownLevel?: number | undefined;
@@ -205,7 +205,7 @@ export class Engine {
     const limits = executor.limitsOf(call, call.body.kind === 'run' ? call.body.procedure : null);
     const transaction = executor.begin(call, target, writes, this.defaultDeep(target), source, limits);
     try {
-      // Of others the privilege was checked before.
+      // For other calls the privilege was checked before.
       if (writes && call.readOnly === true) rt.access.require(Privilege.CHANGE);
       rt.procedureName = call.body.kind === 'run' ? call.body.procedure.name : null;
       rt.requestId = call.requestId ?? null;

@@ -1,4 +1,4 @@
-/** From the text of a token to the value that stands in the tree. */
+/** The values that stand in the tree, from the texts of tokens. */
 import type { AssignOp } from './ast.js';
 import { syntaxError } from './error.js';
 import { NAME_LENGTH_MAX } from './limits.js';

@@ -185,7 +185,7 @@ function templateParts({ parts }: TemplateLiteral): Item[] {
   ];
 }
 
-/** Of neighbours that are printed as `?`, one: lists of values of different lengths have one shape. */
+/** Keeps one of neighbours that are printed as `?`: lists of values of different lengths have one shape. */
 function withoutRuns(items: readonly Node[], style: Style): readonly Node[] {
   const isPlain = (node: Node | undefined): boolean =>
     node !== undefined && isLiteral(node) && style.literal(node) === '?';

@@ -19,7 +19,7 @@ import type { Metrics } from './telemetry/metrics.js';
 export interface NodeParts {
   readonly config: Config;
   readonly version: string;
-  /** Of the protocol between nodes. */
+  /** Versions of the protocol between nodes. */
   readonly protocolVersions: VersionRange;
   /** The highest level of a cluster that it knows. */
   readonly level: number;

@@ -28,7 +28,7 @@ export interface LeaseOptions {
   readonly clock_ms: () => number;
   /** The length of a tick, the same on every node. */
   readonly tick_ms: number;
-  /** By how much, as a fraction, one clock may be faster than another; 0.1 by default. */
+  /** The fraction by which one clock may be faster than another; 0.1 by default. */
   readonly maxDrift?: number;
 }
 

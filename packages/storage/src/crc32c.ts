@@ -122,7 +122,7 @@ function buildTable(): Int32Array {
   return rows;
 }
 
-/** For each power of two: what becomes of each bit of a checksum that so many zero bytes follow. */
+/** The effect on each bit of a checksum of a power of two of zero bytes behind it, for each power. */
 const zeros: readonly Int32Array[] = buildZeros();
 
 function buildZeros(): Int32Array[] {

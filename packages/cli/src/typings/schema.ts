@@ -94,7 +94,7 @@ function procedureInfoOf(value: WireValue): ProcedureInfo {
   };
 }
 
-/** By code units, so that the order depends on no language of a machine. */
+/** Compares by code units, so that the order depends on no language of a machine. */
 function byName(a: { readonly name: string }, b: { readonly name: string }): number {
   return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
 }

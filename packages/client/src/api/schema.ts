@@ -113,7 +113,7 @@ export interface ExplainedError {
   readonly code: number;
   readonly name: string;
   readonly message: string;
-  /** Where; nothing where nobody knows. */
+  /** The place of the error; missing where nobody knows it. */
   readonly at?: {
     readonly line: number;
     readonly column: number;

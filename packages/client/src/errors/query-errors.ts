@@ -100,7 +100,7 @@ export const Code = { MAX_QUOTA: -57, AUTH: -56, NODE: -51 } as const;
 
 type NamedClass = readonly [name: string, make: new (answer: ErrorAnswer) => QueryError];
 
-/** Of the codes from -65 on, and from -6 on, in their order. */
+/** The classes of the codes from -65 on, and from -6 on, in their order. */
 const LANGUAGE: readonly NamedClass[] = [
   ['duplicate_err', DuplicateErr],
   ['cancelled_err', CancelledErr],

@@ -24,7 +24,7 @@ export interface Attempt {
   /** 0 for none. */
   readonly minIndex: number;
   readonly timeoutMs: number;
-  /** Of hooks. */
+  /** Headers that hooks set. */
   readonly headers: Readonly<Record<string, string>>;
   /** True if it must not go on a connection that was used before. */
   readonly isFresh: boolean;
@@ -93,7 +93,7 @@ export interface SessionProgram {
   readonly text: 'POST' | 'DELETE';
   /** The body. */
   readonly values: Writable;
-  /** In the place of those of the client. */
+  /** Credentials in the place of those of the client. */
   readonly credentials: Credentials;
 }
 

@@ -24,7 +24,7 @@ export interface SocketOptions {
 
 /** An error that the node answered. */
 export class SocketError extends Error {
-  /** Of the protocol, such as -54. */
+  /** The code of the protocol, such as -54. */
   readonly code: number;
   /** The outcome of the changes: `none`, `unknown` or `made`; null when the request had no options. */
   readonly outcome: string | null;

@@ -4,7 +4,7 @@ import type { Int } from './numbers.js';
 /** A thing of which only the id has come, since the result was not deep enough for its properties. */
 export interface Ref<T = unknown> {
   readonly '#': Int;
-  /** Of the type alone: which type the thing has. Never there when the program runs. */
+  /** The type of the thing, for the compiler alone: it is never there when the program runs. */
   readonly __type?: T;
 }
 

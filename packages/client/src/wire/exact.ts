@@ -72,7 +72,7 @@ class TellingView {
   getFloat64 = (at: number): ReadFloat => new ReadFloat(this.#view.getFloat64(at));
 }
 
-/** Where an extension may write so many bytes. */
+/** Gives an extension room for so many bytes. */
 type Allocate = (size: number) => { readonly target: Uint8Array; readonly position: number };
 
 declare module 'msgpackr' {

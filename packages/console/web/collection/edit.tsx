@@ -168,7 +168,7 @@ function DeleteDialog({ scope, edit, done, close }: Props<Edit & { kind: 'delete
     other: '',
   }[entry.kind];
   const isWhole = entry.kind === 'scalar' && entry.size <= 200;
-  // Of a long text the first part was seen; of closures and the like the text.
+  // The user saw the first part of a long text, and the text of closures and the like.
   const test = (value: string): string =>
     same !== ''
       ? `${value}${same}`

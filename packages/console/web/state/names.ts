@@ -18,7 +18,7 @@ export interface ProcedureInfo {
   readonly doc: string;
   readonly definition: string;
   readonly arguments: readonly string[];
-  /** Of each argument, where they have definitions; empty for one without. */
+  /** The definition of each argument; empty for one without. */
   readonly definitions: readonly string[];
   /** True if a call may change something. */
   readonly changes: boolean;
@@ -84,7 +84,7 @@ export async function loadCollections(): Promise<void> {
   }
 }
 
-/** Of a thousand collections all that is known of them would be much more than a page needs to begin with. */
+/** Names and histories alone: all that is known of a thousand collections would be much more than a page needs to begin with. */
 const NAMES_AND_HISTORIES =
   'collections_info().map(|each| { each = each.load(); [each.name, each.commit_history]; });';
 

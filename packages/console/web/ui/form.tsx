@@ -15,7 +15,7 @@ export interface FormField {
   readonly kind?: 'secret' | 'lines' | 'value' | 'code' | 'choice';
   /** The first content. */
   readonly start?: string | ValueText;
-  /** Of a choice: what is given, and what is shown. */
+  /** The values of a choice, each with the text that is shown for it. */
   readonly options?: readonly (readonly [given: string, shown: string])[];
   /** Whether nothing needs to be given. */
   readonly isOptional?: boolean;

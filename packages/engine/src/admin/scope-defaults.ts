@@ -4,7 +4,7 @@ export interface ScopeDefaults {
   readonly timeZone: string;
 }
 
-/** Of a cluster where nobody has set any. */
+/** The defaults of a cluster where nobody has set any. */
 export const FIRST_DEFAULTS: Readonly<Record<'thingsdb' | 'node', ScopeDefaults>> = {
   thingsdb: { deep: 1, timeZone: 'UTC' },
   node: { deep: 127, timeZone: 'UTC' },

@@ -60,7 +60,7 @@ export interface QueryBody {
 export interface ProcedureBody {
   readonly kind: 'run';
   readonly procedure: Procedure;
-  /** By position or by name; null for none. Read when the procedure runs, unless they are values already. */
+  /** Arguments by position or by name; null for none. They are read when the procedure runs, unless they are values already. */
   readonly args: WireValues | readonly Value[] | ReadonlyMap<string, Value> | null;
 }
 

@@ -23,7 +23,7 @@ export const ENUM_INFO: readonly Entry[] = [
     doc: 'What is known of every enum of the collection, by ascending number.',
     in: In.COLLECTION,
     run: (rt) => {
-      // In what order the catalog has them depends on how it was loaded, and differs between nodes.
+      // The order in the catalog depends on how it was loaded, and differs between nodes.
       const enums = [...rt.schema.allEnums()].sort((a, b) => a.id - b.id);
       return new List(enums.map((of) => enumInfo(rt, of)));
     },

@@ -23,7 +23,7 @@ export function put({ rt }: Call, def: TypeDef): void {
   rt.schemaEditor.putType({ ...def, modifiedAt: rt.seconds() });
 }
 
-/** Where a definition is expected as the fourth argument: a text, a closure, or what a nested one is made of. */
+/** The fourth argument, where it must be a definition: a text, a closure, or what a nested one is made of. */
 export function definitionArgument(call: Call, name: string): Value {
   const { type } = call;
   const given = argumentOf(call, 4);

@@ -190,7 +190,7 @@ export function procedureHelp(rt: Runtime, procedure: Procedure): string {
 /** Steps that count for the place of a procedure among all others, by its name. */
 const STEPS_PER_LISTED = 16;
 
-/** Of a list of procedures often only a part is looked at, and to lay out the text of one takes longer than all else. */
+/** The text is laid out when it is asked for: that takes longer than all else, and of a list of procedures often only a part is looked at. */
 function procedureInfo(rt: Runtime, procedure: Procedure): MpData {
   const full = rt.access.has(Privilege.CHANGE);
   return new MpData(() => describe(rt, procedure, full));

@@ -26,7 +26,7 @@ export const TYPE_INFO: readonly Entry[] = [
     doc: 'What is known of every type of the collection, by ascending number.',
     in: In.COLLECTION,
     run: (rt) => {
-      // In what order the catalog has them depends on how it was loaded, and differs between nodes.
+      // The order in the catalog depends on how it was loaded, and differs between nodes.
       const types = [...rt.schema.allTypes()].sort((a, b) => a.id - b.id);
       return new List(types.map((type) => typeInfo(rt, type)));
     },

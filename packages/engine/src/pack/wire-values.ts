@@ -52,7 +52,7 @@ export function wireOptions(
   return { shapes, onValues, json: { ...REQUEST_JSON, onValues }, extensions };
 }
 
-/** Where the value of a variable goes whose name is known: it needs neither become a text nor be checked. */
+/** A variable whose name is known ahead, with its value: the name needs neither become a text nor be checked. */
 export interface KnownVariable {
   readonly name: string;
   /** Undefined as long as it was given none. */

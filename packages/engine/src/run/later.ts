@@ -17,13 +17,13 @@ import { Wrap } from '../value/wrap.js';
 import type { Outlet, TaskRun } from './execution.js';
 import type { Runtime } from './runtime.js';
 
-/** Futures of one node that wait for their turn, at most. */
+/** Most futures of one node that wait for their turn. */
 export const FUTURES_MAX = 2000;
 
-/** Of one closure in one run, at most. */
+/** Most futures of one closure in one run. */
 export const FUTURES_OF_CLOSURE_MAX = 255;
 
-/** Futures that make futures, at most: a chain of them that has no end is found out at once. */
+/** Longest chain of futures that make futures: one of them that has no end is found out at once. */
 export const FUTURES_DEPTH_MAX = 255;
 
 /** The state of a call when its own statements are done. */

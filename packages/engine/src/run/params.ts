@@ -17,7 +17,7 @@ export interface Param<T> {
   readonly optional: boolean;
   /** True if the function gets the code of the argument, to run it when and if it wants. */
   readonly lazy: boolean;
-  /** Of a lazy one: what the argument is checked as when the function asks for it. Without, it gets the bare code. */
+  /** The check of a lazy argument when the function asks for its value; without, the function gets the bare code. */
   readonly later?: Param<unknown>;
   /**
    * Checks an argument right after it was evaluated.

@@ -23,7 +23,7 @@ const STATEMENTS_MAX = 5000;
 const FIRST_LOOKS = 8;
 const RUNS_PER_LOOK = 64;
 
-/** Where the amounts are read. */
+/** Gauges from which the amounts are read. */
 export interface Gauges {
   readonly environment: Pick<Environment, 'monotonic' | 'heapUsed'>;
   /** Steps since the run began. */
@@ -100,13 +100,13 @@ export class StatementFigures {
     this.totalSteps += now.steps - this.stepsBefore;
     if (this.heapBefore < 0) return;
     this.looks += 1;
-    // Where garbage was collected meanwhile, nobody knows.
+    // Garbage may have been collected meanwhile: then the growth is unknown.
     this.grownBytes += Math.max(0, heapUsed() - this.heapBefore);
   }
 }
 
 export class Profile {
-  /** By the text that they are in and where they begin there. */
+  /** The statements by the text that they are in, and by the place where they begin in it. */
   readonly statements = new Map<string, Map<number, StatementFigures>>();
   /** The cost outside of all statements, and that of packing the result. */
   readonly rest = new StatementFigures(NOWHERE);

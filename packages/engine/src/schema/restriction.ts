@@ -21,7 +21,7 @@ export class Restriction {
   /** Differs wherever the texts or the collections differ. */
   readonly key: string;
   readonly fits: Test;
-  /** Of a value that does not fit: whether one of its type could. */
+  /** True for a value that does not fit, though others of its type could. */
   readonly isOfKind: Test;
   private readonly isThere: () => boolean;
 

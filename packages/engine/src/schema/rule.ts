@@ -28,7 +28,7 @@ export type Test = (value: Value) => boolean;
 export interface Rule {
   readonly definition: Definition;
   readonly fits: Test;
-  /** Of a value that does not fit: whether one of its type could. */
+  /** True for a value that does not fit, though others of its type could. */
   readonly isOfKind: Test;
   /**
    * Ints from here to there fit, told without a call: one for each definition is too many for the compiler of JavaScript. Others may

@@ -14,7 +14,7 @@ import { RecordKind, type RecordSink, type RecordSource } from './records.js';
 import { Store } from './store.js';
 import { TransferEffect } from './transfer.js';
 
-/** Where nobody asks for them. */
+/** The owners where nobody asks for them. */
 const NO_OWNERS: Owners = { users: new Map(), nextId: 0, isLoading: false };
 
 /** The state of one collection. */

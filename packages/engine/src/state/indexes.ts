@@ -33,7 +33,7 @@ interface GoneTree {
 
 export class Indexes {
   readonly byId = new Map<number, TypeIndex>();
-  /** By the ids of their types. */
+  /** The indexes by the ids of their types. */
   private readonly byType = new Map<number, readonly TypeIndex[]>();
   /** Number of indexes, and of unique ones: fields, since each change of a thing looks at them. */
   count = 0;

@@ -235,7 +235,7 @@ function takeOutOfList(transaction: Transaction, list: List, things: ReadonlySet
 }
 
 /**
- * Where a list goes on behind the last thing that was found in it: lists have things mostly in the order in which these were made, and go,
+ * The place in a list behind the last thing that was found in it: lists have things mostly in the order in which these were made, and go,
  * so that the next ones lie there. Known in memory alone: without it all items are looked at.
  */
 const FOUND_AT = new WeakMap<List, number>();

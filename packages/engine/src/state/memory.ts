@@ -70,12 +70,12 @@ export class ThingMemory implements Loader {
   tasks: TaskBook | null = null;
   /** The shape of things that are not in memory. */
   private readonly stub: Shape;
-  /** Of the things that have pages: those with the bit PAGED. */
+  /** The pages of the things that have some, which are those with the bit PAGED. */
   private readonly pages = new WeakMap<Thing, ThingPages>();
   /** Pages that the checkpoint under way has still to write. */
   readonly unfinished = new Set<Unfinished>();
   private writer = new ByteWriter(SCRATCH_BYTES);
-  /** For the first record of a thing, beside which its pages are encoded. */
+  /** Writes the first record of a thing, beside which its pages are encoded. */
   private recordWriter = new ByteWriter();
 
   protected readonly records: ThingRecords;
@@ -224,7 +224,7 @@ export class ThingMemory implements Loader {
     return this.records.value(id, part);
   }
 
-  /** For encoding one page, until the next call. */
+  /** A writer for one page, until the next call. */
   get scratch(): ByteWriter {
     if (this.writer.length > SCRATCH_BYTES) this.writer = new ByteWriter(SCRATCH_BYTES);
     return this.writer;

@@ -23,6 +23,6 @@ export interface Scope {
   /** Number of the change that runs or would run now: see `change_id()`. */
   readonly changeId: number;
   procedure(name: string): Procedure | undefined;
-  /** Of the scopes in which something needs a change: whether this is one. */
+  /** True if this is one of the scopes in which something needs a change. */
   isAmong(changes: Changes): boolean;
 }

@@ -10,7 +10,7 @@ export interface TypeSize {
   readonly name: string;
   readonly instances: number;
   readonly memoryBytes: number;
-  /** Of their records, without large lists, sets and values, which have records of their own. */
+  /** Bytes of their records, without large lists, sets and values, which have records of their own. */
   readonly diskBytes: number;
 }
 

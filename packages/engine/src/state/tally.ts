@@ -39,7 +39,7 @@ const CATEGORIES = [
 
 export type Category = (typeof CATEGORIES)[number];
 
-/** So many of a category. */
+/** A category, and how many of it there are. */
 export type Counted = readonly [category: Category, count: number];
 
 /** The count of an effect that is one of a category each time. */

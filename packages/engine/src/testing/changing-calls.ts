@@ -44,7 +44,7 @@ const OF_BOTH: Readonly<Record<string, string>> = {
   'task.again_in': "tasks()[0].again_in('days', 1);",
 };
 
-/** By function; methods with the type of their receiver in front. */
+/** Calls by function; methods have the type of their receiver in front. */
 export const CHANGING_CALLS: Readonly<Record<ChangingScope, Readonly<Record<string, string>>>> = {
   collection: {
     ...OF_BOTH,

@@ -9,7 +9,7 @@ export class FakeNode implements NodeView {
   problem: string | null = null;
   readonly done: string[] = [];
   readonly backups = new FakeBackups();
-  /** Of each node, by its number. */
+  /** The status of each node, by its number. */
   statuses: readonly string[] = ['READY'];
   readonly restores = { check: (): void => {} };
   readonly modules = {

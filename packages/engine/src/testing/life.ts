@@ -13,7 +13,7 @@ import { brokenRules, savedRecords, schemaLines, sharedLines, stateLines } from 
 /** A collection with its log and its disk. */
 export class Life {
   readonly harness: Harness;
-  /** By `kind:id:part`. */
+  /** The records, by `kind:id:part`. */
   readonly disk = new Map<string, Uint8Array>();
   /** Effects of all changes so far; those of `pending` are the last ones. */
   log: Uint8Array[] = [];

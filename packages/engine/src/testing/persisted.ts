@@ -8,7 +8,7 @@ import { ShapeTree } from '../value/shape.js';
 
 /** A collection whose checkpoints go to memory, for tests of what is written and read back. */
 export class PersistedCollection {
-  /** By `id:part` those of things, by `kind/id:part` the others. */
+  /** The records: those of things by `id:part`, others by `kind/id:part`. */
   readonly records = new Map<string, Uint8Array>();
   /** Names of the records that the last checkpoint wrote. */
   written: string[] = [];

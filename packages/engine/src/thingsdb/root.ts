@@ -34,7 +34,7 @@ export interface ThingsdbCollectionInfo {
   readonly createdAt: number;
   readonly timeZone: string;
   readonly deep: number;
-  /** Of its files in the store; null for one that only changes tell of. */
+  /** The folder of its files in the store; null for one that only changes tell of. */
   readonly folder: string | null;
   /** The id of its root, for one that only changes tell of. */
   readonly rootId: number;
@@ -63,7 +63,7 @@ export type ThingsdbAccess = Map<number, number>;
 export interface ThingsdbRoot {
   readonly users: Map<number, ThingsdbUser>;
   readonly collections: Map<number, ThingsdbCollectionInfo>;
-  /** By the scope: 0 is @thingsdb, 1 is @node, others are ids of collections. */
+  /** Access by the scope: 0 is @thingsdb, 1 is @node, others are ids of collections. */
   readonly access: Map<number, ThingsdbAccess>;
   readonly procedures: Map<string, ThingsdbProcedure>;
   readonly tasks: Map<number, ThingsdbTask>;

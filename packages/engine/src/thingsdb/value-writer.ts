@@ -220,7 +220,7 @@ const WRITERS: AnyKind<[writer: ValueWriter], Steps | null> = {
   [Tag.ROOM]: ({ id }, { out }) => done(out.idExt(3, id)),
 } satisfies KindColumn<[writer: ValueWriter], Steps | null>;
 
-/** Of what is written whole at once. */
+/** The steps that are left for a value that is written at once: none. */
 function done(_written: unknown): null {
   return null;
 }

@@ -187,7 +187,7 @@ export function plainShape(shapes: ShapeTree, fields: readonly Field[]): Shape {
 
 /** All shared shapes of one engine. */
 export class ShapeTree {
-  /** By the key of the restriction; empty for none. */
+  /** The roots by the key of their restriction, which is empty for none. */
   private readonly roots = new Map<string, Shape>();
   private count = 0;
   private catalogs = 0;

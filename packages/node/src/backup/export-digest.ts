@@ -6,9 +6,9 @@ import { BackupError } from './format.js';
 
 export interface ExportDigest {
   readonly things: number;
-  /** Of all that the collection holds, but for its counters and its history; as hexadecimal digits. */
+  /** The digest of all that the collection holds, but for its counters and its history; as hexadecimal digits. */
   readonly digest: string;
-  /** Of the file, which it tells from every other; as hexadecimal digits. */
+  /** The digest of the file, which tells it from every other; as hexadecimal digits. */
   readonly file: string;
 }
 

@@ -18,16 +18,16 @@ import { constants, crc32 as crc32OfZlib, deflateRaw, inflateRaw } from 'node:zl
 import type { SnapshotChunk } from '@althing/storage';
 
 export interface BackupHead {
-  /** Of Althing. */
+  /** The version of Althing. */
   readonly version: string;
-  /** Of the cluster that was saved, in hexadecimal. */
+  /** The id of the cluster that was saved, in hexadecimal. */
   readonly cluster: string;
   /** When it was begun: wall clock in milliseconds. */
   readonly begunAt: number;
   readonly groups: number;
-  /** Of an export: the name that its collection had. */
+  /** The name that the collection of an export had. */
   readonly collection?: string;
-  /** Of an export: the level of the cluster, below which nothing of it may be written. */
+  /** The level of the cluster of an export, below which nothing of it may be written. */
   readonly level?: number;
 }
 

@@ -126,7 +126,7 @@ export class ImportRun {
       throw new BackupError('refused', 'the collection has more procedures than max_procedures allows');
     if (this.tasks > limits.maxTasks)
       throw new BackupError('refused', 'the collection has more tasks than max_tasks allows');
-    // Of the file, not of what is made of it: so changes are cut at the same places whenever it is read.
+    // The length in the file counts, and not that of what is made of it: so changes are cut at the same places whenever it is read.
     const { length } = given.value;
     const isFull = this.bytes + length > RESTORE_BYTES_MAX || this.records.length >= RECORDS_MAX;
     const due = isFull ? this.due() : [];

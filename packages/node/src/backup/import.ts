@@ -29,7 +29,7 @@ export interface ImportsOptions {
 
 /** An import: the collection, and its user. */
 export interface ImportRequest {
-  /** Of the new collection; of a backup, also of the one that is taken from it. */
+  /** The name of the new collection; with a backup also that of the collection taken from it. */
   readonly name: string;
   /** Id of the user who gets all privileges on it. */
   readonly user: number;

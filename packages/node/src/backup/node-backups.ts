@@ -33,7 +33,7 @@ export interface NodeBackupsOptions {
   readonly version: string;
   readonly nodeId: NodeId;
   readonly clusterId: Uint8Array;
-  /** Of the data folder. */
+  /** The data folder. */
   readonly path: string;
   readonly root: RootGroup;
   readonly state: State;

@@ -25,7 +25,7 @@ export function pathOf(template: string, folder: string, now: number, changes: n
   return wantedIn(folder, name);
 }
 
-/** Where anything may lie, a name that is no path from there means the working folder of the process. */
+/** The path of a file. Where files may lie anywhere, a name is relative to the working folder of the process. */
 function wantedIn(folder: string, name: string): string {
   return resolve(folder === ANYWHERE ? process.cwd() : folder, name);
 }

@@ -27,7 +27,7 @@ import { BackupError, BackupWriter } from './format.js';
 /** A collection of ThingsDB that is to become one of ours. */
 export interface ThingsdbExport {
   readonly name: string;
-  /** Of Althing. */
+  /** The version of Althing. */
   readonly version: string;
   /** Wall clock in milliseconds. */
   readonly begunAt: number;

@@ -60,7 +60,7 @@ export type TransferKind = 'backup' | 'restore' | 'export' | 'import';
 
 export interface TransferEvent extends TransferRequest {
   readonly kind: TransferKind;
-  /** Of an export or an import. */
+  /** The collection of an export or an import. */
   readonly collection: string | null;
   /** Null when it went well. */
   readonly error: string | null;

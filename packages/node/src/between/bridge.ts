@@ -21,7 +21,7 @@ export interface BridgePort {
 
 export interface BridgeOptions {
   readonly port: BridgePort;
-  /** Of `Signals`. */
+  /** The memory of `Signals`. */
   readonly signals: SharedArrayBuffer;
   readonly clock: Pick<Clock, 'now' | 'after'>;
   /** Calls back at the end of this turn of the event loop. */

@@ -4,7 +4,7 @@ import { Signals } from './signals.js';
 
 export interface EventSenderOptions {
   readonly post: (parcel: Parcel<Event>, given: readonly ArrayBuffer[]) => void;
-  /** Of `Signals`. */
+  /** The memory of `Signals`. */
   readonly signals: SharedArrayBuffer;
 }
 

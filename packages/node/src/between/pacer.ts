@@ -1,13 +1,13 @@
 import { assert } from '../base/assert.js';
 import type { Clock } from '../base/clock.js';
 
-/** Where fewer are answered at once, those who wait would lose more than one message costs. */
+/** Fewest answers at once after which others are waited for: with fewer, those who wait lose more than one message costs. */
 const ANSWERED_MIN = 4;
 
-/** So many go at once, whoever else is expected: each further one is hardly cheaper. */
+/** Number that goes at once, whoever else is expected: each further one is hardly cheaper. */
 const EXPECTED_MAX = 128;
 
-/** Where a smaller part of those who were answered asks again in time, nobody is expected. */
+/** Smallest part of those who were answered that must ask again in time for anybody to be expected. */
 const SHARE_MIN = 0.25;
 
 /** Added to that part each time that all came who were expected, and each time that nobody was. */

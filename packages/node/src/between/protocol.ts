@@ -35,7 +35,7 @@ export type Command =
     }
   /** The group is gone, with its log, whether it was opened or not. */
   | { readonly kind: 'drop'; readonly group: GroupId }
-  /** Of the groups with a number below `below` only these exist: the logs of others are left over, and go. */
+  /** The only groups that exist with a number below `below`: the logs of others are left over, and go. */
   | { readonly kind: 'retain'; readonly groups: readonly GroupId[]; readonly below: GroupId }
   /** Proposes payloads, in order, all in the epoch that the sender holds; dropped if that has ended. */
   | {
@@ -100,7 +100,7 @@ export type Command =
   | {
       readonly kind: 'invite';
       readonly id: number;
-      /** Of the invitation. */
+      /** The number of the invitation. */
       readonly number: number;
       readonly host: string;
       readonly port: number;

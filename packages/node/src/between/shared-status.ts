@@ -14,7 +14,7 @@ const Slot = {
   LOCAL_READ: 4,
   /** The level that the cluster works at; 0 while it is not known. */
   LEVEL: 5,
-  /** By the monotonic clock: when what this node knew of users was what a majority knew; see `ROOT_NEVER`. */
+  /** The monotonic time at which this node knew as much of users as a majority; see `ROOT_NEVER`. */
   ROOT_AT: 6,
   /** The number of the call that last ran for a while on the engine thread, and when it began to, as `ENGINE_BEAT`. */
   RUN: 7,

@@ -29,13 +29,13 @@ export class Signals {
     waitForChange(this.cells, RINGS, rings, ms);
   }
 
-  /** Of the consensus thread: a write of the log begins. */
+  /** The consensus thread begins a write of the log. */
   writing(): void {
     Atomics.store(this.cells, WRITING, 1);
   }
 
   /**
-   * Of the consensus thread: a write of the log is done.
+   * The consensus thread has done a write of the log.
    *
    * @param more whether another one is under way
    * @returns whether the engine thread holds something back, and waits for a message
@@ -45,13 +45,13 @@ export class Signals {
     return this.takeHeld();
   }
 
-  /** Of the engine thread: proposals are on their way, which will be written. */
+  /** The engine thread has sent proposals, which will be written. */
   proposed(): void {
     Atomics.store(this.cells, PROPOSED, 1);
   }
 
   /**
-   * Of the consensus thread: what was proposed has come, and is being written if it is to be.
+   * The consensus thread has got what was proposed, and writes it if it is to be.
    *
    * @returns whether the engine thread holds something back, and waits for a message
    */
@@ -61,8 +61,8 @@ export class Signals {
   }
 
   /**
-   * Of the engine thread: whether proposals may be held back. Then a message comes when the write under way,
-   * or about to begin, is done, and until then they could not be written anyway.
+   * The engine thread may hold proposals back, if this is true: a message comes when the write under way, or about to begin, is done,
+   * and until then they could not be written anyway.
    */
   hold(): boolean {
     if (!this.isBusy) return false;
@@ -71,7 +71,7 @@ export class Signals {
     return this.isBusy || !this.takeHeld();
   }
 
-  /** Of the engine thread: nothing is held back any more. */
+  /** The engine thread holds nothing back any more. */
   release(): void {
     Atomics.store(this.cells, HELD, 0);
   }

@@ -37,7 +37,7 @@ export interface ConfigurationInput {
   readonly hostName?: string;
   /** For tests; default: that of this process. */
   readonly memory?: ProcessMemory;
-  /** Of a program that stands for another one; default: our own. */
+  /** The manner of a program that stands for another one; default: our own. */
   readonly manner?: ConfigurationManner;
 }
 

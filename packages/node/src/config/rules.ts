@@ -107,7 +107,7 @@ export const rules: readonly Rule[] = [
   },
 ];
 
-/** Of the first user's password, where others than this machine can try it; the default one is shorter. */
+/** Shortest password of the first user, where others than this machine can try it; the default one is shorter. */
 const PASSWORD_LENGTH_MIN = 8;
 
 export interface Rule {

@@ -50,7 +50,7 @@ export interface LogDisk {
 
 export interface EngineLine {
   readonly emit: (event: Event) => void;
-  /** For how long the engine side has done nothing though it serves, in milliseconds. */
+  /** Milliseconds for which the engine side has done nothing though it serves. */
   readonly silence: () => number;
   /** Called at each tick with the age that knowledge of users may have; see `GroupHost.rootAge`. */
   readonly noteRoot: (ageMs: number | 'alone') => void;

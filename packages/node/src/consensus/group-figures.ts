@@ -92,7 +92,7 @@ export class GroupFigures {
     for (const [group, { latency }] of counted) page.histogram(name, group, SYNC_SECONDS, latency.cells);
   }
 
-  /** By their labels: each of the separate groups, and the sum of the others if there are any. */
+  /** The figures by their labels: each of the separate groups, and the sum of the others if there are any. */
   private counted(separate: ReadonlySet<GroupId>): (readonly [string, Counted])[] {
     const all: (readonly [string, Counted])[] = [];
     const rest: Counted[] = [];

@@ -43,7 +43,7 @@ export class LogWriter {
   private held: Append[] = [];
   private readonly compactions = new Map<number, Compaction>();
   private nextSerial = 1;
-  /** Of the last write that is durable. */
+  /** The number of the last write that is durable. */
   private doneSerial = 0;
   private inFlight = 0;
   private inFlightBytes = 0;

@@ -25,7 +25,7 @@ export interface ClusterOptions {
   /** Where other nodes reach this one; default: at its name. */
   readonly host?: string;
   readonly version: string;
-  /** Of the protocol between nodes. */
+  /** Versions of the protocol between nodes. */
   readonly protocolVersions: VersionRange;
   /** The highest level of a cluster that the software knows. */
   readonly level: number;

@@ -15,7 +15,7 @@ import { ByteReader, type ByteWriter, FormatError } from '@althing/engine';
 import { BODY_HASH_BYTES, type BodyHash } from './body-hash.js';
 
 const FORMAT = 2;
-/** Of the first entries of a cluster that was founded at the first level. They do not tell how much time passed, and are read only. */
+/** The format of the first entries of a cluster that was founded at the first level. They do not tell how much time passed, and are read only. */
 const FORMAT_FIRST = 1;
 
 const WITH_REQUEST = 1;

@@ -203,7 +203,7 @@ export class GroupSession {
     else this.propose(outcome.change, reply, respond, names, outcome.secret, early);
   }
 
-  /** Where the state that a visible answer saw stands. It moves on behind entries that hold no change, as long as no other comes. */
+  /** The place in the log of the state that a visible answer saw. It moves on behind entries that hold no change, as long as no other comes. */
   standingOf({ index = 0 }: Reply): { readonly index: number } {
     const { standing } = this.replica;
     return index === standing.index ? standing : { index };

@@ -13,7 +13,7 @@ export interface PendingWrite {
   readonly collectionEvents: readonly CollectionEvent[];
   /** Events that clients get when it is committed. */
   readonly roomEvents: readonly RoomEvent[];
-  /** Of its entry. */
+  /** The size of its entry. */
   readonly bytes: number;
   readonly head: EntryHead;
   /** Effects that the state gets with the commit, because it does not hold them yet; null for none. */
@@ -103,7 +103,7 @@ export class Pipeline {
         committed(waiting);
       }
       this.head += 1;
-      // Behind the last write an answer stands where the log does, be it that Raft added something.
+      // An answer behind the last write stands where the log does, also when Raft added something.
       waiting.reply.index = waiting.kind === 'write' || left > 0 ? index : last;
       waiting.respond(waiting.reply);
     }

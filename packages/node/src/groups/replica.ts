@@ -17,7 +17,7 @@ export interface ReplicaEvents {
 
 export class Replica {
   /**
-   * Where what the state holds stands in the log. Entries that hold no change move it on; a change makes it another object, and
+   * The place of the state in the log. Entries that hold no change move it on; a change makes it another object, and
    * leaves the one before where it is.
    */
   standing: { index: number };

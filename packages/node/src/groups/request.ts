@@ -179,9 +179,9 @@ export type Reply = (
       index?: number;
       /** True if it comes from a state that may lag behind. */
       readonly stale?: boolean;
-      /** Of a snapshot read: how old the state was when it was taken, in milliseconds. */
+      /** Age of the state of a snapshot read when it was taken, in milliseconds. */
       readonly snapshotAgeMs?: number;
-      /** Of a snapshot read: what it took, as in the header `Althing-Cost`. */
+      /** Cost of a snapshot read, as in the header `Althing-Cost`. */
       readonly cost?: string;
       /** The outcome to be told in case that the answer can't be sent; `none` when it is not there. */
       readonly outcome?: ChangeOutcome;

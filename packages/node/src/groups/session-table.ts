@@ -96,7 +96,7 @@ export class SessionTable {
   private readonly nodes: RequestSessions;
   private readonly clients: RequestSessions;
   private readonly keys: RequestSessions;
-  /** By the numbers that the kinds have in records. */
+  /** The kinds, by their numbers in records. */
   private readonly kinds: readonly RequestSessions[];
   /** The form in which it was read. */
   private format = FORMAT;
@@ -249,10 +249,10 @@ export interface TableCapture {
   written(): void;
 }
 
-/** Of the record of the table. */
+/** The format of the record of the table. */
 const FORMAT = 2;
 
-/** Of a group that was not changed since its cluster was founded by software that did so at the first level. */
+/** The format in a group that was not changed since its cluster was founded by software that did so at the first level. */
 const FORMAT_FIRST = 1;
 
 const NEW: KnownRequest = { kind: 'new' };

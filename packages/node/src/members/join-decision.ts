@@ -7,7 +7,7 @@ import { isPlace } from './hello.js';
 export interface JoinSituation {
   readonly self: NodeId;
   readonly root: RootGroup;
-  /** Of the root group. */
+  /** The membership of the root group. */
   readonly membership: Membership;
   readonly isUp: (node: NodeId) => boolean;
   /** Time for which a node has not been reachable, in milliseconds; 0 while it is. */

@@ -7,9 +7,9 @@ import type { MembershipStep, NodeId } from '../between/protocol.js';
 export interface ClusterPicture {
   readonly self: NodeId;
   readonly members: ReadonlyMap<NodeId, MemberInfo>;
-  /** Of the root group. */
+  /** The membership of the root group. */
   readonly membership: Membership;
-  /** Of all groups, as far as this node knows; null while it does not know all. */
+  /** The memberships of all groups, as far as this node knows; null while it does not know all. */
   readonly memberships: () => readonly Membership[] | null;
   /** True if a member was asked already to give away what it leads, or can't be asked. */
   readonly isReadyToGo: (node: NodeId) => boolean;

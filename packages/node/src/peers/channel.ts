@@ -30,7 +30,7 @@ export class Channel {
 
   constructor(
     readonly socket: Socket,
-    /** Of the other side, for people. */
+    /** The address of the other side, for people. */
     readonly address: string,
   ) {
     socket.setNoDelay(true);

@@ -36,9 +36,9 @@ export interface DialRequest {
   readonly port: number;
   readonly purpose: Purpose;
   readonly credentials: Credentials;
-  /** From when the address is known until the connection stands, TLS included, in milliseconds. */
+  /** Longest time from the known address to the connection, TLS included, in milliseconds. */
   readonly connectMs: number;
-  /** From then until the other side is known. */
+  /** Longest time from then until the other side is known. */
   readonly greetingMs: number;
 }
 
@@ -53,7 +53,7 @@ export type DialOutcome =
  */
 const LOOKUP_MS = 15_000;
 
-/** It took too long. */
+/** A connection took too long. */
 export class DialTimeoutError extends Error {
   override readonly name = 'DialTimeoutError';
 }

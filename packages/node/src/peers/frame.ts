@@ -37,12 +37,12 @@ export const FRAME_BYTES_MAX = 72 * 1024 * 1024;
 /** Longest frame before that. */
 export const GREETING_BYTES_MAX = 16 * 1024;
 
-/** Of a frame with checks, which has the longer one. */
+/** Bytes of the head of a frame with checks, which is the longer one. */
 export const FRAME_HEADER_BYTES = 13;
 
 const LENGTH_BYTES = 4;
 const PLAIN_HEADER_BYTES = 5;
-/** Where the check of the head is: behind what it is the check of. */
+/** The place of the check of the head, behind what it covers. */
 const HEAD_CHECK_AT = 9;
 const PART_HEADER_BYTES = 2;
 

@@ -27,7 +27,7 @@ export interface PeerIdentity {
   /** Where the node can be dialled. */
   readonly host: string;
   readonly port: number;
-  /** Of the software. */
+  /** The version of the software. */
   readonly version: string;
 }
 

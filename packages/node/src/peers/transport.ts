@@ -44,7 +44,7 @@ export interface TransportOptions {
     /** Where others reach this node. Port 0: the one that is listened on. */
     readonly host: string;
     readonly port: number;
-    /** Of the software. */
+    /** The version of the software. */
     readonly version: string;
   };
   readonly bind: { readonly address: string; readonly port: number };
@@ -160,7 +160,7 @@ export class Transport {
     this.key = keyOf(secret);
   }
 
-  /** From now on there are peers. */
+  /** The node has peers from now on. */
   setCluster(clusterId: Uint8Array): void {
     this.clusterId = clusterId;
     if (this.key === null || this.stopBeats !== null) return;

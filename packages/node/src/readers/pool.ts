@@ -141,7 +141,7 @@ export class Pool implements SnapshotReaders {
     }
   }
 
-  /** So many bytes were written to the disk, by checkpoints. */
+  /** Checkpoints wrote so many bytes to the disk. */
   noteWritten(bytes: number): void {
     for (const place of this.places) {
       place.written += bytes;

@@ -55,7 +55,7 @@ port.on('message', (message: ToReader) => {
 
 async function answer(query: SnapshotQuery): Promise<void> {
   const { reply, logs, cost } = await outcomeOf(query);
-  // Of a part of a larger buffer all would be copied.
+  // A part of a larger buffer would be copied with all of it.
   const bytes = new Uint8Array(withLogs(encodeAnswer({ kind: 'reply', reply }), logs));
   const message: FromReader = { kind: 'answer', answer: bytes, cost };
   port?.postMessage(message, [bytes.buffer]);

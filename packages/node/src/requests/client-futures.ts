@@ -61,7 +61,7 @@ export class ClientFutures implements FuturesOwner {
     if (session === null || !this.mayChange) return null;
     this.doubtBefore = pending.doubt;
     pending.noteProposed(session.id, WRITTEN_IN_PART);
-    // It is known only when all futures are done whether there is a password in the request.
+    // A password in the request becomes known only when all futures are done.
     return starter.options.repetitions.namesOf(pending, session, true);
   }
 

@@ -171,7 +171,7 @@ export interface RequestOwner {
 
 /** Inputs that a call was given so that it can run: hashes of passwords, and groups whose state is up to date. */
 export class Prerequisites {
-  /** By password; null for none. */
+  /** The hashes by password; null for none. */
   hashes: Map<string, PasswordHash> | null = null;
   private fresh: GroupId[] | null = null;
 

@@ -30,7 +30,7 @@ interface UserCosts {
   /** When its last run ended. */
   at: number;
   suspectUntil: number;
-  /** Of programs that were not known before. */
+  /** Overruns of programs that were not known before. */
   overruns: Overruns | null;
 }
 
@@ -55,7 +55,7 @@ export class RunCosts {
     if (ms >= SLOW_MS && !wasCut)
       user.suspectUntil = Math.max(user.suspectUntil, now + ms * SUSPICION_FACTOR);
     if (program === null) return;
-    // Of a run that was cut off it is only known that it takes longer.
+    // A run that was cut off takes longer than it did, and nobody knows how long.
     if (wasCut) this.expected.set(program, Math.max(2 * ms, this.expected.get(program) ?? 0));
     else this.expected.set(program, ms);
   }

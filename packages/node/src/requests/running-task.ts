@@ -13,7 +13,7 @@ export interface LedGroup {
   readonly session: GroupSession;
   readonly group: Group;
   readonly target: Target;
-  /** Of its roles, when it was taken up. */
+  /** The version of its role when it was taken up. */
   readonly version: number;
   readonly queue: TaskQueue;
   /** Runs that are not decided, by task. */

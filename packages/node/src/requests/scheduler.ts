@@ -114,7 +114,7 @@ export class Scheduler {
   private longMs = 0;
   /** When others have had their time. */
   private restUntil = 0;
-  /** For how long nothing may have come of others for their time to be over earlier. */
+  /** Time without requests of others after which their time is over earlier, in milliseconds. */
   private quietMs = 0;
   private looking = false;
   /** Requests outside of the lane since the last look. */

@@ -53,7 +53,7 @@ export interface SnapshotAnswer {
 export interface SnapshotReaders {
   /** Calls back once. */
   ask(query: SnapshotQuery, asker: SnapshotAsker, done: (answer: SnapshotAnswer) => void): void;
-  /** So many bytes were written to the disk, by checkpoints. */
+  /** Checkpoints wrote so many bytes to the disk. */
   noteWritten(bytes: number): void;
   /** The state of a group was replaced, or is gone: what runs over what it was ends. */
   endGroup(group: GroupId): void;

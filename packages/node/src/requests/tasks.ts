@@ -339,7 +339,7 @@ export class Tasks implements RunningTaskHost {
     this.comeBack(due);
   }
 
-  /** It is known what became of a run: the task may run again, but no sooner than a second after it began. */
+  /** Ends a run: the task may run again, but no sooner than a second after it began. */
   private finish({ led, id, begunAt }: RunningTask): void {
     const { clock, wallClock } = this.options;
     led.running.delete(id);

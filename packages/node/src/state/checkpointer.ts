@@ -94,7 +94,7 @@ export class Checkpointer {
     const { checkpointIntervalMs: intervalMs, checkpointBytes } = settings;
     const since = now - (this.doneAt.get(session) ?? 0);
     const isMuch = session.changedBytes >= checkpointBytes || this.share(session.changedBytes) >= 0.5;
-    // Behind one that took long the oldest change is old already.
+    // The oldest change is old already behind a checkpoint that took long.
     const isOld = now - (this.dirtySince.get(session) ?? now) >= intervalMs;
     const isEarly = isMuch || (isOld && since >= GAP_PART * intervalMs);
     // Written things leave memory first: where one follows the other without a gap nothing ever would.

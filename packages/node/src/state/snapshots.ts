@@ -105,7 +105,7 @@ export class Snapshots implements SnapshotEvents {
   private readonly installing = new Map<GroupSession, Promise<void>>();
   private readonly waiting: (() => void)[] = [];
   private sending = 0;
-  /** Of chunks that have been sent. A new one for each chunk would be garbage that is collected again and again. */
+  /** Buffers of chunks that have been sent. A new one for each chunk would be garbage that is collected again and again. */
   private readonly buffers: ArrayBuffer[] = [];
   /** Snapshots on their way to other nodes, by group and node. */
   private readonly outgoing = new Map<string, Outgoing>();

@@ -211,7 +211,7 @@ export class StateChecks {
       if (view === null || view === undefined) return null;
       try {
         const digest = await stateDigest(session.id, view, this.resting());
-        // Of a group that was deleted meanwhile, not all may have been there.
+        // The records of a group that was deleted meanwhile may not all have been there.
         return this.options.session(session.id) === session ? digest : null;
       } finally {
         await view.close();

@@ -57,7 +57,7 @@ export async function stateDigest(
 /** A thing whose records are still coming. */
 interface Thing {
   readonly id: number;
-  /** By part. */
+  /** The records by part. */
   readonly records: Map<number, Uint8Array>;
   bytes: number;
 }

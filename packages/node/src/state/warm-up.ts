@@ -23,7 +23,7 @@ export function workInSlices(steps: Iterator<unknown>, clock: SliceClock): void 
       do if (steps.next().done === true) return;
       while (clock.now() < until);
     } catch {
-      // It only saves time. Whoever asks for what can't be read finds the trouble, and says so.
+      // The work only saves time. A request for what can't be read finds the trouble, and says so.
       return;
     }
     clock.soon(work);

@@ -7,7 +7,7 @@ export class Answer {
   constructor(
     /** The status line behind the version: `200 OK`. */
     readonly statusLine: string,
-    /** By lower-case name. */
+    /** The headers by lower-case name. */
     readonly headers: ReadonlyMap<string, string>,
     readonly body: Buffer,
   ) {

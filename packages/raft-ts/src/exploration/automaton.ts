@@ -20,14 +20,14 @@ export const BROKEN = -1;
 
 export class Automaton {
   readonly messages: Message[] = [];
-  /** For each state and each renaming, two words: its fingerprint. Likewise for messages. */
+  /** The fingerprint of each state with each renaming, in two words. Likewise for messages. */
   readonly stateSums = new Ints();
   readonly messageSums = new Ints();
-  /** By message: the node it goes to, and the term from which on it does nothing there. */
+  /** The node that each message goes to, and the term from which on it does nothing there. */
   readonly recipients = new Ints();
   readonly deadFrom = new Ints();
   readonly views: Views;
-  /** By number of the row: the next state, and where what it sends is in {@link sends}. */
+  /** The next state of each row, and the place of what it sends in {@link sends}. */
   readonly next = new Ints();
   readonly sendsFrom = new Ints();
   readonly sendsCount = new Ints();

@@ -55,7 +55,7 @@ const SLEEPS = 28;
 export class Explorer {
   readonly automaton: Automaton;
   private readonly seen = new PairTable();
-  /** By number of the state: the state before it, and the step that led on. */
+  /** The state before each state, and the step that led on. */
   private readonly before = new Ints();
   private readonly steps = new Ints();
   /**

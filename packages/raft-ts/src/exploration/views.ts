@@ -43,7 +43,7 @@ export class Views {
   readonly hashes: number;
   readonly diskHashes: number;
   readonly committed: number;
-  /** By term: the last index that the node knew as committed when it led it. */
+  /** The last index that the node knew as committed when it led each term. */
   readonly committedIn: number;
 
   constructor(private readonly model: Model) {

@@ -7,7 +7,7 @@ export class ReadWitness {
   /** Reads that were answered. */
   answered = 0;
   private count = 0;
-  /** By their names: where those were asked that were not yet answered or dropped. */
+  /** The nodes where reads were asked that were not yet answered or dropped, by the names of the reads. */
   private readonly places = new Map<string, NodeId>();
 
   /** A name for a read. */

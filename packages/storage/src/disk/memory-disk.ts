@@ -368,7 +368,7 @@ function applyChange(names: Map<string, Inode>, change: NameChange): void {
 }
 
 /**
- * Of each un-synced write a random range of bytes survives (often none, often all), applied in random order.
+ * A random range of bytes of each un-synced write survives (often none, often all), applied in random order.
  */
 function crashInode(inode: Inode, random: () => number): void {
   const writes = [...inode.writes];

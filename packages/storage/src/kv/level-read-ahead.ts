@@ -24,7 +24,7 @@ export const Word = {
   MADE: 3,
   /** Changes whenever the caller takes a batch or wants something else. The thread waits for that. */
   WAKE: 5,
-  /** For each place: of which request its batch is, and how many bytes; less than 0 at the end of the range. */
+  /** The request of each place's batch, and its bytes; less than 0 at the end of the range. */
   REQUEST_OF: 7,
   BYTES_OF: 7 + PLACES,
   COUNT: 7 + 2 * PLACES,

@@ -257,7 +257,7 @@ export function encodeVote(vote: number): Buffer {
 /** A sound record as read. `payload` is part of the buffer it was read from. */
 export type DecodedRecord = {
   readonly position: number;
-  /** Of its segment. */
+  /** The format of its segment. */
   readonly format: number;
   /** Bytes of header and payload. */
   readonly length: number;

@@ -51,7 +51,7 @@ export class GroupLog {
     return this.runs.at(-1)?.term ?? this.currentBase.term;
   }
 
-  /** Of the last entry, or of the base. */
+  /** The link of the last entry, or of the base. */
   get lastLink(): ChainLink {
     return this.endLink;
   }

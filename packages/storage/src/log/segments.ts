@@ -14,7 +14,7 @@ const SPARES_MAX = 2;
 export type Segment = {
   readonly number: number;
   readonly file: DiskFile;
-  /** Of all its records. */
+  /** The format of all its records. */
   readonly format: number;
   /** CRC of the header: the seed of all checksums in the segment. */
   readonly salt: number;
@@ -43,7 +43,7 @@ export function isSpareName(name: string): boolean {
 export type SegmentsOptions = {
   readonly segmentBytes: number;
   readonly storeId: Buffer;
-  /** Of the segments that are made; none is of a lower one than the segment before. */
+  /** The format of new segments; none has a lower one than the segment before. */
   readonly format: number;
   readonly chainHash: ChainHash | null;
 };
@@ -65,7 +65,7 @@ export class Segments implements LiveLedger {
   private reclaiming: Promise<void> | undefined;
   private totalBytes = 0;
   private live = 0;
-  /** Of the next segment. */
+  /** The format of the next segment. */
   private format: number;
 
   constructor(

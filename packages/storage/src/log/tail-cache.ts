@@ -76,7 +76,7 @@ export class TailCache {
 
 type Page = {
   readonly segment: number;
-  /** In the segment, of its first byte. */
+  /** The position of its first byte in the segment. */
   readonly position: number;
   used: number;
   readonly bytes: Buffer;
@@ -84,5 +84,5 @@ type Page = {
 
 const PAGE_BYTES_MAX = 64 * 1024;
 
-/** So many pages there are at least, where the bound lets a write have one of the usual size. */
+/** Least number of pages, where the bound lets a write have one of the usual size. */
 const PAGES_MIN = 8;

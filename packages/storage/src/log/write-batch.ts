@@ -31,7 +31,7 @@ export type BatchRecord = {
   readonly length: number;
   readonly index: number;
   readonly term: number;
-  /** Of an entry: the link before it; of a compaction or reset: the link at its index. */
+  /** The link before an entry, or at the index of a compaction or reset. */
   readonly previous: ChainLink;
   /** The entry's own link; that of a copy is not needed. */
   readonly link: ChainLink | undefined;

@@ -4,7 +4,7 @@ import { compareNameAt, NAME_AT, restOfKind } from './keys.js';
 import { checkValue } from './values.js';
 
 export const READ_AHEAD_AFTER_DEFAULT = 32;
-/** From so many bytes of records on it pays to get ready for it before anybody scans: a thread does it, which takes 10 MB. */
+/** Fewest bytes of records that are worth a thread of 10 MB, which gets ready before anybody scans. */
 export const SCANNED_BYTES_MIN: number = 1 << 20;
 /** Where reading ahead did not help, or stays behind, it begins anew after so many times as many records. */
 const RETRY_FACTOR = 32;

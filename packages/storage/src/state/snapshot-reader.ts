@@ -54,7 +54,7 @@ export class SnapshotReader {
     return this.state === 'complete';
   }
 
-  /** Of the chunks; any before the first one. */
+  /** The format of the chunks; any before the first one. */
   get format(): SnapshotFormat {
     return this.currentHeader === undefined ? 1 : formatOf(this.currentHeader);
   }

@@ -83,7 +83,7 @@ export function isValue(bytes: Buffer): boolean {
  * they hold: what was damaged before is damaged afterwards.
  */
 export class Rekeying {
-  /** By what the checksums of the keys differ. */
+  /** The difference between the checksums of the keys. */
   private readonly difference: number;
   private readonly changes = new Map<number, number>();
 

@@ -7,7 +7,7 @@ import { MiniCluster } from '@althing/node/testing';
 import { timeText } from '../harness/table.js';
 
 export interface RoomsOptions {
-  /** Of all nodes together. */
+  /** The listeners of all nodes together. */
   readonly listeners: number;
   readonly emits: number;
 }

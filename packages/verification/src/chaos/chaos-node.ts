@@ -16,7 +16,7 @@ const DISK_MB = 256;
 export interface ChaosNodeOptions {
   readonly at: number;
   readonly place: NetworkPlace;
-  /** For its log, and for its data unless they are on a disk of their own. */
+  /** The folder of its log, and of its data unless they are on a disk of their own. */
   readonly folder: string;
   /** True if its data are on a small disk of their own, which can be filled. */
   readonly ownDisk: boolean;

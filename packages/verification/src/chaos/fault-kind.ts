@@ -37,7 +37,7 @@ export interface FaultKind {
 /** The reason why a node alone can't have a fault. */
 export const ALONE = 'it takes other nodes';
 
-/** Of faults between nodes, or that others must outlive. */
+/** The problem that a node alone is for faults between nodes, and for those that others must outlive. */
 export const amongOthers: Problem = ({ fleet }) => (fleet.nodes.length === 1 ? ALONE : null);
 
 export const nothing = (): Promise<void> => Promise.resolve();

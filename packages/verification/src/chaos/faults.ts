@@ -119,7 +119,7 @@ export const faultKinds: readonly FaultKind[] = [
     begin: async ({ fleet, draw }) => {
       const places = draw.shuffled(fleet.nodes.map(({ at }) => at));
       const count = places.length;
-      // Of three, everybody is everybody's neighbour: then one link is cut.
+      // In a cluster of three everybody is everybody's neighbour: then one link is cut.
       const far = (i: number, j: number): boolean =>
         count === 3 ? i + j === 1 : Math.abs(i - j) > 1 && Math.abs(i - j) < count - 1;
       const cuts = places.flatMap((from, i) =>

@@ -180,7 +180,7 @@ export class KeyPages extends PageSet<KeyPage> {
   /** Looks an entry up in the record of a leaf: most leaves of a large index are wanted once while they are in memory. */
   private firstInLeaf(number: number): number | undefined {
     const record = this.record(number);
-    // Of what is read ahead, all would stay in memory with it.
+    // A record that was read ahead would keep all that was read with it in memory.
     if (record.buffer.byteLength < RECORD_SHARE * record.length) this.packed.set(number, record);
     return firstIn(number, new ByteReader(record));
   }

@@ -41,7 +41,7 @@ export interface PageSink {
   delete(number: number): void;
 }
 
-/** Of what the checkpoint that is under way has pages still to write. */
+/** An object with pages that the checkpoint under way has still to write. */
 export interface Unfinished {
   /** Writes them, one at each step. */
   rest(): Generator<void, void, undefined>;
@@ -52,7 +52,7 @@ export interface Unfinished {
 /** Where the pages of one object belong. */
 export interface PageHome {
   readonly unfinished: Set<Unfinished>;
-  /** For encoding one page at a time. */
+  /** A writer for one page at a time. */
   readonly scratch: ByteWriter;
   /** The record of a page. Throws `DamagedStateError` when there is none. */
   read(number: number): Uint8Array;

@@ -37,7 +37,7 @@ const ENTRY_BYTES = 200;
 export class Commits implements GroupPart {
   readonly effects = effectsOn(this, CommitEffect);
   readonly kinds = [RecordKind.COMMIT];
-  /** By id; a rising order, as changes are numbered. */
+  /** The commits by id, which is a rising order, as changes are numbered. */
   private entries = new Map<number, Commit>();
   private isOrdered = true;
   /** Estimated bytes of all entries. */

@@ -46,7 +46,7 @@ export class ValuesById<Value> implements GroupPart {
     this.values.clear();
   }
 
-  /** None of it is data that would be in the way of an import or a restore: it is replaced, or goes with what it is about. */
+  /** Nothing in it is in the way of an import or a restore: it is replaced, or goes with the object it belongs to. */
   contents(): string | null {
     return null;
   }

@@ -143,7 +143,7 @@ export class ThingChanges extends SetChanges {
     });
   }
 
-  /** From a plain thing: what it has, all of it checked first. From an instance of the same type: everything. */
+  /** Assigns what a plain thing has, all of it checked first, or everything that an instance of the same type has. */
   private assignFields(thing: Thing, source: Thing, entries: readonly (readonly [string, Value])[]): void {
     const { shape } = thing;
     const isSameType = source.shape.type === shape.type;
@@ -249,7 +249,7 @@ export class ThingChanges extends SetChanges {
 
   /** Deletes properties that exist; returns their values, which are loose then. */
   deleteProperties(thing: Thing, keys: readonly string[]): Value[] {
-    // Of very many keys it takes long to look each up, and mostly all values may go in any case.
+    // Looking up each of very many keys takes long, and mostly all values may go in any case.
     const areMost = keys.length > thing.slots.length / 16;
     if (!areMost || thing.slots.some(isContainer)) {
       this.count(UNITS_PER_LOOK_UP * keys.length);

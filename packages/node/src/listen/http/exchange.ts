@@ -132,7 +132,7 @@ export class Exchange {
     this.isCorked = false;
   }
 
-  /** To be told of each piece of the body, before anything is done with it; `leaveBody` is to follow in the same native callback. */
+  /** To be called with each piece of the body, before anything is done with it; `leaveBody` is to follow in the same native callback. */
   enterBody(piece: Buffer, isLast: boolean): void {
     this.isCorked = true;
     if (!this.bodyBegun && piece.length > 0) {

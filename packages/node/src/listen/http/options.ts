@@ -47,7 +47,7 @@ export interface HttpOptions {
   readonly connectionsPerAddressMax: number;
   /** Proxies whose X-Forwarded-For is trusted: addresses, and networks as `10.0.0.0/8`. */
   readonly trustedProxies: readonly string[];
-  /** For whom browsers may ask. */
+  /** The sites for which browsers may ask. */
   readonly sites: SitesOptions;
   /** Files for browsers; null for none. */
   readonly site: StaticSite | null;

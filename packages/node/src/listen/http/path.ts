@@ -24,7 +24,7 @@ export type Transfer =
       readonly transfer: 'import';
       readonly collection: string;
       readonly tasks: ImportedTasks;
-      /** Of the file, for going on with an import of it. */
+      /** The digest of the file, for going on with its import. */
       readonly digest: string | null;
     };
 

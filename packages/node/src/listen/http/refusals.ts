@@ -48,7 +48,7 @@ export const TOO_MANY_STRANGERS = new QueryError(
   ErrorCode.NODE,
   'too many connections have not logged in yet: try again in a moment',
 );
-/** Of what is neither a query nor a procedure. */
+/** The refusal of dry runs of all but queries and procedures. */
 export const NO_DRY_RUN = badRequest('only queries and procedures have dry runs');
 
 export const NOT_POST = badRequest('the API takes POST requests only');

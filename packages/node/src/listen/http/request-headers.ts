@@ -18,7 +18,7 @@ class HeadersRead {
   /** The name of the request: the client's own, or one that it got here. */
   id = '';
   host = '';
-  /** Of the page that sends the request; null for none. */
+  /** The origin of the page that sends the request; null for none. */
   origin: string | null = null;
   /** True if a browser asks if it may send another request. */
   isPreflight = false;

@@ -23,7 +23,7 @@ interface Held {
   readonly type: number;
   readonly id: number;
   readonly data: Uint8Array | null;
-  /** By the clock, in milliseconds; never earlier than that of the one before. */
+  /** Time by the clock, in milliseconds; never earlier than that of the one before. */
   readonly releaseAt: number;
 }
 

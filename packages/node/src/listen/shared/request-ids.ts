@@ -26,7 +26,7 @@ export class RequestIds {
   }
 }
 
-/** Of the digits that counts are written with. */
+/** The radix of the digits that counts are written with. */
 const RADIX = 36;
 
 /** All pairs of digits: a number takes longer to write than all else of a name. */

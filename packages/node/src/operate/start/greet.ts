@@ -15,7 +15,7 @@ export interface Greeting {
     | 'clientTls'
   >;
   readonly version: string;
-  /** Of the data folder. */
+  /** The data folder. */
   readonly path: string;
   readonly isTls: boolean;
   /** Files for browsers; null for none. */

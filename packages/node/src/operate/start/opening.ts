@@ -22,7 +22,7 @@ export interface StartEnd {
 export interface OpeningParts {
   readonly config: Config;
   readonly version: string;
-  /** Of the data folder. */
+  /** The data folder. */
   readonly path: string;
   readonly nodeId: number;
   readonly founders: ClusterRecord['founders'];

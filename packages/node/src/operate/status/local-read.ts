@@ -6,7 +6,7 @@ import type { State } from '../../groups/state.js';
 export interface LocalReadOptions {
   readonly engine: Pick<Engine, 'prepare' | 'run' | 'scope'>;
   readonly state: Pick<State, 'isOpen'> & { readonly store: Pick<State['store'], 'read'> };
-  /** Of the root group; null until it is open. */
+  /** The session of the root group; null until it is open. */
   readonly session: () => Pick<GroupSession, 'readable'> | null;
   /** Called at the first failure in a row: damage for instance. */
   readonly onFailure: (error: unknown) => void;

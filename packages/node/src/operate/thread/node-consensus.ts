@@ -14,7 +14,7 @@ import { ConsensusStartError, startConsensus } from './start.js';
 export interface NodeConsensusOptions {
   readonly config: Config;
   readonly version: string;
-  /** Of the protocol between nodes. */
+  /** Versions of the protocol between nodes. */
   readonly protocolVersions: VersionRange;
   /** The highest level of a cluster that the software knows. */
   readonly level: number;
@@ -23,9 +23,9 @@ export interface NodeConsensusOptions {
   readonly identity: Identity;
   readonly folder: DataFolder;
   readonly certificates: NodeCertificates;
-  /** Of the figures of both threads. */
+  /** The memory of the figures of both threads. */
   readonly metrics: SharedArrayBuffer;
-  /** Of `SharedStatus`. */
+  /** The memory of `SharedStatus`. */
   readonly status: SharedArrayBuffer;
   readonly log: Logger;
   readonly onRemoved: () => void;

@@ -27,7 +27,7 @@ export async function fill(node: RealNode): Promise<void> {
   await each('/t', COLLECTIONS, COLLECTIONS_AT_ONCE, 'range(from, to).each(|i| new_collection(`c{i}`));');
 }
 
-/** From the way to a page until its first rows are drawn. */
+/** Times from the way to each page until its first rows are drawn. */
 export async function listMs(at: ConsoleAt): Promise<readonly (readonly [what: string, ms: number])[]> {
   const opened = await OpenedConsole.openAs(at.browser, at.url, at.authorization, '#/c/stuff/export');
   const { page } = opened;

@@ -27,7 +27,7 @@ export async function answerMs({ browser, url, authorization }: ConsoleAt, round
 }
 
 export interface LargeAnswer {
-  /** From the moment on in which the node's own time is over. */
+  /** Time until the first rows, from the end of the node's own time on. */
   readonly firstRowsMs: number;
   readonly tableMs: number;
   readonly longestTaskMs: number;
@@ -72,7 +72,7 @@ export async function largeAnswer(
   return { firstRowsMs: Math.max(0, firstMs - nodeMs), tableMs, longestTaskMs, heapBytes: usedSize };
 }
 
-/** From a click until a condition holds in a frame. */
+/** Time from a click until a condition holds in a frame. */
 async function clickMs({ page }: OpenedConsole, button: string, condition: string): Promise<number> {
   // A button for what was just written can be used once the page knows of it.
   await page.getByRole('button', { name: button, exact: true, disabled: false }).waitFor();

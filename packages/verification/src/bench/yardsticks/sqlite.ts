@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Of one look-up, in milliseconds, while all is in memory. */
+/** Times of one look-up, in milliseconds, while all is in memory. */
 export interface SqliteTimes {
   readonly one: number;
   readonly text: number;
