@@ -25,7 +25,7 @@ import {
 import { NAME } from '../schema/name.js';
 import type { Type } from '../schema/type.js';
 import { Closure, parseCharged } from '../value/closure.js';
-import { List, ThingSet } from '../value/containers.js';
+import { List, ThingSet, unitsToFill } from '../value/containers.js';
 import { Room } from '../value/room.js';
 import { Task } from '../value/task.js';
 import { Thing } from '../value/thing.js';
@@ -47,6 +47,9 @@ const ID_MAX = 2 ** 48;
 const UNITS_PER_THING = 64;
 const UNITS_PER_ENTRY = 512;
 
+/** Units charged for an item of a list or a set before it is written. */
+const UNITS_PER_ITEM = 8;
+
 /** Writes all that is in a collection; brings it into memory. */
 export function writeContents(store: Store, charge: Charge): Uint8Array {
   const things = [...store.all(charge)];
@@ -64,12 +67,19 @@ export function writeContents(store: Store, charge: Charge): Uint8Array {
   for (const thing of things) {
     const { length } = out;
     store.load(thing);
+    // All that a thing holds is written at once.
+    charge(thing.slots.reduce<number>((units, value) => units + unitsToWrite(value), 0));
     writeProperties(out, thing);
     charge(UNITS_PER_THING + out.length - length);
   }
   const indexes = [...store.indexes.byId.values()].filter(({ progress }) => progress.why === null);
   if (indexes.length > 0) out.list(indexes, ({ def }) => writeIndexDef(out, def));
   return out.take();
+}
+
+function unitsToWrite(value: Value): number {
+  if (value instanceof List) return unitsToFill(value) + UNITS_PER_ITEM * (value.length + value.inner);
+  return value instanceof ThingSet ? UNITS_PER_ITEM * value.members.size : 0;
 }
 
 /** Time it takes to take an import back, in nanoseconds for each byte. */

@@ -97,6 +97,7 @@ describe('a large list that is not in memory', () => {
     'x = [1].map(|| .l); nil',
     'x = set({}).map(|| .l); nil',
     "x = .remove(|k| k == 'l'); nil",
+    'export({dump: true})',
   ])('%s is refused before it is read when that takes longer than a query may', (code) => {
     expect(cold.db.failure(code).message).toContain('query_duration_limit_ms');
     expect(cold.reads).toBeLessThan(12);
