@@ -49,7 +49,7 @@ import {
 const NS_PER_UNDO = 2000;
 
 /** The same for a token of a user, and for the access of one user to one target. */
-const NS_PER_TOKEN = 300;
+const NS_PER_TOKEN = 800;
 const NS_PER_ACCESS = 100;
 
 const writeNumber = (out: ByteWriter, number: number): void => out.varint(number);

@@ -103,11 +103,14 @@ export function buildSlice(
   else editor.build(index, upTo ?? READY);
 }
 
+/** Some 100 MB. An instance of an index that has more of them is compared with all that begin alike. */
+const TEXTS_NOTED_MAX = 2_000_000;
+
 /** Notes the texts of more of the instances that a unique index has; true when they all are known. */
 function hasWholeTexts(store: Store, index: TypeIndex, isOver: () => boolean): boolean {
   const { cursor } = index.progress;
   const { wholeTexts } = index;
-  const known = wholeTexts ?? new WholeTexts();
+  const known = wholeTexts ?? new WholeTexts(TEXTS_NOTED_MAX);
   index.wholeTexts = known;
   if (known.upTo >= cursor) return true;
   let isWhole = true;
