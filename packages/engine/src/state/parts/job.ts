@@ -46,7 +46,7 @@ export interface JobProgress {
   readonly cursor: number;
   /** Instances that were chosen to go, or that something was done with. */
   readonly chosen: number;
-  /** Those of them that stay, since something refers to them that can't let go. */
+  /** Chosen instances that stay, because another thing refers to them and can't do without. */
   readonly kept: number;
   /** The id of the thing that was looked into last for references to what waits; 0 while none is looked for. */
   readonly searched: number;
