@@ -7,7 +7,8 @@
 import { NodeBackups } from './backup/node-backups.js';
 import { backgroundClock, systemClock } from './base/clock.js';
 import { systemEnvironment } from './base/environment.js';
-import { describe, isDamage } from './base/failures.js';
+import { describe } from './base/error-text.js';
+import { isDamage } from './base/failures.js';
 import { type JoinedClock, joinedClock } from './base/joined-clock.js';
 import { hardlyBusy } from './base/thread-share.js';
 import { type GroupId, ROOT_GROUP } from './between/protocol.js';

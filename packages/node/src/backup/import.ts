@@ -8,7 +8,7 @@ import {
   type RootGroup,
   RootRestore,
 } from '@althing/engine';
-import { messageOf } from '../base/failures.js';
+import { messageOf } from '../base/error-text.js';
 import { type GroupId, type NodeId, ROOT_GROUP } from '../between/protocol.js';
 import type { GroupSession } from '../groups/group-session.js';
 import { type BackupSummary, backupContents } from './contents.js';

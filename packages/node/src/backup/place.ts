@@ -7,7 +7,7 @@ import { closeSync, constants, createReadStream, fstatSync, openSync, realpathSy
 import { type FileHandle, lstat, mkdir, open, realpath, rename, rm } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { syncFolder } from '@althing/storage';
-import { messageOf } from '../base/failures.js';
+import { messageOf } from '../base/error-text.js';
 import { BACKUP_MAGIC, BackupError } from './format.js';
 
 /**

@@ -18,7 +18,7 @@ import {
   replacementEffects,
   type User,
 } from '@althing/engine';
-import { messageOf } from '../base/failures.js';
+import { messageOf } from '../base/error-text.js';
 import { type GroupId, type NodeId, ROOT_GROUP } from '../between/protocol.js';
 import { CallKind } from '../calls/calls.js';
 import type { Config } from '../config/index.js';

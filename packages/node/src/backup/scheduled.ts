@@ -1,6 +1,6 @@
 import { type BackupInfo, type BackupOrder, type BackupsView, ErrorCode, QueryError } from '@althing/engine';
 import type { Clock } from '../base/clock.js';
-import { messageOf } from '../base/failures.js';
+import { messageOf } from '../base/error-text.js';
 import type { Backups } from './backup.js';
 import { BackupError } from './format.js';
 import { deleteBelow, pathOf, writeBelow } from './place.js';

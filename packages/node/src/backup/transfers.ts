@@ -8,7 +8,7 @@ import {
   type User,
 } from '@althing/engine';
 import type { Clock } from '../base/clock.js';
-import { messageOf } from '../base/failures.js';
+import { messageOf } from '../base/error-text.js';
 import type { ClientNames } from '../groups/names.js';
 import { UnfinishedError } from '../groups/request.js';
 import type { Backups } from './backup.js';

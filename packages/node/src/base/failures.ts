@@ -1,7 +1,4 @@
-/**
- * The meaning of an error for the node: the exit code that tells what to do about it, and its words for the
- * log.
- */
+/** The meaning of an error for the node: the exit code that tells what to do about it. */
 import { FormatError, DamagedStateError as MissingRecordError } from '@althing/engine';
 import { StorageError } from '@althing/storage';
 import { ExitCode } from '../config/index.js';
@@ -17,16 +14,4 @@ export function exitCodeOf(error: unknown): number {
   if (isDamage(error)) return ExitCode.DataDamaged;
   const isDisk = error instanceof StorageError && error.code !== 'misuse';
   return isDisk ? ExitCode.Fatal : ExitCode.InvariantBroken;
-}
-
-/** An error with its trace, for the log only. */
-export function describe(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
-}
-
-/** The words of an error, also of one of another realm, as those of `fs` are in tests. */
-export function messageOf(error: unknown): string {
-  return typeof error === 'object' && error !== null && 'message' in error
-    ? String(error.message)
-    : String(error);
 }

@@ -6,7 +6,7 @@
  */
 
 import type { Clock } from '../base/clock.js';
-import { messageOf } from '../base/failures.js';
+import { messageOf } from '../base/error-text.js';
 import { NumberTable } from '../base/number-table.js';
 import { Slab } from '../base/slab.js';
 import type { Command, Event, NodeId, PreparedAnswer } from '../between/protocol.js';

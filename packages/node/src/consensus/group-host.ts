@@ -1,6 +1,6 @@
 import type { LogStore } from '@althing/storage';
 import { decodeMessage, encodeMessage, type InstallSnapshot, type Message, type RaftOptions } from 'raft-ts';
-import { messageOf } from '../base/failures.js';
+import { messageOf } from '../base/error-text.js';
 import { type Applied, type Command, type GroupId, type NodeId, ROOT_GROUP } from '../between/protocol.js';
 import { Activity } from './activity.js';
 import { EarlyMessages } from './early-messages.js';

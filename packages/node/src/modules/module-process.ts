@@ -4,7 +4,7 @@ import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { ErrorCode, List, type ModuleAnswer, MsgpackReader, QueryError, ShapeTree } from '@althing/engine';
 import type { Clock } from '../base/clock.js';
-import { messageOf } from '../base/failures.js';
+import { messageOf } from '../base/error-text.js';
 import { ErrorLines } from './error-lines.js';
 import { type Guardian, signalGroup } from './guardian.js';
 import { encodePackage, type Package, PackageReader, PackageType } from './package.js';

@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { access, lstat, open, readFile, realpath, stat } from 'node:fs/promises';
 import { join, posix, sep } from 'node:path';
 import { ManifestError, type ModuleInfo, type ModuleManifest, parseManifest } from '@althing/engine';
-import { messageOf } from '../base/failures.js';
+import { messageOf } from '../base/error-text.js';
 
 export interface Program {
   readonly command: string;

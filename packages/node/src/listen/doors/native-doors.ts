@@ -1,6 +1,6 @@
 import type { Server } from 'node:net';
 import { Server as TlsServer } from 'node:tls';
-import { messageOf } from '../../base/failures.js';
+import { messageOf } from '../../base/error-text.js';
 import { type Config, ConfigurationError, PortError, portInUse } from '../../config/index.js';
 import type { EngineMetrics } from '../../telemetry/engine-metrics.js';
 import type { Logger } from '../../telemetry/logger.js';

@@ -4,7 +4,7 @@
 
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
-import { messageOf } from '../../base/failures.js';
+import { messageOf } from '../../base/error-text.js';
 import { type Config, ConfigurationError } from '../../config/index.js';
 
 /** Certificates and keys of a node, as PEM texts. */

@@ -1,4 +1,4 @@
-import { messageOf } from '../../base/failures.js';
+import { messageOf } from '../../base/error-text.js';
 import type { Logger } from '../../telemetry/logger.js';
 
 /** Time between two looks at the files, in milliseconds. */

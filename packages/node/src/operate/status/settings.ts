@@ -1,6 +1,6 @@
 /** Changes of settings while the node runs, as the log tells of them. */
 import { ErrorCode, QueryError } from '@althing/engine';
-import { messageOf } from '../../base/failures.js';
+import { messageOf } from '../../base/error-text.js';
 import { type Config, type LiveSettings, SettingRefusal } from '../../config/index.js';
 import { LOG_LEVELS, type Logger } from '../../telemetry/logger.js';
 

@@ -1,5 +1,6 @@
 import { LevelError } from '@althing/engine';
-import { describe, exitCodeOf } from '../../base/failures.js';
+import { describe } from '../../base/error-text.js';
+import { exitCodeOf } from '../../base/failures.js';
 import type { Identity } from '../../base/identity.js';
 import { Phase, type SharedStatus } from '../../between/shared-status.js';
 import { type Config, ExitCode } from '../../config/index.js';

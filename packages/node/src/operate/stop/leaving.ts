@@ -6,7 +6,7 @@
 
 import { readFileSync } from 'node:fs';
 import { Deferred } from '../../base/deferred.js';
-import { messageOf } from '../../base/failures.js';
+import { messageOf } from '../../base/error-text.js';
 import { delay, delayed } from '../../base/timers.js';
 import type { Config } from '../../config/index.js';
 import type { GracePeriod } from './grace-period.js';

@@ -1,4 +1,4 @@
-import { describe } from '../../base/failures.js';
+import { describe } from '../../base/error-text.js';
 import { ExitCode } from '../../config/exit-codes.js';
 import type { Logger } from '../../telemetry/logger.js';
 

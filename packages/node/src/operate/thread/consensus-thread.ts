@@ -8,7 +8,7 @@ import type { MessagePort } from 'node:worker_threads';
 import { DiskFullError, LogStore, NodeDisk, StorageError } from '@althing/storage';
 import { systemClock } from '../../base/clock.js';
 import { descriptorLimit, fittingProbes } from '../../base/descriptors.js';
-import { messageOf } from '../../base/failures.js';
+import { messageOf } from '../../base/error-text.js';
 import { type JoinedClock, joinedClock } from '../../base/joined-clock.js';
 import { ClusterFile } from '../../between/cluster-record.js';
 import { EventSender } from '../../between/event-sender.js';

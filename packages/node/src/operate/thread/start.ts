@@ -1,6 +1,6 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import { systemClock } from '../../base/clock.js';
-import { describe } from '../../base/failures.js';
+import { describe } from '../../base/error-text.js';
 import { Bridge, type BridgePort } from '../../between/bridge.js';
 import { Signals } from '../../between/signals.js';
 import { ExitCode } from '../../config/exit-codes.js';

@@ -9,7 +9,7 @@
  * pass for either side.
  */
 
-import { messageOf } from '../../base/failures.js';
+import { messageOf } from '../../base/error-text.js';
 import { isFitSecret } from '../../between/cluster-secret.js';
 import { AskError } from '../questions.js';
 import { Transport, type TransportOptions } from '../transport.js';
