@@ -3,41 +3,53 @@ import { delayed } from '../../base/timers.js';
 import { isResting } from '../../between/membership.js';
 import type { NodeId } from '../../between/protocol.js';
 import type { GroupSession } from '../../groups/group-session.js';
-import type { Sessions } from '../../groups/sessions.js';
 
 /** Time between two looks at whether the node has caught up, in milliseconds. */
 const CATCH_UP_MS = 20;
+
+type Group = Pick<GroupSession, 'membership' | 'readIndex'>;
+
+/** The groups of a node. */
+export interface Groups {
+  readonly root: Group;
+  readonly all: Iterable<Group>;
+  /** True if all groups are open, and each has a leader. */
+  readonly areServing: boolean;
+}
 
 /**
  * Resolves with true once a node votes in every group, or is a spare there, and holds all that was acknowledged before; with false
  * when it does not go on before that.
  */
-export async function catchUp(
-  sessions: Sessions,
-  nodeId: NodeId,
-  isRunning: () => boolean,
-): Promise<boolean> {
-  const asked = new Set<GroupSession>();
-  const current = new Set<GroupSession>();
-  const ask = (session: GroupSession): void => {
-    if (asked.has(session) || !takesPart(session.membership, nodeId)) return;
-    asked.add(session);
-    session.readIndex((ok) => {
-      asked.delete(session);
-      if (ok) current.add(session);
+export async function catchUp(groups: Groups, nodeId: NodeId, isRunning: () => boolean): Promise<boolean> {
+  const asked = new Set<Group>();
+  const current = new Set<Group>();
+  const ask = (group: Group): void => {
+    if (asked.has(group) || current.has(group)) return;
+    asked.add(group);
+    group.readIndex((ok) => {
+      asked.delete(group);
+      if (ok) current.add(group);
     });
   };
   while (isRunning()) {
-    const open = [...sessions.all].filter((session) => !current.has(session));
-    if (open.length === 0 && sessions.areServing) return true;
-    for (const session of open) ask(session);
+    const root = groups.root.membership;
+    const all = [...groups.all];
+    // A membership may change again behind the answer, as that of a group that rested the node before root's gave it a vote.
+    const taken = all.filter(({ membership }) => takesPart(membership, root, nodeId));
+    if (taken.length === all.length && all.every((group) => current.has(group)) && groups.areServing)
+      return true;
+    for (const group of taken) ask(group);
     await delayed(CATCH_UP_MS);
   }
   return false;
 }
 
-/** True if nobody waits for a node to do more in a group. One of two that rested is to vote again. */
-function takesPart(membership: Membership, nodeId: NodeId): boolean {
-  const { voters } = membership;
-  return voters.includes(nodeId) || (voters.length > 2 && isResting(membership, nodeId));
+/**
+ * True if nobody waits for a node to do more in a group. One of two that rested is to vote again, and so is one that votes in the root
+ * group, which the others follow.
+ */
+function takesPart(membership: Membership, root: Membership, nodeId: NodeId): boolean {
+  if (membership.voters.includes(nodeId)) return true;
+  return !root.voters.includes(nodeId) && membership.voters.length > 2 && isResting(membership, nodeId);
 }
