@@ -2,13 +2,13 @@
  * The memory of a node for its backups: those that it takes by itself, and when the newest was taken, by
  * whomever. It lies in the file `backups` of the data folder:
  *
- *   file  := magic[8] "ALTHBKPS" check[8] body     check: the first bytes of the SHA-256 of the body
+ *   file  := "ALTHBKPS" check[8] body     see `small-file.ts`
  *   body  := JSON: {"format": 1, "nextId", "newest", "backups": [...]}, see `Remembered`
  */
-import { createHash } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BackupInfo, BackupOrder } from '@althing/engine';
+import { replaceFile, sealed, unsealed } from '../base/small-file.js';
 import { ExitCode } from '../config/index.js';
 
 export interface Backup extends Omit<BackupInfo, 'nextRun'> {
@@ -35,8 +35,7 @@ const NAME = 'backups';
 /** Names that may be in the data folder. */
 export const SCHEDULE_FILE_NAMES = [NAME, `${NAME}.tmp`];
 
-const MAGIC = Buffer.from('ALTHBKPS', 'latin1');
-const CHECK_BYTES = 8;
+const MAGIC = 'ALTHBKPS';
 const FORMAT = 1;
 
 /** Each change is on the disk when the method returns: they are few and small. */
@@ -91,30 +90,18 @@ export class Schedule {
 
   private save(change: Partial<Remembered>): void {
     const state = { ...this.state, ...change };
-    const path = join(this.folder, NAME);
-    writeFileSync(`${path}.tmp`, encodeSchedule(state), { flush: true, mode: 0o600 });
-    renameSync(`${path}.tmp`, path);
-    const folder = openSync(this.folder, 'r');
-    try {
-      fsyncSync(folder);
-    } finally {
-      closeSync(folder);
-    }
+    replaceFile(this.folder, NAME, encodeSchedule(state));
     this.state = state;
   }
 }
 
 export function encodeSchedule(state: Remembered): Buffer {
-  const body = Buffer.from(JSON.stringify({ format: FORMAT, ...state }));
-  return Buffer.concat([MAGIC, checkOf(body), body]);
+  return sealed(MAGIC, Buffer.from(JSON.stringify({ format: FORMAT, ...state })));
 }
 
 /** @throws ScheduleFileError */
 export function decodeSchedule(file: Buffer): Remembered {
-  const body = file.subarray(MAGIC.length + CHECK_BYTES);
-  if (!file.subarray(0, MAGIC.length).equals(MAGIC)) throw damaged('it does not begin like one');
-  if (!file.subarray(MAGIC.length, MAGIC.length + CHECK_BYTES).equals(checkOf(body)))
-    throw damaged('its checksum is wrong');
+  const body = unsealed(MAGIC, file, damaged);
   // Bytes that fit their checksum were written here.
   const { format, ...state }: Remembered & { readonly format: number } = JSON.parse(body.toString('utf8'));
   if (format !== FORMAT) {
@@ -135,10 +122,6 @@ function read(path: string): Remembered {
     throw error;
   }
   return decodeSchedule(file);
-}
-
-function checkOf(body: Uint8Array): Buffer {
-  return createHash('sha256').update(body).digest().subarray(0, CHECK_BYTES);
 }
 
 function damaged(why: string): ScheduleFileError {

@@ -3,7 +3,7 @@
  * file is replaced as a whole: what `save` has answered survives a power cut, and what a crash interrupts
  * leaves the old one.
  *
- *   file     := magic[8] "ALTHCLST" check[8] body        check: the first 8 bytes of the SHA-256 of the body
+ *   file     := "ALTHCLST" check[8] body                 see `small-file.ts`
  *   body     := format:u8 (1) starts:varint state
  *   state    := 0 | 1 promise | 2 member
  *   promise  := round:varint clusterId founders
@@ -13,9 +13,9 @@
  * clusterId is `bytes` of 16; varint and bytes are those of raft-ts: LEB128, and a varint length with that
  * many bytes.
  */
-import { createHash } from 'node:crypto';
 import { type Disk, DiskError, type DiskFile } from '@althing/storage';
 import { ByteReader, ByteWriter, CodecError } from 'raft-ts';
+import { sealed, unsealed } from '../base/small-file.js';
 import { ExitCode } from '../config/exit-codes.js';
 
 /** One of the nodes that a cluster begins with. */
@@ -123,8 +123,7 @@ export function encodeClusterFile(starts: number, state: ClusterState): Uint8Arr
   body.u8(FORMAT);
   body.varint(starts);
   writeState(body, state);
-  const bytes = body.finish();
-  return Buffer.concat([MAGIC, checkOf(bytes), bytes]);
+  return sealed(MAGIC, body.finish());
 }
 
 /** @throws ClusterFileError */
@@ -132,12 +131,7 @@ export function decodeClusterFile(bytes: Uint8Array): {
   readonly starts: number;
   readonly state: ClusterState;
 } {
-  const file = Buffer.from(bytes);
-  const body = file.subarray(MAGIC.length + CHECK_BYTES);
-  if (!file.subarray(0, MAGIC.length).equals(MAGIC)) throw damaged('it does not begin like one');
-  if (!file.subarray(MAGIC.length, MAGIC.length + CHECK_BYTES).equals(checkOf(body))) {
-    throw damaged('its checksum is wrong');
-  }
+  const body = unsealed(MAGIC, bytes, damaged);
   if (body[0] !== FORMAT) {
     throw new ClusterFileError(
       `the file "cluster" in the data folder has format ${body[0]}, and this version knows ${FORMAT} only: start a newer version`,
@@ -209,8 +203,7 @@ const EMPTY: ClusterState = { kind: 'empty' };
 const STATE_CODES = { empty: 0, promised: 1, member: 2 } as const;
 const NAME = 'cluster';
 const TEMPORARY_NAME = 'cluster.tmp';
-const MAGIC = Buffer.from('ALTHCLST', 'latin1');
-const CHECK_BYTES = 8;
+const MAGIC = 'ALTHCLST';
 const NO_ROOM: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT']);
 const CLUSTER_ID_BYTES = 16;
 const FORMAT = 1;
@@ -234,10 +227,6 @@ function writeAll(file: DiskFile, bytes: Uint8Array): Promise<void> {
   return new Promise((resolve, reject) => {
     file.write([bytes], 0, (error) => (error === undefined ? resolve() : reject(error)));
   });
-}
-
-function checkOf(body: Uint8Array): Buffer {
-  return createHash('sha256').update(body).digest().subarray(0, CHECK_BYTES);
 }
 
 function damaged(why: string): ClusterFileError {

@@ -3,24 +3,15 @@
  * file `secret`, one line of text, which only the user of the process may read. It is there before a node
  * says that it has it, and stays for as long as the folder.
  */
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { replaceFile } from '../base/small-file.js';
 import { ExitCode } from '../config/exit-codes.js';
 
 const NAME = 'secret';
-const TEMPORARY_NAME = 'secret.tmp';
 
 /** Names that the data folder may hold because of this file. */
-export const SECRET_FILE_NAMES: readonly string[] = [NAME, TEMPORARY_NAME];
+export const SECRET_FILE_NAMES: readonly string[] = [NAME, `${NAME}.tmp`];
 
 /** Lengths of a secret, in characters: those of the setting `cluster_secret`. */
 const LENGTH_MIN = 16;
@@ -53,20 +44,5 @@ export function storedSecret(folder: string): string | undefined {
 
 /** Puts the secret of the cluster into a data folder; it is durable when this returns. */
 export function storeSecret(folder: string, secret: string): void {
-  const temporary = join(folder, TEMPORARY_NAME);
-  rmSync(temporary, { force: true });
-  const file = openSync(temporary, 'wx', 0o600);
-  try {
-    writeSync(file, `${secret}\n`);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-  renameSync(temporary, join(folder, NAME));
-  const entry = openSync(folder, 'r');
-  try {
-    fsyncSync(entry);
-  } finally {
-    closeSync(entry);
-  }
+  replaceFile(folder, NAME, `${secret}\n`);
 }

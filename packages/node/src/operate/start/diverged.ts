@@ -2,7 +2,7 @@
  * A node whose state is not that of the majority, although nothing on its disk is damaged: it must not serve
  * again, and a restart would not mend it. The file `diverged` in its data folder says so.
  */
-import { closeSync, existsSync, fsyncSync, openSync, writeSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ExitCode } from '../../config/index.js';
 import { DIVERGED_NAME } from './folder-names.js';
@@ -25,13 +25,7 @@ export class DivergedError extends StartError {
  * @param what the state of what, for people
  */
 export function noteDiverged(folder: string, what: string): void {
-  const file = openSync(join(folder, DIVERGED_NAME), 'w', 0o600);
-  try {
-    writeSync(file, `${what}\n`);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
+  writeFileSync(join(folder, DIVERGED_NAME), `${what}\n`, { flush: true, mode: 0o600 });
 }
 
 /** @throws DivergedError if that was noted of a folder */

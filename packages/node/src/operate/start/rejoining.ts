@@ -3,7 +3,7 @@
  * nothing. The file `rejoins` in its data folder names the members by which it does, one `host:port` a line,
  * until it has joined: without it a node whose settings name no others would found a cluster of its own.
  */
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../../config/index.js';
 import { demandPassword, holdsData } from './first-start.js';
@@ -34,13 +34,8 @@ export async function giveUpData(config: Config, members: readonly string[]): Pr
   const { storagePath } = config;
   demandPassword(config);
   return withFolder(storagePath, () => {
-    const file = openSync(join(storagePath, REJOINS_NAME), 'w', 0o600);
-    try {
-      writeSync(file, `${members.join('\n')}\n`);
-      fsyncSync(file);
-    } finally {
-      closeSync(file);
-    }
+    const path = join(storagePath, REJOINS_NAME);
+    writeFileSync(path, `${members.join('\n')}\n`, { flush: true, mode: 0o600 });
     return setAside(storagePath, 'given-up', Date.now());
   });
 }
