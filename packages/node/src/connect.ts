@@ -2,34 +2,18 @@
  * The beginning of a node: its consensus thread, and what that needs, until it is known which cluster the
  * node belongs to.
  */
-import type { DataFolder } from '@althing/storage';
-import type { Identity } from './base/identity.js';
 import { SharedStatus } from './between/shared-status.js';
-import type { Config } from './config/index.js';
 import type { State } from './groups/state.js';
 import type { StaticSite } from './listen/http/static-site.js';
 import { NodeCertificates } from './listen/tls/node-certificates.js';
 import { startWait } from './operate/start/start-wait.js';
 import { Ending } from './operate/stop/ending.js';
-import { type Formed, NodeConsensus } from './operate/thread/node-consensus.js';
-import type { VersionRange } from './peers/greeting-format.js';
-import type { Logger } from './telemetry/logger.js';
+import { type Formed, type NodeBasics, NodeConsensus } from './operate/thread/node-consensus.js';
 import type { Metrics } from './telemetry/metrics.js';
 
-export interface NodeParts {
-  readonly config: Config;
-  readonly version: string;
-  /** Versions of the protocol between nodes. */
-  readonly protocolVersions: VersionRange;
-  /** The highest level of a cluster that it knows. */
-  readonly level: number;
-  /** The one-time secret with which an empty node waits for the secret of its cluster; null: it does not. */
-  readonly oneTimeSecret: string | null;
-  readonly log: Logger;
+export interface NodeParts extends NodeBasics {
   readonly metrics: Metrics;
-  readonly folder: DataFolder;
   readonly state: State;
-  readonly identity: Identity;
   /** Gives the start up while it waits for other nodes. */
   readonly signal: AbortSignal;
   /** Files that the API serves to browsers; null for none. */

@@ -171,7 +171,6 @@ export class Scopes {
       snapshots: this.snapshots,
       now: () => environment.now(),
       monotonic: clock.now,
-      delay: clock.after,
       changed,
       closing: (session) => this.forget(session),
       onDiskFull: () => this.parts.disk.noteStateFull(),

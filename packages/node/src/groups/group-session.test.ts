@@ -195,7 +195,6 @@ test('a session whose group waits for its first snapshot can not be read, since 
       consensus: { send: () => {} },
       now: () => 0,
       monotonic: () => 0,
-      delay: () => () => {},
       changed: () => {},
       alone: () => false,
       collectionsChanged: () => {},

@@ -14,7 +14,6 @@
 import { type Format, FormatError, QueryError } from '@althing/engine';
 import { elementAt } from '../base/element.js';
 
-/** An answer that was kept. */
 export type KeptReply =
   | { readonly kind: 'result'; readonly format: Format; readonly result: string | Uint8Array }
   /** The change was made; its answer is not kept. */

@@ -151,7 +151,6 @@ export const ORDINARY_TERMS: Terms = {
   dryRun: false,
 };
 
-/** A request that runs a program. */
 export type ProgramRequest = Request<ProgramBody>;
 
 /** The client, which waits for the answer. */
@@ -168,7 +167,6 @@ export interface Client {
  */
 export type ChangeOutcome = 'none' | 'unknown' | 'made';
 
-/** The answer to a request. */
 export type Reply = (
   | {
       readonly ok: true;

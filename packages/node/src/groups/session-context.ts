@@ -9,8 +9,6 @@ export interface SessionContext {
   readonly now: () => number;
   /** A clock in milliseconds that does not leap. */
   readonly monotonic: () => number;
-  /** Calls back after some milliseconds, unless it is called off by the function that it returns. */
-  readonly delay: (ms: number, callback: () => void) => () => void;
   /** Calls back when the session leads, follows, or applied something. */
   readonly changed: (session: GroupSession) => void;
   /** True if this node is the only one of its cluster, so that nothing can happen behind its back. */

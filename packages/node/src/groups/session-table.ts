@@ -39,7 +39,6 @@ import {
   SessionRecord,
 } from './session-records.js';
 
-/** The knowledge of a request. */
 export type KnownRequest =
   | { readonly kind: 'reply'; readonly reply: KeptReply }
   /** It was never seen; it may be carried out. */

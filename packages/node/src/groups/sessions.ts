@@ -15,34 +15,20 @@ import { groupIdentity } from '../base/identity.js';
 import type { ClusterRecord } from '../between/cluster-record.js';
 import { firstVoters, genesis, nothing } from '../between/membership.js';
 import type { DiskLevel } from '../between/protocol.js';
-import {
-  type Applied,
-  type Consensus,
-  type Event,
-  type GroupId,
-  type NodeId,
-  ROOT_GROUP,
-} from '../between/protocol.js';
+import { type Applied, type Event, type GroupId, type NodeId, ROOT_GROUP } from '../between/protocol.js';
 import { decodeApplied } from './applied.js';
 import { GroupSession } from './group-session.js';
-import type { SessionStart, SnapshotEvents } from './session-context.js';
+import type { SessionContext, SessionStart } from './session-context.js';
 import { SessionRecord } from './session-records.js';
 import { SessionTable } from './session-table.js';
 import type { State } from './state.js';
 
-export interface SessionsOptions {
+export interface SessionsOptions
+  extends Pick<SessionContext, 'consensus' | 'snapshots' | 'now' | 'monotonic' | 'changed'> {
   readonly engine: Engine;
   readonly state: State;
-  readonly consensus: Pick<Consensus, 'send'>;
   readonly nodeId: NodeId;
   readonly cluster: ClusterRecord;
-  readonly snapshots: SnapshotEvents;
-  readonly now: () => number;
-  /** A clock in milliseconds that does not leap. */
-  readonly monotonic: () => number;
-  /** Calls back after some milliseconds, unless it is called off by the function that it returns. */
-  readonly delay: (ms: number, callback: () => void) => () => void;
-  readonly changed: (session: GroupSession) => void;
   readonly rooms: RoomsOfGroups;
   /**
    * Called with a session whose collection is gone: resolves when nothing of it is written to the state, or
@@ -60,7 +46,6 @@ export interface RoomsOfGroups {
   readonly told: (session: GroupSession, events: readonly RoomEvent[]) => void;
   /** The state of a group was replaced: events may have been missed. */
   readonly replaced: (group: GroupId) => void;
-  /** A collection was deleted. */
   readonly deleted: (collection: GroupId) => void;
 }
 
@@ -303,13 +288,12 @@ export class Sessions {
   }
 
   private begin(id: GroupId, group: Group, table: SessionTable, applied: Applied, start: SessionStart): void {
-    const { consensus, now, monotonic, delay, changed, rooms, snapshots } = this.options;
+    const { consensus, now, monotonic, changed, rooms, snapshots } = this.options;
     const collectionsChanged = (events: readonly CollectionEvent[]): void => this.followCollections(events);
     const context = {
       consensus,
       now,
       monotonic,
-      delay,
       changed,
       collectionsChanged,
       roomEvents: rooms.told,

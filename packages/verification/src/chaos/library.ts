@@ -12,20 +12,16 @@ import { Draw } from '../simulation/random.js';
 import type { ChaosNode } from './chaos-node.js';
 import { Fleet } from './fleet.js';
 import { answerOf } from './members.js';
-import type { Network } from './network.js';
+import type { RunOptions } from './run.js';
 
 export const TRANSPORTS = ['http', 'tcp', 'websocket'] as const;
 export type TransportName = (typeof TRANSPORTS)[number];
 
-export interface LibraryOptions {
-  readonly seed: number;
+export interface LibraryOptions extends Pick<RunOptions, 'seed' | 'network' | 'folder' | 'tell'> {
   /** For each transport. */
   readonly durationMs: number;
   readonly transports: readonly TransportName[];
   readonly perSecond: number;
-  readonly network: Network;
-  readonly folder: string;
-  readonly tell: (text: string) => void;
 }
 
 const COLLECTION = 'stuff';

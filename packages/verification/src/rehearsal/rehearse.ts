@@ -6,16 +6,14 @@ import { readFinals } from '../chaos/members.js';
 import { Recorder } from '../chaos/record.js';
 import { Draw } from '../simulation/random.js';
 import { BalancedClients, type Count } from './balanced-clients.js';
+import type { GoalOptions } from './goals.js';
 import { Machine } from './machine.js';
 import type { Scene } from './scenes.js';
 import { Stack } from './stack.js';
 
-export interface RehearsalOptions {
-  readonly project: string;
+export interface RehearsalOptions extends Pick<GoalOptions, 'project' | 'folder' | 'seed' | 'tell'> {
   /** The build that the nodes run at first. */
   readonly build: string;
-  readonly folder: string;
-  readonly seed: number;
   readonly clients: number;
   readonly scenes: readonly Scene[];
   /** The number of nodes that are killed, besides a leader. */
@@ -23,7 +21,6 @@ export interface RehearsalOptions {
   /** Settings of the nodes on top of the compose file's. */
   readonly environment: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
-  readonly tell: (text: string) => void;
 }
 
 /** The founders are started so far apart, at most. */

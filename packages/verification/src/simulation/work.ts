@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import type { Cut } from './cut.js';
 import { Anomaly } from './history.js';
 import { Planters } from './mutants.js';
-import { simulate } from './simulate.js';
+import { type SimulationReport, simulate } from './simulate.js';
 import { TooLong } from './too-long.js';
 import { Violation } from './watcher.js';
 
@@ -17,8 +17,7 @@ export interface Assignment {
 }
 
 /** The result of a run; `error` is null when all was well. */
-export interface Result {
-  readonly seed: number;
+export interface Result extends SimulationReport {
   readonly error: string | null;
   /** The property that was broken: equal for two runs that fail for the same reason. Empty when all was well. */
   readonly broken: string;
@@ -26,14 +25,8 @@ export interface Result {
   readonly decisions: readonly string[];
   /** The kinds of those. */
   readonly kinds: readonly string[];
-  readonly traceHash: number;
   /** True if the run came to its end; its process may have died, or taken too long, or the run was given up. */
   readonly ended: boolean;
-  readonly events: number;
-  readonly operations: number;
-  readonly acknowledged: number;
-  /** Situations that it came into. */
-  readonly reached: readonly string[];
 }
 
 export function workAsChild(): void {

@@ -22,6 +22,7 @@ import type { HttpOptions } from '../http/options.js';
 import { sitesOptionsOf } from '../http/sites.js';
 import { ClientAddresses } from '../limits/client-addresses.js';
 import { NativeListener } from '../native/listener.js';
+import type { Inside } from '../shared/door.js';
 import { RequestIds } from '../shared/request-ids.js';
 import type { Certificates } from '../tls/certificates.js';
 import { apiSockets } from '../websocket/api-sockets.js';
@@ -80,8 +81,6 @@ export class Doors {
   private constructor(options: DoorsOptions) {
     const { config, engine, figures, log, transfers, refusal, stale, wait, onDefect } = options;
     const authenticator = makeAuthenticator(options);
-    const handle = handlerOf(options);
-    const readsLater = options.router.readsLater.bind(options.router);
     const gate = new Gate({
       refusal,
       stale,
@@ -93,20 +92,23 @@ export class Doors {
     });
     this.gate = gate;
     this.feeds = options.feeds;
-    const proxies = new ClientAddresses(config.trustedProxies);
-    const native = new NativeListener({
-      authenticator,
-      root: engine.root,
-      handle,
-      readsLater,
-      rooms: options.rooms,
+    const inside: Inside = {
+      handle: handlerOf(options),
+      readsLater: options.router.readsLater.bind(options.router),
       feeds: options.feeds,
       gate,
+      figures,
+      onDefect,
+    };
+    const proxies = new ClientAddresses(config.trustedProxies);
+    const native = new NativeListener({
+      ...inside,
+      authenticator,
+      root: engine.root,
+      rooms: options.rooms,
       nestingMax: config.nestingLimit,
       sizeMax: config.requestSizeLimit,
       ids: new RequestIds(),
-      figures,
-      onDefect,
       now: Date.now,
       nodeNumber: options.nodeNumber,
       connectionsPerAddressMax: config.maxConnectionsPerAddress,
@@ -117,25 +119,20 @@ export class Doors {
     this.native = native;
     this.authenticator = authenticator;
     this.http = new HttpListener({
+      ...inside,
       authenticator,
       tls: tlsFilesOf(config),
       nodeName: config.nodeName,
-      handle,
-      readsLater,
       handleSession: (request, respond) => {
         options.router.handle(request, respond);
       },
       transfers,
-      feeds: options.feeds,
       sockets: apiSockets(native, config.resultSizeLimit),
       wait,
       root: engine.root,
       body: { msgpackNestingMax: config.nestingLimit },
       bodySizeMax: config.requestSizeLimit,
-      gate,
       bodyTimeoutMs: config.bodyTimeoutMs,
-      figures,
-      onDefect,
       connectionAgeMaxMs: config.maxConnectionAgeMs,
       connectionsPerAddressMax: config.maxConnectionsPerAddress,
       trustedProxies: config.trustedProxies,

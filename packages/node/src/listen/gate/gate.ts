@@ -8,7 +8,6 @@ import { Strangers } from '../limits/strangers.js';
 export interface GateOptions {
   /** Bytes that requests may take that are still coming, and answers that are not taken, all together. */
   readonly memoryMax: number;
-  /** Connections at once. */
   readonly connectionsMax: number;
   /** Requests at once that wait for their answer. */
   readonly pendingMax: number;
@@ -38,7 +37,6 @@ export class Gate {
     this.connectionsMax = options.connectionsMax;
   }
 
-  /** Connections that are open. */
   get connections(): number {
     return this.openConnections;
   }

@@ -4,10 +4,11 @@ import { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
 import { QueryError, type RootGroup } from '@althing/engine';
 import { backgroundClock } from '../../base/clock.js';
-import type { ProgramBody, ProgramRequest, Respond } from '../../groups/request.js';
+import type { ProgramBody, ProgramRequest } from '../../groups/request.js';
 import { type BodyOptions, decodeBody } from '../../requests/body.js';
 import type { ByteBudget } from '../limits/byte-budget.js';
 import { Deadlines } from '../limits/deadlines.js';
+import type { Inside } from '../shared/door.js';
 import { termsOf } from '../shared/terms.js';
 import type { Exchange } from './exchange.js';
 import { LinesAnswer } from './lines-answer.js';
@@ -23,7 +24,7 @@ import {
 } from './refusals.js';
 import type { SessionDoor } from './session-door.js';
 
-export interface BodiesOptions {
+export interface BodiesOptions extends Pick<Inside, 'handle' | 'readsLater' | 'onDefect'> {
   readonly root: Pick<RootGroup, 'level'>;
   readonly decoding: BodyOptions;
   /** Bytes that a request body may have. */
@@ -33,18 +34,9 @@ export interface BodiesOptions {
   /** The memory for bodies of senders who are known. */
   readonly budget: ByteBudget;
   readonly refuse: Refuse;
-  /**
-   * Takes a request; the answer may come at once or later. Returns whether it will come of this thread's
-   * waiting.
-   */
-  readonly handle: (request: ProgramRequest, respond: Respond) => boolean;
-  /** Puts off that a large body of a user is read, where others have to be served before: then `read` is called later. */
-  readonly readsLater: (userId: number, bytes: number, read: () => void) => boolean;
   readonly sessions: Pick<SessionDoor, 'carryOut'>;
   /** Called for a request whose answer comes of this thread's waiting. */
   readonly waits: (exchange: Exchange) => void;
-  /** Reports a defect of the node itself. */
-  readonly onDefect: (error: unknown) => void;
 }
 
 /**

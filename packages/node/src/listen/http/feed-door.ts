@@ -13,24 +13,20 @@ import type { HttpRequest } from 'uWebSockets.js';
 import { QueryError } from '@althing/engine';
 import type { Clock } from '../../base/clock.js';
 import { type FeedPosition, parsePosition } from '../../between/feed-position.js';
-import { endingOf, type Feeds, LostError } from '../../feed/feeds.js';
+import { endingOf, LostError } from '../../feed/feeds.js';
 import { type FeedFilter, FILTER_MAX, filterOf } from '../../feed/parcel.js';
 import type { FeedEnd, FeedLine, FeedSink } from '../../feed/subscriber.js';
 import type { Authenticator, Login } from '../auth/authenticator.js';
-import type { Gate } from '../gate/gate.js';
+import type { Inside } from '../shared/door.js';
 import { identify, refuseLogin } from './admission.js';
 import type { Exchange } from './exchange.js';
 import type { Pieces } from './pieces.js';
 import { badRequest, INTERNAL, LEAVING, type Refuse } from './refusals.js';
 
-export interface FeedDoorOptions {
-  readonly feeds: Pick<Feeds, 'follow'>;
+export interface FeedDoorOptions extends Pick<Inside, 'feeds' | 'gate' | 'onDefect'> {
   readonly authenticator: Pick<Authenticator, 'known' | 'login'>;
-  readonly gate: Gate;
   readonly refuse: Refuse;
   readonly clock: Pick<Clock, 'after'>;
-  /** Reports a defect of the node itself. */
-  readonly onDefect: (error: unknown) => void;
 }
 
 /** The head of a request to follow a collection. */

@@ -1,40 +1,27 @@
 import type { WebSocketBehavior } from 'uWebSockets.js';
 import type { RootGroup } from '@althing/engine';
 import type { Transfers } from '../../backup/transfers.js';
-import type { Feeds } from '../../feed/feeds.js';
-import type { ProgramRequest, Request, Respond, SessionBody } from '../../groups/request.js';
+import type { Request, Respond, SessionBody } from '../../groups/request.js';
 import type { BodyOptions } from '../../requests/body.js';
-import type { EngineMetrics } from '../../telemetry/engine-metrics.js';
 import type { Authenticator } from '../auth/authenticator.js';
-import type { Gate } from '../gate/gate.js';
+import type { Inside } from '../shared/door.js';
 import type { SocketData, TlsFiles } from './apps.js';
 import type { SitesOptions } from './sites.js';
 import type { StaticSite } from './static-site.js';
 
-export interface HttpOptions {
+export interface HttpOptions extends Inside {
   readonly authenticator: Authenticator;
   /** Null for plain HTTP. */
   readonly tls: TlsFiles | null;
   /** Name of this node, which every response tells. */
   readonly nodeName: string;
-  /**
-   * Takes a request; the answer may come at once or later. Returns whether it will come of this thread's
-   * waiting.
-   */
-  readonly handle: (request: ProgramRequest, respond: Respond) => boolean;
-  /** Puts off that a large body of a user is read, where others have to be served before: then `read` is called later. */
-  readonly readsLater: (userId: number, bytes: number, read: () => void) => boolean;
   readonly handleSession: (request: Request<SessionBody>, respond: Respond) => void;
   /** Takes backups, and the restores of them. */
   readonly transfers: Transfers;
-  /** Tells the changes of collections. */
-  readonly feeds: Pick<Feeds, 'follow'>;
   readonly root: Pick<RootGroup, 'level'>;
   readonly body: BodyOptions;
   /** Bytes that a request body may have. */
   readonly bodySizeMax: number;
-  /** The gate that all doors ask. */
-  readonly gate: Gate;
   /** Time in which a body must have come. */
   readonly bodyTimeoutMs: number;
   /** Handlers of connections that go on as WebSockets, at `/@ws`. */
@@ -43,7 +30,6 @@ export interface HttpOptions {
   readonly wait: (done: () => boolean) => void;
   /** Age that a connection gets to, in milliseconds; 0: as old as it likes. */
   readonly connectionAgeMaxMs: number;
-  /** Connections at once from one address. */
   readonly connectionsPerAddressMax: number;
   /** Proxies whose X-Forwarded-For is trusted: addresses, and networks as `10.0.0.0/8`. */
   readonly trustedProxies: readonly string[];
@@ -51,10 +37,6 @@ export interface HttpOptions {
   readonly sites: SitesOptions;
   /** Files for browsers; null for none. */
   readonly site: StaticSite | null;
-  /** Counts refusals. */
-  readonly figures: Pick<EngineMetrics, 'refused'>;
-  /** Reports a defect of the node itself. */
-  readonly onDefect: (error: unknown) => void;
 }
 
 /** Handlers of connections that go on as WebSockets. */

@@ -127,7 +127,6 @@ export class Connection implements PackageSink, Client, Listener {
     return 'skip';
   }
 
-  /** Bytes came. */
   received(bytes: number): void {
     this.host.counts.bytes.received += bytes;
   }
@@ -294,7 +293,7 @@ export class Connection implements PackageSink, Client, Listener {
       if (this.closed) done();
       else this.carryOut(header, data, done, fail);
     };
-    if (this.host.readsLater?.(session.userId, data.length, carryOut) !== true) carryOut();
+    if (!this.host.readsLater(session.userId, data.length, carryOut)) carryOut();
   }
 
   private carryOut(

@@ -39,6 +39,7 @@ test.each([PackageType.JOIN, PackageType.LEAVE, PackageType.EMIT, PackageType.QU
         memberByName: () => undefined,
         sessions: { byHashOfKey: () => undefined },
       },
+      readsLater: () => false,
       handle: (_request, respond) => {
         later(respond);
         return true;

@@ -222,6 +222,7 @@ function stand(isAsync: boolean, answer: Uint8Array = Buffer.of(2)): Stand {
       memberByName: () => undefined,
       sessions: { byHashOfKey: () => undefined },
     },
+    readsLater: () => false,
     handle: (_request: Request, respond: Respond) => {
       respondTo(respond);
       return true;

@@ -85,7 +85,6 @@ export function poolSettings(config: Config): PoolSettings {
 /** The part of the memory of a thread that the values of its query may take: so it ends before the thread does. */
 const QUERY_PART = 0.75;
 
-/** The disk of the state in a data folder. */
 export function stateDisk(
   config: Pick<Config, 'diskReserveMb'>,
   folder: DataFolder,

@@ -12,7 +12,8 @@ import { Lagging } from './lagging.js';
 import { operatorOf } from './operators.js';
 import type { CancelOutcome, StatusView } from './status-server.js';
 
-export interface NodeStatusOptions {
+/** The settings that decide on the status of a node. */
+export interface NodeStatusSettings {
   readonly version: string;
   readonly nodeName: string;
   readonly nodeId: NodeId;
@@ -25,6 +26,9 @@ export interface NodeStatusOptions {
   readonly engineSilenceMs: number;
   /** Age that what the node knows of users may have, in milliseconds: with less it answers nothing but 503. */
   readonly rootAgeMaxMs: number;
+}
+
+export interface NodeStatusOptions extends NodeStatusSettings {
   readonly shared: Pick<
     SharedStatus,
     | 'phase'

@@ -33,23 +33,14 @@ import { signsOfLife } from '../../peers/signs-of-life.js';
 import type { LabelOf } from '../../telemetry/families.js';
 import { Metrics } from '../../telemetry/metrics.js';
 import { watchThread } from '../../telemetry/thread-watch.js';
-import { NodeStatus } from '../status/node-status.js';
+import { NodeStatus, type NodeStatusSettings } from '../status/node-status.js';
 import { StatusServer, type StatusTls } from '../status/status-server.js';
 
-export interface WorkerOptions {
+export interface WorkerOptions extends NodeStatusSettings {
   readonly logPath: string;
   readonly segmentBytes: number;
-  readonly nodeId: number;
-  readonly nodeName: string;
-  readonly version: string;
-  /** Length of a tick of Raft's time in milliseconds. */
-  readonly tickMs: number;
   /** Ticks without a leader until an election. */
   readonly electionTicks: number;
-  /** Silence of the engine thread after which this node should lead nothing, in milliseconds. */
-  readonly engineSilenceMs: number;
-  /** Age that what the node knows of users may have, in milliseconds. */
-  readonly rootAgeMaxMs: number;
   readonly statusAddress: string;
   /** 0 for no status port. */
   readonly statusPort: number;

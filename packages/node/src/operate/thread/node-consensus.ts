@@ -11,7 +11,8 @@ import { ownHost } from '../start/own-host.js';
 import type { WorkerOptions } from './consensus-thread.js';
 import { ConsensusStartError, startConsensus } from './start.js';
 
-export interface NodeConsensusOptions {
+/** The node that is started, as its first parts need to know it. */
+export interface NodeBasics {
   readonly config: Config;
   readonly version: string;
   /** Versions of the protocol between nodes. */
@@ -22,12 +23,15 @@ export interface NodeConsensusOptions {
   readonly oneTimeSecret: string | null;
   readonly identity: Identity;
   readonly folder: DataFolder;
+  readonly log: Logger;
+}
+
+export interface NodeConsensusOptions extends NodeBasics {
   readonly certificates: NodeCertificates;
   /** The memory of the figures of both threads. */
   readonly metrics: SharedArrayBuffer;
   /** The memory of `SharedStatus`. */
   readonly status: SharedArrayBuffer;
-  readonly log: Logger;
   readonly onRemoved: () => void;
   /** The node can't go on. Without an exit code the error tells it. */
   readonly onFailure: (message: string, error: unknown, exitCode?: number) => void;
