@@ -214,7 +214,6 @@ export interface ModuleLook {
   readonly restarts: number;
 }
 
-/** The modules of a node. */
 export interface ModulesView {
   /** True if this node runs code that was deployed. */
   readonly deploys: boolean;
@@ -298,7 +297,6 @@ export interface HistoryMark {
   readonly text: string;
 }
 
-/** The answer of `metrics_history()`. */
 export interface MetricsHistory {
   readonly stepSeconds: number;
   /** When each step ended, Unix seconds, the oldest first. */

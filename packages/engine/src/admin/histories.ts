@@ -17,7 +17,6 @@ import { removeEffect, ValuesById, wayBack } from '../state/parts/values-by-id.j
 import { RecordKind } from '../state/records.js';
 import { one } from '../state/tally.js';
 
-/** The history of a scope. */
 export interface History {
   /** 0 for @thingsdb, else the id of the collection. */
   readonly target: number;

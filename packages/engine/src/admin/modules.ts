@@ -25,7 +25,6 @@ import { RecordKind } from '../state/records.js';
 import { one } from '../state/tally.js';
 import { Module } from '../value/module.js';
 
-/** The definition of a module. */
 export interface ModuleInfo {
   readonly id: number;
   readonly name: string;

@@ -1,4 +1,3 @@
-/** The columns of a privilege. */
 interface PrivilegeRow {
   /** Its bit in a mask. */
   readonly bit: number;

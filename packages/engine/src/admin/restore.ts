@@ -147,7 +147,6 @@ export class RootRestore {
     return this.users;
   }
 
-  /** The collections of the backup. */
   get collections(): readonly number[] {
     return [...this.root.collections.keys()];
   }

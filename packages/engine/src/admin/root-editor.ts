@@ -45,7 +45,6 @@ export class RootEditor {
     if (left.length < sessions.length) this.setSessions(user, left);
   }
 
-  /** Sets the sessions of a user. */
   setSessions(user: User, sessions: readonly UserSession[]): void {
     for (const event of sessionEvents(user, this.root.sessions.of(user.id), sessions)) this.note(event);
     perform(this.recorder, SessionEffect.SET, this.root.sessions, user.id, sessions);

@@ -119,7 +119,6 @@ export interface Change {
   readonly roomEvents?: readonly RoomEvent[];
 }
 
-/** The outcome of a call. */
 export type Outcome =
   | {
       readonly kind: 'value';
@@ -155,7 +154,6 @@ export type Outcome =
   /** The call changed nothing; it can be run again once the node has found out how far the logs of its groups are. */
   | { readonly kind: 'positions' };
 
-/** A request to a module. */
 export interface ModuleAsk {
   /** The number that the answer comes with. */
   readonly number: number;

@@ -157,7 +157,6 @@ const UNITS_PER_MEMBER = 16;
 /** Units charged for a member that is made, whose value is compared with those of all others. */
 const UNITS_PER_NEW_MEMBER = 256;
 
-/** Information on one enum. */
 export function defOf(of: EnumType): EnumDef {
   if (of.def === null) throw lookupError(`the enum \`${of.name}\` was deleted`);
   return of.def;

@@ -171,7 +171,6 @@ export const TYPES: readonly Entry[] = [
   }),
 ];
 
-/** Information on one type. */
 export function defOf(type: Type): TypeDef {
   if (type.def === null) throw lookupError(`the type \`${type.name}\` was deleted`);
   return type.def;

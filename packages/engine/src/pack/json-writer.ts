@@ -166,7 +166,6 @@ function isHighSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdbff;
 }
 
-/** A float as JSON. */
 export function floatToJson(value: number): string {
   if (!Number.isFinite(value)) throw typeError(`${value} can not be written as JSON`);
   const text = String(value);

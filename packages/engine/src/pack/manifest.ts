@@ -24,7 +24,6 @@ export interface ModuleDefaults {
   readonly keys: ReadonlyMap<string, Value>;
 }
 
-/** A function that a module exposes. */
 export type ModuleFunction =
   | {
       readonly kind: 'request';

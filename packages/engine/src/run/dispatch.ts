@@ -17,7 +17,6 @@ import { type Place, placed } from './place.js';
 import type { Runtime } from './runtime.js';
 import type { Code } from './unit.js';
 
-/** Code of a call of a function. */
 export function compileFunctionCall(rt: Runtime, entry: Entry, args: readonly Code[], place: Place): Code {
   const run = entry.run;
   const wrongCount = countError(entry, args.length);

@@ -150,7 +150,6 @@ export function callType(rt: Runtime, type: Type, args: readonly Code[]): Value 
   });
 }
 
-/** The stored instance with an id. */
 export function storedInstance(rt: Runtime, type: Type, id: number | bigint): Thing {
   shapeOf(type);
   const thing = rt.store?.find(Number(id));

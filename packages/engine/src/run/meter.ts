@@ -166,7 +166,6 @@ export class Meter {
     return this.deadline !== 0;
   }
 
-  /** Counts steps. */
   step(count: number): void {
     this.steps -= count;
     if (this.steps < 0) this.check();

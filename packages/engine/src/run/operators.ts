@@ -36,7 +36,6 @@ interface IntForm {
   readonly result: (a: string, b: string, r: string) => string;
 }
 
-/** The columns of an operator. */
 export interface OperatorRow {
   /** On two ints; null where that is done as with all else. */
   readonly ints: IntForm | null;
@@ -184,7 +183,6 @@ const PREFIXES: Readonly<Record<string, (value: Value) => Value>> = {
   '~': complement,
 };
 
-/** An operator in the first tier. */
 export interface FirstTier {
   readonly operate: Operate;
   /** The same where two ints were looked at before. */
@@ -193,7 +191,6 @@ export interface FirstTier {
   readonly withInt: (operand: Code, int: number) => Code;
 }
 
-/** An operator in the first tier. */
 export function firstTier(rt: Runtime, op: BinaryOp): FirstTier {
   const known = rt.operators.get(op);
   if (known !== undefined) return known;
@@ -204,7 +201,6 @@ export function firstTier(rt: Runtime, op: BinaryOp): FirstTier {
   return made;
 }
 
-/** The function of a binary operator. */
 export function binaryOperator(rt: Runtime, op: BinaryOp): Operate {
   return firstTier(rt, op).operate;
 }
@@ -273,7 +269,6 @@ export function updateInPlace(
   return set;
 }
 
-/** The function of a prefix operator. */
 export function prefixOperator(op: string): (value: Value) => Value {
   const operate = PREFIXES[op];
   if (operate === undefined) throw new Error(`unknown prefix operator ${op}`);

@@ -70,7 +70,6 @@ export class Runtime extends Meter {
   store: Store | null = null;
   /** The types and enums of the running query's collection; empty in other scopes. */
   schema: Catalog;
-  /** The procedures of the scope. */
   procedures: ReadonlyMap<string, Procedure> = NO_PROCEDURES;
   transaction!: Transaction;
   access!: Access;

@@ -35,7 +35,6 @@ export class RootScope implements Scope {
   }
 }
 
-/** The scope of a collection. */
 export class CollectionScope implements Scope {
   readonly kind = 'collection';
   readonly bit = In.COLLECTION;

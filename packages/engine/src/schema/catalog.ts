@@ -91,7 +91,6 @@ export class Catalog implements Names, Labels {
     return this.typesByName.get(name);
   }
 
-  /** All types that are there. */
   allTypes(): Iterable<Type> {
     return this.typesByName.values();
   }

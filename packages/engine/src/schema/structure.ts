@@ -113,7 +113,6 @@ export function structureBytes(structure: Structure): Uint8Array {
   return encoded(writeStructure, structure);
 }
 
-/** The anonymous type of a structure. */
 export function anonymousOf(structure: Structure): Anonymous {
   return new Anonymous(structure, structureBytes);
 }

@@ -17,7 +17,6 @@ import { TransferEffect } from './transfer.js';
 /** The owners where nobody asks for them. */
 const NO_OWNERS: Owners = { users: new Map(), nextId: 0, isLoading: false };
 
-/** The state of one collection. */
 export class CollectionGroup extends Group {
   readonly store: Store;
   readonly loads: Loads;

@@ -31,7 +31,6 @@ const FORMAT = 1;
 /** Bytes of a checksum. */
 const CRC_BYTES = 4;
 
-/** The content of a dump. */
 export interface Dump {
   readonly contents: Uint8Array;
   readonly procedures: readonly Procedure[];

@@ -18,7 +18,6 @@ export interface Sender {
   readonly connection: number;
 }
 
-/** An event for clients. */
 export type RoomEvent =
   | {
       readonly kind: 'emit';

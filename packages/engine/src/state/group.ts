@@ -62,7 +62,6 @@ export abstract class Group {
   readonly procedures: Procedures;
   readonly commits: Commits;
   readonly tasks: Tasks;
-  /** The parts that every group has. */
   readonly parts: GroupParts;
   /** All effects that the group knows, by code. */
   private readonly effects = new Map<number, BoundEffect>();

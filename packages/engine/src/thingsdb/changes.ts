@@ -56,7 +56,6 @@ export class ArchivedChanges {
     return new ArchivedChanges(sorted, read, charge);
   }
 
-  /** Number of changes. */
   get count(): number {
     return this.changes.length;
   }

@@ -147,7 +147,6 @@ export class DataInput {
     return value;
   }
 
-  /** The bytes of a str. */
   strBytes(): Uint8Array {
     const lead = this.lead('str');
     return this.bytes(lead < 0xc0 ? lead & 0x1f : this.size(1 << (lead - 0xd9)));

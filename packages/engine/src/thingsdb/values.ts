@@ -73,14 +73,12 @@ export class ValueReader {
     }
   }
 
-  /** Reads a thing. */
   thing(what: string): Thing {
     const { offset } = this.input;
     const value = this.read();
     return value instanceof Thing ? value : this.input.fail(`${what} is no thing`, offset);
   }
 
-  /** Reads a closure. */
   closure(): Closure {
     const { offset } = this.input;
     const value = this.read();

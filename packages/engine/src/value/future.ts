@@ -5,7 +5,6 @@ import { Tag } from './tag.js';
 import type { Thing } from './thing.js';
 import type { Value } from './value.js';
 
-/** The request of a future to a module. */
 export interface ModuleRequest {
   readonly module: Module;
   /** The value that it was made of, which is kept in memory until it is sent. */

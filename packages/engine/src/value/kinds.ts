@@ -24,10 +24,8 @@ import { bytesToText } from './utf8.js';
 import type { Value } from './value.js';
 import { Anonymous, Wrap } from './wrap.js';
 
-/** A value that is an object. */
 export type ObjectValue = Exclude<Value, null | boolean | number | bigint | string>;
 
-/** Tags of objects. */
 export type ObjectTag = Exclude<Tag, typeof Tag.NIL | typeof Tag.BOOL | typeof Tag.INT | typeof Tag.STR>;
 
 /** The objects that can have a tag. */
@@ -283,12 +281,10 @@ const KINDS: { readonly [T in ObjectTag]: Kind<ObjectOf<T>> } = {
 
 const ROWS: Readonly<Record<ObjectTag, Kind<ObjectValue>>> = KINDS;
 
-/** The row of an object. */
 export function kindOf(value: ObjectValue): Kind<ObjectValue> {
   return ROWS[value.tag];
 }
 
-/** The row of a tag. */
 export function kindOfTag(tag: ObjectTag): Kind<ObjectValue> {
   return ROWS[tag];
 }
@@ -352,7 +348,6 @@ function equalLists(a: List, b: Value, charge: Charge | undefined): boolean {
   return true;
 }
 
-/** `equals` of a set. */
 function equalSets(a: ThingSet, b: Value): boolean {
   return b instanceof ThingSet && a.members.size === b.members.size && isSubset(a.members, b.members);
 }

@@ -220,7 +220,6 @@ export class ShapeTree {
     return shape;
   }
 
-  /** The shape of the instances of a type. */
   ofType(type: Type, fields: readonly Field[], successor: Field | null): Shape {
     const index = new Map(fields.map(({ name, slot }) => [name, slot]));
     return new Shape(this, index, false, null, type, fields, successor);

@@ -43,7 +43,6 @@ export type Value =
   | Module
   | Room;
 
-/** The tag of any value. */
 export function tagOf(value: Value): Tag {
   switch (typeof value) {
     case 'number':
@@ -65,7 +64,6 @@ export function typeName(value: Value): string {
   return kind.nameOf?.(value) ?? kind.name;
 }
 
-/** The name of the type with this tag. */
 export function tagName(tag: Tag): string {
   switch (tag) {
     case Tag.NIL:

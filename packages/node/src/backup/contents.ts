@@ -55,7 +55,6 @@ export async function* backupContents(
   yield { kind: 'end', digest };
 }
 
-/** The summary of a verified backup. */
 export interface BackupSummary {
   readonly head: BackupHead;
   readonly records: number;

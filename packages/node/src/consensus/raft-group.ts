@@ -321,7 +321,6 @@ export class RaftGroup {
     return step !== 'go';
   }
 
-  /** All of a snapshot is here. */
   snapshotArrived(message: InstallSnapshot): void {
     const { index } = message.snapshot;
     const before = this.raft.status().installing;

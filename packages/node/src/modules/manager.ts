@@ -35,7 +35,6 @@ export interface ModuleManagerOptions {
   readonly termMs?: number;
 }
 
-/** The outcome of a request to a module. */
 export type ModuleOutcome = 'ok' | 'error' | 'cancelled' | 'refused';
 
 const MiB = 1024 * 1024;

@@ -18,7 +18,6 @@ export interface NameHolder<Pending> extends Names {
   followers: Pending[] | null;
 }
 
-/** A client in a group. */
 interface KnownClient<Holder> {
   readonly group: GroupId;
   readonly user: number;

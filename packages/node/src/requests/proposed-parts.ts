@@ -6,10 +6,8 @@ import type { Names } from '../groups/names.js';
 import { type FailedReply, failedBehind, type Reply, type Respond } from '../groups/request.js';
 import type { Prerequisites } from './request.js';
 
-/** The part of an outcome that is an answer. */
 export type Answer = Extract<Outcome, { readonly kind: 'value' | 'error' }>;
 
-/** The end of the futures of a call. */
 export type FuturesEnd =
   | Answer
   /** The state is not there any more on which the call ran; if it changed nothing, another attempt may succeed. */

@@ -117,7 +117,6 @@ const ENDED: RequestState = { kind: 'ended' };
  */
 export type Doubt = 'none' | 'mine' | 'others';
 
-/** The end of a pending request. */
 export type RequestEnd =
   | { readonly kind: 'reply'; readonly reply: Reply }
   /**

@@ -24,7 +24,6 @@ export interface LedGroup {
   cancel: () => void;
 }
 
-/** A task that is due. */
 export interface DueTask {
   readonly led: LedGroup;
   readonly id: number;

@@ -1,4 +1,3 @@
-/** A task that waits for its start. */
 export interface WaitingTask {
   readonly id: number;
   /** Unix seconds. */

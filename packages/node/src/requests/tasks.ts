@@ -288,7 +288,6 @@ export class Tasks implements RunningTaskHost {
     }
   }
 
-  /** The futures of a run have ended. */
   futuresFinished(run: RunningTask, end: FuturesEnd): void {
     const { led, rest } = run;
     if (!this.isOurs(led)) return;

@@ -61,7 +61,6 @@ function u48(value: number): Uint8Array {
   return bytes;
 }
 
-/** The number of a transfer. */
 export function readTransfer(input: ByteReader): number {
   return Buffer.from(input.bytes(6)).readUIntBE(0, 6);
 }

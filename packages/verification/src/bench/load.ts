@@ -22,7 +22,6 @@ export interface LoadResult {
   readonly elapsedMs: number;
   /** Times of answers with status 200, in milliseconds. */
   readonly times: readonly number[];
-  /** The last error. */
   readonly lastError: string | undefined;
 }
 

@@ -53,7 +53,6 @@ export async function leader(target: Target): Promise<ChaosNode> {
   return (await target.fleet.leaderOf(target.collection)) ?? anyNode(target);
 }
 
-/** The leader, or any node. */
 export async function leaderOrAny(target: Target): Promise<ChaosNode> {
   return target.draw.chance(0.5) ? leader(target) : anyNode(target);
 }

@@ -29,7 +29,6 @@ export class LogReader {
     return this.pipe;
   }
 
-  /** The text that was read. */
   get text(): string {
     return readFileSync(this.file, 'utf8');
   }

@@ -73,7 +73,6 @@ export function readCaseFile(folder: string, name: string): CaseFile {
   return { name, cases: parseCases(name, readFileSync(join(folder, `${name}.json`), 'utf8')) };
 }
 
-/** The cases of a file's text. */
 export function parseCases(file: string, text: string): Case[] {
   const reader = new Reader(file);
   const cases = reader.list(reader.map(parseJson(text)).get('cases')).map((item) => reader.case(item));

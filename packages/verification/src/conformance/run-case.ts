@@ -9,7 +9,6 @@ import { difference, IdPairs } from './compare.js';
 import { CaseSockets, type SocketRequest } from './sockets.js';
 import { fitsJson, substituted } from './values.js';
 
-/** The outcome of a case. */
 export type CaseResult =
   | { readonly kind: 'passed' }
   | { readonly kind: 'skipped'; readonly why: string }

@@ -42,7 +42,6 @@ interface Open {
   pushedAt: number;
 }
 
-/** The connections of a case. */
 export class CaseSockets {
   readonly #url: URL;
   readonly #open = new Map<string, Open>();

@@ -135,7 +135,6 @@ export function drawCrowd(draw: Draw, nodes: number): Asker[] {
 
 const DURATIONS = [0, 1, 5, 20, 39, 60, 300, 900, ENDLESS, ENDLESS];
 
-/** The package of an asker. */
 export function packageOf({ kind, ms, program }: Asker, unique: number): Sent {
   return KINDS[kind](ms, program, unique);
 }

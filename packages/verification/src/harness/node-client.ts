@@ -23,7 +23,6 @@ export type Credentials =
 /** The first user of a node. */
 export const ADMIN: Credentials = { basic: ['admin', 'pass'] };
 
-/** The outcome of a request. */
 export type Outcome =
   | { readonly kind: 'value'; readonly value: WireValue }
   | { readonly kind: 'error'; readonly code: number; readonly message: string }

@@ -66,7 +66,6 @@ export function medianInterval(values: readonly number[]): Interval {
   return { low: sorted[rank] ?? Number.NaN, high: sorted[count - 1 - rank] ?? Number.NaN };
 }
 
-/** An interval of ratios. */
 export function intervalText({ low, high }: Interval): string {
   return `${low.toFixed(3)} to ${high.toFixed(3)}`;
 }

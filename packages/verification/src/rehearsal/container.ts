@@ -140,7 +140,6 @@ export class Container {
     }
   }
 
-  /** The id of the cluster that it belongs to. */
   async clusterId(): Promise<string> {
     const answer = await fetch(`http://${this.address}:${STATUS_PORT}/status`);
     const { cluster_id } = (await answer.json()) as { readonly cluster_id: string };

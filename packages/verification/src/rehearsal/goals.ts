@@ -208,7 +208,6 @@ async function asked(stack: Stack, scope: string, code: string): Promise<void> {
   if (outcome !== 'ok') throw new Error(`${code.slice(0, 40)}: ${error}`);
 }
 
-/** Goals as a table. */
 export function goalTable(goals: readonly Goal[]): string {
   const rows = goals.map(({ name, measured, limit, isMet }) => [
     name,

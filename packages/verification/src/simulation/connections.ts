@@ -29,7 +29,6 @@ export interface ConnectionsOptions {
   readonly lookMs: number;
   readonly silenceMs: number;
   readonly send: (to: NodeId, frame: Frame) => void;
-  /** The ids of all nodes that there are. */
   readonly nodes: () => readonly NodeId[];
   /** The start of another node that can be heard now; null for none. */
   readonly heard: (from: NodeId) => number | null;

@@ -31,7 +31,6 @@ export interface Cut {
 
 export const WHOLE: Cut = { nodes: null, clients: null, faultsMs: null, without: [], keep: null };
 
-/** The extras that a swarm has. */
 export function extrasOf({ network, disk, guests, sockets }: Swarm): string[] {
   const has: Readonly<Record<(typeof EXTRAS)[number], boolean>> = {
     loss: network.lostPerMille > 0,

@@ -70,7 +70,6 @@ export type Action =
 
 export interface Operation {
   readonly id: number;
-  /** The client that asked. */
   readonly client: number;
   /** Name of the collection; null for the root scope. */
   readonly collection: string | null;

@@ -15,7 +15,6 @@ import { isMutant, MUTANT_NAMES, type Mutant, Planter, type RaftNodeClass } from
 import { CLIENT_MUTANTS, type ClientMutant, isClientMutant } from './library/planted.js';
 import { isNodeMutant, NODE_MUTANTS, type NodeMutant } from './node-mutant-names.js';
 
-/** The bugs that are on. */
 export interface Planted {
   /** The core with its bugs. */
   readonly raft: RaftNodeClass;

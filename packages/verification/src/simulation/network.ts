@@ -2,7 +2,6 @@ import type { NodeId } from '@althing/node/parts';
 import { Draw } from './random.js';
 import type { Scheduler } from './scheduler.js';
 
-/** The quality of the network. */
 export interface NetworkQuality {
   /** Mean time of a message on its way, in milliseconds. */
   readonly delayMs: number;

@@ -18,7 +18,6 @@ export class Reached {
   /** By group: who proposed the latest change of its membership. */
   private readonly changedBy = new Map<GroupId, NodeId>();
 
-  /** All that was reached. */
   get all(): readonly string[] {
     return [...this.places];
   }

@@ -32,7 +32,6 @@ export class Hearing {
   ) {}
 }
 
-/** An event that was acknowledged. */
 interface Acknowledged {
   readonly tag: string;
   /** When it was sent. */

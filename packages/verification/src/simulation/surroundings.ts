@@ -21,7 +21,6 @@ export interface Surroundings {
   /** Makes the thread of a process that runs queries. */
   readonly engineThread: () => Thread;
   readonly send: (from: Process, to: NodeId, frame: Frame) => void;
-  /** The ids of all nodes that there are. */
   readonly nodes: () => readonly NodeId[];
   /** The start of another node that can be heard from here now; null for none. */
   readonly heard: (by: Process, from: NodeId) => number | null;

@@ -196,7 +196,6 @@ export class World {
       .map(({ machine }) => machine.nodeId);
   }
 
-  /** The processes that live. */
   get processes(): Process[] {
     return this.machines.flatMap(({ process }) => (process === null ? [] : [process]));
   }

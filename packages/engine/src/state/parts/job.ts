@@ -39,7 +39,6 @@ export interface JobDef {
   readonly args: List;
 }
 
-/** The progress of a job. */
 export interface JobProgress {
   readonly state: JobState;
   /** The id of the instance that had its turn last. */

@@ -17,7 +17,6 @@ function withoutSuccessor(state: TypeState): TypeState {
   return def === null ? state : { ...def, successor: null };
 }
 
-/** Writes all enums. */
 export function writeEnums(out: ByteWriter, { schema }: Store): void {
   writeStates(out, schema.enumIdsKnown(), (id) => schema.stateOfEnum(id), writeEnum);
 }

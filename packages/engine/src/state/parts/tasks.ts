@@ -43,7 +43,6 @@ export interface Owners {
   readonly isLoading: boolean;
 }
 
-/** The surroundings of the tasks of a scope. */
 export interface TaskScope {
   readonly ids: Ids;
   readonly owners: Owners;
@@ -83,7 +82,6 @@ export class Tasks implements GroupPart, TaskBook {
     return this.states.values();
   }
 
-  /** Number of tasks that are scheduled. */
   get scheduled(): number {
     return this.scheduledCount;
   }
@@ -276,7 +274,6 @@ export class TaskEditor {
   }
 }
 
-/** The record of a task. */
 export function taskRecord(state: TaskState): Uint8Array {
   return encoded(writeTask, state);
 }

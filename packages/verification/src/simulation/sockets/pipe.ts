@@ -73,7 +73,6 @@ class Track {
 }
 
 export class Pipe {
-  /** The end at the node. */
   readonly nodeEnd: NodeEnd;
   private readonly toNode: Track;
   private readonly toClient: Track;
@@ -118,7 +117,6 @@ export class Pipe {
     return this.toNode.isEmpty && this.toClient.isEmpty && this.unreadBytes === 0;
   }
 
-  /** The client sends bytes. */
   send(bytes: Uint8Array): void {
     if (!this.hasEnded) this.toNode.send(bytes);
   }

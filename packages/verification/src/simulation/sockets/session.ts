@@ -124,7 +124,6 @@ export class Session {
     }
   }
 
-  /** The connection has ended. */
   ended(how: PipeEnd): void {
     if (this.isOver) return;
     this.over();
