@@ -22,7 +22,7 @@ export type Format = 'json' | 'msgpack';
  */
 export interface WireValues {
   readonly format: Format;
-  /** Text for JSON that is short; else bytes, for JSON as UTF-8 that is known to be valid. */
+  /** Text for JSON that is short or of ASCII alone; else bytes, for JSON as UTF-8 that is known to be valid. */
   readonly data: string | Buffer;
   /** Where in the text they begin; 0 or nothing for bytes. */
   readonly start?: number;

@@ -24,7 +24,7 @@ export interface BodyOptions {
   readonly msgpackNestingMax: number;
 }
 
-/** Bodies in JSON up to this size, and the values in them, are kept as text. */
+/** Bodies in JSON up to this size are kept as text, and so are longer ones of ASCII alone. */
 const SHORT_BYTES = 8192;
 
 /** Up to this size it takes less time to look for other than ASCII here than to ask the platform. */
@@ -145,7 +145,6 @@ const NO_SHAPES = new ShapeTree();
  */
 class JsonBody extends FieldReader<JsonReader> {
   private readonly text: string;
-  private readonly isShort: boolean;
   /** True if the text says what is between quotes. */
   private readonly isText: boolean;
   protected readonly reader: JsonReader;
@@ -160,7 +159,6 @@ class JsonBody extends FieldReader<JsonReader> {
     if (!ascii && !isUtf8(body)) {
       throw new QueryError(ErrorCode.BAD_DATA, 'the request is not valid UTF-8');
     }
-    this.isShort = isShort;
     this.isText = isShort || ascii;
     this.text = body.toString(isShort && !ascii ? 'utf8' : 'latin1');
     this.reader = new JsonReader(this.text, NO_SHAPES);
@@ -202,7 +200,7 @@ class JsonBody extends FieldReader<JsonReader> {
       return null;
     }
     reader.skipBrackets();
-    if (this.isShort) return { format: 'json', data: text, start };
+    if (this.isText) return { format: 'json', data: text, start };
     return { format: 'json', data: this.kept(body, start, reader.offset) };
   }
 }

@@ -3,8 +3,9 @@
  * query.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Answer, type RawConnection, RealNode } from '@althing/node/testing';
+import { type Answer, RealNode } from '@althing/node/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { Bystander } from '../harness/bystander.js';
 
 const LIMIT_MS = 400;
 
@@ -16,6 +17,7 @@ const MiB = 1024 * 1024;
 let node: RealNode;
 let tokens: string[];
 let bystander: Bystander;
+let probe: Probe;
 
 beforeAll(async () => {
   node = await RealNode.start({
@@ -38,12 +40,15 @@ beforeAll(async () => {
   }
 });
 
-beforeEach(async () => {
-  bystander = await Bystander.begin(tokens[8] ?? '');
+beforeEach(() => {
+  bystander = Bystander.begin(node, query('1;'), { authorization: tokens[8] ?? '' });
+  probe = new Probe();
 });
 
 afterEach(async () => {
-  expect(await bystander.end()).toBeLessThan(WAIT_MAX_MS);
+  await pause(300);
+  await probe.end();
+  expect((await bystander.end()).heldMs).toBeLessThan(WAIT_MAX_MS);
 });
 
 afterAll(async () => {
@@ -51,45 +56,14 @@ afterAll(async () => {
   await node.stop();
 });
 
-/** Somebody who asks, and also looks whether the node says that it is ready. */
-class Bystander {
-  private readonly request: string;
-  private longestMs = 0;
+/** Looks whether the node says that it is ready, until it is told to end. */
+class Probe {
   private isOver = false;
-  private readonly asking: Promise<void>;
-  private readonly probing: Promise<void>;
+  private readonly probing = this.probe();
 
-  static async begin(authorization: string): Promise<Bystander> {
-    return new Bystander(await node.open(), authorization);
-  }
-
-  private constructor(
-    private readonly connection: RawConnection,
-    authorization: string,
-  ) {
-    this.request = node.text('//stuff', '{"type":"query","code":"1;"}', { authorization });
-    this.asking = this.ask();
-    this.probing = this.probe();
-  }
-
-  /** The longest that it waited, in milliseconds. */
-  async end(): Promise<number> {
-    await pause(300);
+  async end(): Promise<void> {
     this.isOver = true;
-    await this.asking;
     await this.probing;
-    this.connection.close();
-    return this.longestMs;
-  }
-
-  private async ask(): Promise<void> {
-    while (!this.isOver) {
-      const begun = performance.now();
-      this.connection.send(this.request);
-      expect((await this.connection.answer())?.text).toBe('1');
-      this.longestMs = Math.max(this.longestMs, performance.now() - begun);
-      await pause(20);
-    }
   }
 
   private async probe(): Promise<void> {

@@ -2,11 +2,10 @@
  * A crowd whose requests take memory, at a real node with a heap of 400 MB: bodies and answers as large as they may be, values that are stored,
  * and clients that read nothing. The node has to live, and who asks something small is answered, and waits for one query at most.
  */
-import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Worker } from 'node:worker_threads';
 import { RealNode } from '@althing/node/testing';
+import { Bystander, postTo, type Waits } from '../harness/bystander.js';
 import type { Draw } from '../simulation/random.js';
 
 const HEAP_MB = 400;
@@ -16,6 +15,9 @@ const MiB = 1024 * 1024;
 const CLIENTS = 16;
 const USERS = 4;
 const CROWD_MS = 10_000;
+
+/** Statuses behind which the bystander asks again: the machine may be slow, and 0 is a connection that ended. */
+const AGAIN: readonly number[] = [0, 503, 504];
 
 /** Bodies of queries: `part` of the largest, in (0, 1]. */
 const KINDS: Readonly<Record<string, (part: number, at: number) => string>> = {
@@ -34,25 +36,6 @@ const KINDS: Readonly<Record<string, (part: number, at: number) => string>> = {
     ),
 };
 
-/** Somebody who asks a node something small, see `heap-bystander.ts`; `pid` is the node's. */
-export interface Bystander {
-  readonly url: string;
-  readonly authorization: string;
-  readonly pid: number;
-  readonly body: string;
-}
-
-/** Outcome of that; times in milliseconds. */
-export interface Waits {
-  /** The number of requests that got what they asked for. */
-  readonly answers: number;
-  readonly longestMs: number;
-  /** The longest without the time in which the engine's thread was ready, and the machine had other things to do. */
-  readonly heldMs: number;
-  /** Longest time that the engine's thread ran within a wait. */
-  readonly ranMs: number;
-}
-
 /** The outcome of a crowd. */
 export interface HeapMet extends Waits {
   /** Answers to the crowd by their statuses; 0 for connections that the node ended. */
@@ -67,7 +50,7 @@ export async function meetInHeap(draw: Draw, crowdMs = CROWD_MS, clients = CLIEN
     undefined,
     [`--max-old-space-size=${HEAP_MB}`],
   );
-  let bystander: Worker | null = null;
+  let bystander: Bystander | null = null;
   try {
     const statuses = new Map<number, number>();
     await node.value('//stuff', '.n = 0;');
@@ -77,12 +60,8 @@ export async function meetInHeap(draw: Draw, crowdMs = CROWD_MS, clients = CLIEN
     );
     if (!Array.isArray(tokens)) throw new Error('there are no users');
     const users = tokens.map((token) => `Bearer ${token}`);
-    const { url, authorization, pid } = node;
-    const workerData: Bystander = { url: `${url}//stuff`, authorization, pid, body: query('.n += 1;') };
-    const worker = new Worker(new URL('./heap-bystander.js', import.meta.url), { workerData });
-    bystander = worker;
-    // It rejects with what went wrong there.
-    const told: Promise<Waits[]> = once(worker, 'message');
+    const asks = Bystander.begin(node, query('.n += 1;'), { again: AGAIN });
+    bystander = asks;
     const end = performance.now() + crowdMs;
     const crowd = Array.from({ length: clients }, async () => {
       while (performance.now() < end) {
@@ -90,15 +69,14 @@ export async function meetInHeap(draw: Draw, crowdMs = CROWD_MS, clients = CLIEN
         if (status !== null) statuses.set(status, (statuses.get(status) ?? 0) + 1);
       }
     });
-    const [[waits]] = await Promise.all([told, Promise.all(crowd).then(() => worker.postMessage('end'))]);
-    if (waits === undefined) throw new Error('the bystander told nothing');
+    const [waits] = await Promise.all([asks.waits, Promise.all(crowd).then(() => asks.end())]);
     if (!node.running) throw new Error(`the node has ended: ${node.log.slice(-2000)}`);
     // A change whose connection ended was asked for again.
     if (Number(await node.value('//stuff', '.n;')) < waits.answers) throw new Error('the node lost a change');
     if (/internal_error|FATAL/.test(node.log)) throw new Error(node.log.slice(-2000));
     return { statuses, ...waits };
   } finally {
-    await bystander?.terminate();
+    await bystander?.stop();
     await node.stop();
   }
 }
@@ -116,18 +94,6 @@ async function ask(node: RealNode, draw: Draw, authorization: string): Promise<n
     return null;
   }
   return await postTo(`${node.url}//stuff`, body, authorization);
-}
-
-/** The status of a request that has a connection for itself while it lasts; 0 where the node ended that. */
-export async function postTo(url: string, body: string, authorization: string): Promise<number> {
-  const headers = { Authorization: authorization, 'Content-Type': 'application/json' };
-  try {
-    const answer = await fetch(url, { method: 'POST', headers, body });
-    await answer.arrayBuffer();
-    return answer.status;
-  } catch {
-    return 0;
-  }
 }
 
 function query(code: string, x = 'null'): string {

@@ -51,6 +51,7 @@ export class HttpDoor {
       refuse,
       handle: (request, respond) => router.handle(request, respond),
       readsLater: (userId, bytes, read) => router.readsLater(userId, bytes, read),
+      charge: (userId, ms) => router.scheduler.read(userId, ms),
       sessions: { carryOut: () => {} },
       waits: () => {},
       onDefect: (error) => process.fail('a defect of a request', error),

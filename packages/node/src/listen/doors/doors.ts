@@ -123,6 +123,7 @@ export class Doors {
       authenticator,
       tls: tlsFilesOf(config),
       nodeName: config.nodeName,
+      charge: (userId, ms) => options.router.scheduler.read(userId, ms),
       handleSession: (request, respond) => {
         options.router.handle(request, respond);
       },

@@ -2,7 +2,7 @@ import type { HttpResponse } from 'uWebSockets.js';
 // The globals of these names have getters, which take time at each request.
 import { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
-import { QueryError, type RootGroup } from '@althing/engine';
+import { QueryError, type RootGroup, type WireValues } from '@althing/engine';
 import { backgroundClock } from '../../base/clock.js';
 import type { ProgramBody, ProgramRequest } from '../../groups/request.js';
 import { type BodyOptions, decodeBody } from '../../requests/body.js';
@@ -10,8 +10,10 @@ import type { ByteBudget } from '../limits/byte-budget.js';
 import { Deadlines } from '../limits/deadlines.js';
 import type { Inside } from '../shared/door.js';
 import { termsOf } from '../shared/terms.js';
+import { BodyTurns } from './body-turns.js';
 import type { Exchange } from './exchange.js';
 import { LinesAnswer } from './lines-answer.js';
+import type { HttpOptions } from './options.js';
 import {
   BODIES_FULL,
   bodyTooLarge,
@@ -24,7 +26,9 @@ import {
 } from './refusals.js';
 import type { SessionDoor } from './session-door.js';
 
-export interface BodiesOptions extends Pick<Inside, 'handle' | 'readsLater' | 'onDefect'> {
+export interface BodiesOptions
+  extends Pick<Inside, 'handle' | 'readsLater' | 'onDefect'>,
+    Pick<HttpOptions, 'charge'> {
   readonly root: Pick<RootGroup, 'level'>;
   readonly decoding: BodyOptions;
   /** Bytes that a request body may have. */
@@ -53,6 +57,7 @@ export class Bodies {
   private newest: Exchange | null = null;
   /** Calls off the look for it; null while none is planned. */
   private callOff: (() => void) | null = null;
+  private readonly turns = new BodyTurns(setImmediate);
 
   constructor(private readonly options: BodiesOptions) {
     this.deadlines = new Deadlines(options.timeoutMs, (exchange) => this.late(exchange));
@@ -85,6 +90,7 @@ export class Bodies {
 
   /** The body has come, or is not waited for any more. */
   finished(exchange: Exchange): void {
+    if (exchange.hasKept) this.turns.over(exchange);
     if (this.newest === exchange) this.newest = null;
     else if (exchange.bodyDeadline !== 0) this.deadlines.delete(exchange.bodyDeadline);
   }
@@ -112,12 +118,16 @@ export class Bodies {
       this.read(exchange, piece, true);
       return;
     }
+    const begun = piece.length > SMALL_BODY ? performance.now() : 0;
     if (!exchange.keep(piece, exchange.share ?? budget, sizeMax)) {
       refuse(exchange, BODIES_FULL, CLOSING);
       return;
     }
+    const { user } = exchange;
+    if (begun !== 0 && user !== null) this.options.charge(user.id, performance.now() - begun);
     if (!isLast) {
-      if (exchange.user === null) exchange.pause();
+      if (user === null) exchange.pause();
+      else this.turns.came(exchange, piece.length);
       return;
     }
     exchange.complete();
@@ -171,13 +181,15 @@ export class Bodies {
     try {
       const begun = body.length > SMALL_BODY ? performance.now() : 0;
       const decoded = decodeBody(body, format, this.options.decoding, isLent);
+      const terms = exchange.terms === null ? null : termsOf(exchange.terms, body, format, root.level);
       const readMs = begun === 0 ? 0 : performance.now() - begun;
-      const memory = begun === 0 ? 0 : memoryOf(decoded, isLent);
+      const values = valuesIn(decoded);
+      if (!isLent && (values === null || typeof values.data === 'string')) exchange.releaseBody();
+      const memory = begun === 0 ? 0 : memoryOf(decoded, values, isLent);
       if (memory > SMALL_BODY && !exchange.hold(memory, budget)) {
         refuse(exchange, BODIES_FULL);
         return;
       }
-      const terms = exchange.terms === null ? null : termsOf(exchange.terms, body, format, root.level);
       const asked = { scope, user, body: decoded, readMs, format, client: exchange, terms, id };
       const lines = terms?.snapshot?.wantsLines ? new LinesAnswer(exchange) : null;
       request = lines === null ? asked : { ...asked, format: 'json', lines };
@@ -208,8 +220,12 @@ const SMALL_BODY = 16_384;
 const LARGE_BODY = 65_536;
 
 /** Bytes that a body takes while it waits, besides those that were taken for it when it came. */
-function memoryOf(body: ProgramBody, isLent: boolean): number {
+function memoryOf(body: ProgramBody, values: WireValues | null, isLent: boolean): number {
   const code = body.type === 'query' ? body.code : body.name;
-  const values = body.type === 'query' ? body.vars : body.args;
-  return code.length * 2 + (isLent ? (values?.data.length ?? 0) : 0);
+  const isOwn = isLent || typeof values?.data === 'string';
+  return code.length * 2 + (isOwn ? (values?.data.length ?? 0) : 0);
+}
+
+function valuesIn(body: ProgramBody): WireValues | null {
+  return body.type === 'query' ? body.vars : body.args;
 }

@@ -149,11 +149,17 @@ export class Exchange {
     this.isCorked = false;
   }
 
-  /** Takes nothing more from the network until `welcome`. */
+  /** Takes nothing more from the network until `welcome` or `resume`. */
   pause(): void {
-    if (this.isPaused || this.closed) return;
+    if (this.isPaused || this.closed || this.done) return;
     this.isPaused = true;
     this.res.pause();
+  }
+
+  resume(): void {
+    if (!this.isPaused || this.closed) return;
+    this.isPaused = false;
+    this.res.resume();
   }
 
   /** The sender is known: the requests of some may change nothing, whatever their headers say. */
@@ -167,9 +173,7 @@ export class Exchange {
     this.identify(principal);
     this.share = null;
     this.buffer?.moveTo(budget);
-    if (!this.isPaused || this.closed) return;
-    this.isPaused = false;
-    this.res.resume();
+    this.resume();
   }
 
   /** The answer will be a refusal, some time: the body is forgotten, and nothing more is kept of it. */
@@ -188,6 +192,12 @@ export class Exchange {
   keep(piece: Buffer, budget: Bytes, sizeMax: number): boolean {
     this.buffer ??= new BodyBuffer(budget, sizeMax);
     return this.buffer.add(piece);
+  }
+
+  /** The body was read, and nothing refers to its memory. */
+  releaseBody(): void {
+    this.body = null;
+    this.buffer?.free();
   }
 
   /** True if a piece of the body was kept. */
@@ -352,6 +362,8 @@ export class Exchange {
   private finish(): void {
     if (this.done) return;
     this.done = true;
+    // A connection that goes on must be read. One whose sender is not known is closed.
+    if (this.user !== null) this.resume();
     this.body = null;
     this.buffer?.free();
     this.heldFrom?.give(this.held);

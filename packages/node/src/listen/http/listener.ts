@@ -119,6 +119,7 @@ export class HttpListener {
       refuse,
       handle: options.handle,
       readsLater: options.readsLater,
+      charge: options.charge,
       sessions,
       waits: (exchange) => this.inPlace.answer(exchange, gate.pending, this.connectionCount),
       onDefect: options.onDefect,

@@ -15,6 +15,8 @@ export interface HttpOptions extends Inside {
   readonly tls: TlsFiles | null;
   /** Name of this node, which every response tells. */
   readonly nodeName: string;
+  /** Charges a user for time that its body took while it came, in milliseconds. */
+  readonly charge: (userId: number, ms: number) => void;
   readonly handleSession: (request: Request<SessionBody>, respond: Respond) => void;
   /** Takes backups, and the restores of them. */
   readonly transfers: Transfers;

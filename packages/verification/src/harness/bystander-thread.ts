@@ -1,18 +1,15 @@
 /**
- * Asks a node something small again and again until it is told to end: in a thread of its own, so that the work of the crowd's process keeps it
+ * Asks a node something small again and again until it is told to end: in a thread of its own, so that the work of the process keeps it
  * from nothing. Beside each wait it reads what the node's engine, which is its main thread, had of the machine meanwhile (Linux; elsewhere zeros).
  */
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
-import { type Bystander, postTo, type Waits } from './heap.js';
+import { type Asked, postTo, type Waits } from './bystander.js';
 
 const ASK_MS = 20;
 /** Longest wait for an answer, in milliseconds. */
 const LATE_MS = 60_000;
-
-/** Statuses behind which it asks again, besides the right one: the machine may be slow, and 0 is a connection that ended. */
-const AGAIN: readonly number[] = [0, 200, 503, 504];
 
 /** Milliseconds for which the main thread of a process ran so far, and for which it was ready and had no processor. */
 function machineTime(pid: number): readonly [ran: number, queued: number] {
@@ -24,7 +21,7 @@ function machineTime(pid: number): readonly [ran: number, queued: number] {
   }
 }
 
-async function askAgainAndAgain({ url, authorization, pid, body }: Bystander): Promise<Waits> {
+async function askAgainAndAgain({ url, authorization, pid, body, again }: Asked): Promise<Waits> {
   const waits = { answers: 0, longestMs: 0, heldMs: 0, ranMs: 0 };
   let isOver = false;
   parentPort?.once('message', () => {
@@ -38,7 +35,7 @@ async function askAgainAndAgain({ url, authorization, pid, body }: Bystander): P
       status = await postTo(url, body, authorization);
       const [ran, queued] = machineTime(pid);
       const ms = performance.now() - begun;
-      if (!AGAIN.includes(status)) throw new Error(`something small got ${status}`);
+      if (status !== 200 && !again.includes(status)) throw new Error(`something small got ${status}`);
       if (performance.now() > first + LATE_MS) throw new Error('something small got no answer');
       waits.longestMs = Math.max(waits.longestMs, ms);
       waits.heldMs = Math.max(waits.heldMs, ms - (queued - queuedBefore));
