@@ -156,15 +156,15 @@ export function describeKeyValueStore(
     }
 
     /** The entries of a range that are read ahead. */
-    async function ahead(range: KeyRange): Promise<string[]> {
+    async function ahead(range: KeyRange, valuesOnly = false): Promise<string[]> {
       await store.readAhead.prepare();
-      store.readAhead.begin(range);
+      store.readAhead.begin(range, valuesOnly);
       const found: string[] = [];
       for (;;) {
         const bytes = await nextAhead();
         if (bytes.length === 0) return found;
         for (const pairs = new PackedPairs(bytes); !pairs.isAtEnd; pairs.next()) {
-          const name = bytes.subarray(pairs.keyAt).subarray(0, 6).toString('latin1');
+          const name = bytes.subarray(pairs.keyAt, pairs.valueAt).subarray(0, 6).toString('latin1');
           found.push(`${name}=${bytes.toString('hex', pairs.valueAt, pairs.end)}`);
         }
       }
@@ -173,7 +173,7 @@ export function describeKeyValueStore(
     test('reads the first range ahead at once when it got ready for that', async () => {
       await put({ '000200': 'some' });
       await store.readAhead.prepare();
-      store.readAhead.begin(everything);
+      store.readAhead.begin(everything, false);
       expect((await nextAhead()).includes('some')).toBe(true);
     });
 
@@ -188,17 +188,25 @@ export function describeKeyValueStore(
       await batch.write({ sync: false });
       expect(await ahead({ from: key('000100'), to: key('002900') })).toEqual(expected);
       await put({ '000200': 'new' });
-      store.readAhead.begin(everything);
+      store.readAhead.begin(everything, false);
       expect(await ahead({ from: key('000200'), to: key('000201') })).toEqual([
         `000200=${Buffer.from('new').toString('hex')}`,
       ]);
       expect(await ahead({ from: key('5'), to: key('6') })).toEqual([]);
     });
 
+    test('reads values alone ahead, between keys of any bytes', async () => {
+      const batch = store.batch();
+      for (const byte of [0x7f, 0x80, 0x81, 0xc3, 0xff]) batch.put(Buffer.alloc(6, byte), Buffer.of(byte));
+      await batch.write({ sync: false });
+      const range = { from: Buffer.alloc(6, 0x80), to: Buffer.alloc(6, 0xff) };
+      expect(await ahead(range, true)).toEqual(['=80', '=81', '=c3']);
+    });
+
     test('gives nothing more of a range that was given up', async () => {
       await put({ '000001': 'a', '000002': 'b' });
       expect(await ahead(everything)).toHaveLength(2);
-      store.readAhead.begin(everything);
+      store.readAhead.begin(everything, false);
       store.readAhead.end();
       expect(store.readAhead.next() ?? NOTHING).toHaveLength(0);
     });

@@ -67,8 +67,12 @@ export interface ReadAhead {
   readonly waitedMs: number;
   /** Gets ready, so that the first range is not kept waiting; resolves when it is, or when it can't be. */
   prepare(): Promise<void>;
-  /** Begins with a range, as it is now or a little later, and gives the one before up. */
-  begin(range: KeyRange): void;
+  /**
+   * Begins with a range, as it is now or a little later, and gives the one before up.
+   *
+   * @param valuesOnly all keys are empty in the pairs, which costs half as much
+   */
+  begin(range: KeyRange, valuesOnly: boolean): void;
   /**
    * The next pairs of the range, in order, as in `packed-pairs.ts`; the caller's own. Very large values are left out. Waits for a few
    * milliseconds at most, once for each. Without any at the end of the range; undefined where they can't be had now: they may come later.

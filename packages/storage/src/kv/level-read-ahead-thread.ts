@@ -17,7 +17,7 @@ import { packedBytes, packPair } from './packed-pairs.js';
 
 /** Pairs of the first batch, which somebody waits for, and of later ones at most. */
 const FIRST_PAIRS = 64;
-const PAIRS_MAX = 512;
+const PAIRS_MAX = 1024;
 
 const { location, words, places }: ThreadData = workerData;
 const port = parentPort;
@@ -30,6 +30,19 @@ const db = new Level<Uint8Array, Uint8Array>(location, {
   multithreading: true,
 });
 
+const NO_KEY = new Uint8Array(0);
+
+/** An empty text in place of each key: even empty bytes would take as long as those of the value. Bounds are bytes all the same. */
+const VALUES_ONLY = {
+  keys: false,
+  keyEncoding: {
+    name: 'no key',
+    format: 'utf8',
+    encode: (bound: Uint8Array) => bound,
+    decode: () => NO_KEY,
+  },
+} as const;
+
 /** The moment that everything is read as of; undefined: as it is by then. */
 let held: ReturnType<typeof db.snapshot> | undefined;
 
@@ -37,7 +50,7 @@ port.on('message', (message: ThreadRequest) => {
   switch (message.kind) {
     case 'read':
       // A range that can't be read ahead is read without: then whoever asked finds the trouble, and says so.
-      read(message.request, message.range).catch(() => hand(message.request, END));
+      read(message.request, message.range, message.valuesOnly).catch(() => hand(message.request, END));
       return;
     case 'hold':
       hold(message.keys).catch(end);
@@ -81,10 +94,15 @@ async function release(): Promise<void> {
 }
 
 /** Hands a range over batch by batch, until its end or until something else is wanted. */
-async function read(request: number, range: KeyRange): Promise<void> {
+async function read(request: number, range: KeyRange, valuesOnly: boolean): Promise<void> {
   if (!isWanted(request)) return;
-  const bounds = { gte: range.from, lt: range.to, highWaterMarkBytes: BATCH_BYTES / 2 };
-  const pairs = db.iterator(held === undefined ? bounds : { ...bounds, snapshot: held });
+  const pairs = db.iterator({
+    gte: range.from,
+    lt: range.to,
+    highWaterMarkBytes: BATCH_BYTES / 2,
+    ...(valuesOnly ? VALUES_ONLY : {}),
+    ...(held === undefined ? {} : { snapshot: held }),
+  });
   let next = pairs.nextv(FIRST_PAIRS);
   try {
     for (let count = 2 * FIRST_PAIRS; ; count = Math.min(2 * count, PAIRS_MAX)) {
@@ -108,7 +126,7 @@ async function read(request: number, range: KeyRange): Promise<void> {
 function pack(batch: readonly [Uint8Array, Uint8Array][]): number {
   const target = placeOf(made());
   let at = 0;
-  for (const [key, value] of batch) {
+  for (const [key = NO_KEY, value] of batch) {
     if (at + packedBytes(key, value) <= BATCH_BYTES) at = packPair(target, at, key, value);
   }
   return at;

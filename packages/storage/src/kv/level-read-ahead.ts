@@ -42,7 +42,12 @@ export type ThreadData = {
 };
 
 export type ThreadRequest =
-  | { readonly kind: 'read'; readonly request: number; readonly range: KeyRange }
+  | {
+      readonly kind: 'read';
+      readonly request: number;
+      readonly range: KeyRange;
+      readonly valuesOnly: boolean;
+    }
   /** To be answered by a `HeldValues`. */
   | { readonly kind: 'hold'; readonly keys: readonly Uint8Array[] }
   | { readonly kind: 'release' }
@@ -89,13 +94,13 @@ export class LevelReadAhead implements ReadAhead {
     await this.started;
   }
 
-  begin(range: KeyRange): void {
+  begin(range: KeyRange, valuesOnly: boolean): void {
     const worker = this.worker ?? this.start();
     this.want();
     this.isLate = Atomics.load(this.words, Word.STATE) !== State.READY;
     if (this.isLate) return;
     const begun = performance.now();
-    const message: ThreadRequest = { kind: 'read', request: this.request, range };
+    const message: ThreadRequest = { kind: 'read', request: this.request, range, valuesOnly };
     worker.postMessage(message);
     this.waited += performance.now() - begun;
   }

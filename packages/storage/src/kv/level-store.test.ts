@@ -68,11 +68,11 @@ describe('LevelStore', () => {
     const range = { from: Buffer.alloc(4), to: Buffer.alloc(4, 0xff) };
     let first: Buffer | undefined;
     while (first === undefined) {
-      store.readAhead.begin(range);
+      store.readAhead.begin(range, false);
       first = store.readAhead.next();
       await new Promise(setImmediate);
     }
-    store.readAhead.begin(range);
+    store.readAhead.begin(range, false);
     const ids: number[] = [];
     while (ids.length < 500) {
       const bytes = store.readAhead.next();
@@ -106,7 +106,7 @@ describe('LevelStore', () => {
   test('waits longer for what follows a batch that was taken', async () => {
     const store = await LevelStore.open(folder, { createIfMissing: true });
     await store.readAhead.prepare();
-    store.readAhead.begin({ from: Buffer.alloc(1), to: Buffer.of(0xff) });
+    store.readAhead.begin({ from: Buffer.alloc(1), to: Buffer.of(0xff) }, false);
     while (store.readAhead.next() === undefined) await new Promise(setImmediate);
     // Nothing comes behind the end.
     const before = store.readAhead.waitedMs;

@@ -257,12 +257,14 @@ class MemoryReadAhead implements ReadAhead {
   private at = 0;
   private to = '';
   private asked = 0;
+  private valuesOnly = false;
 
   constructor(private readonly snapshot: () => SortedMap) {}
 
   async prepare(): Promise<void> {}
 
-  begin(range: KeyRange): void {
+  begin(range: KeyRange, valuesOnly: boolean): void {
+    this.valuesOnly = valuesOnly;
     this.map = this.held ?? this.snapshot();
     this.at = this.map.firstAtOrAfter(stringOf(range.from));
     this.to = stringOf(range.to);
@@ -276,8 +278,9 @@ class MemoryReadAhead implements ReadAhead {
       const key = this.map.keys[this.at];
       if (key === undefined || key >= this.to) break;
       const value = this.map.get(key) ?? Buffer.alloc(0);
-      const pair = Buffer.alloc(packedBytes(Buffer.from(key, 'latin1'), value));
-      packPair(pair, 0, Buffer.from(key, 'latin1'), value);
+      const packedKey = Buffer.from(this.valuesOnly ? '' : key, 'latin1');
+      const pair = Buffer.alloc(packedBytes(packedKey, value));
+      packPair(pair, 0, packedKey, value);
       pairs.push(pair);
     }
     return Buffer.concat(pairs);

@@ -164,6 +164,11 @@ export function restOfKind(key: Buffer): KeyRange {
   return { from: Buffer.concat([key, Buffer.of(0)]), to: successor(key.subarray(0, PREFIX_BYTES + 1)) };
 }
 
+/** All records behind that of a record key, among those with its group, generation, kind and id. */
+export function restOfThing(key: Buffer): KeyRange {
+  return { from: Buffer.concat([key, Buffer.of(0)]), to: successor(key.subarray(0, PART_AT)) };
+}
+
 /** Compares the name in a key, at `at` of some bytes, with another one: below 0 in front of it, above 0 behind it. */
 export function compareNameAt(bytes: Buffer, at: number, kind: number, id: number, part: number): number {
   const otherKind = bytes[at]!;

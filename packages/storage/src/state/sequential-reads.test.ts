@@ -13,6 +13,7 @@ import { encodeValue } from './values.js';
 const GROUP = 1;
 const KIND = 2;
 const BATCH_PAIRS = 10;
+const NO_KEY = Buffer.alloc(0);
 
 /** Reads ahead in records whose values are their ids, and notes what is asked of it. */
 class FakeReadAhead implements ReadAhead {
@@ -22,7 +23,17 @@ class FakeReadAhead implements ReadAhead {
   isBroken = false;
   /** The number of times that the next batch is asked for in vain. */
   late = 0;
+  /** The number of further records that a thing has. */
+  partsOf: (id: number) => number = () => 0;
+  /** An id whose value is damaged. */
+  damaged = 0;
   private at = 0;
+  private range = { from: NO_KEY, to: NO_KEY };
+  private valuesOnly = false;
+  /** The ends of the ranges that were read. */
+  readonly ends: Buffer[] = [];
+  /** The ids behind which a range with its keys was read. */
+  readonly withKeys: number[] = [];
   /** Of the group that is read. */
   private key = recordKeyBuffer(GROUP, 1);
 
@@ -33,11 +44,15 @@ class FakeReadAhead implements ReadAhead {
 
   async prepare(): Promise<void> {}
 
-  begin({ from }: KeyRange): void {
+  begin({ from, to }: KeyRange, valuesOnly: boolean): void {
+    this.range = { from: Buffer.from(from), to: Buffer.from(to) };
+    this.ends.push(this.range.to);
+    this.valuesOnly = valuesOnly;
     const last = Buffer.from(from).readUInt32BE(18);
     this.begun.push(last);
+    if (!valuesOnly) this.withKeys.push(last);
     this.key = Buffer.from(from.subarray(0, RECORD_KEY_BYTES));
-    this.at = this.ids.findIndex((id) => id > last);
+    this.at = this.ids.findIndex((id) => id > last || (id === last && this.partsOf(id) > 0));
   }
 
   next(): Buffer | undefined {
@@ -49,10 +64,15 @@ class FakeReadAhead implements ReadAhead {
     const ids = this.ids.slice(this.at, this.at + BATCH_PAIRS);
     this.at += BATCH_PAIRS;
     return Buffer.concat(
-      ids.map((id) => {
-        const key = keyOf(this.key, id);
-        return packed(key, encodeValue(key, this.payloadOf(id)));
-      }),
+      ids.flatMap((id) =>
+        Array.from({ length: this.partsOf(id) + 1 }, (_, part) => {
+          const key = keyOf(this.key, id, part);
+          if (key.compare(this.range.from) < 0 || key.compare(this.range.to) >= 0) return NO_KEY;
+          const value = encodeValue(key, this.payloadOf(id));
+          if (id === this.damaged) value[value.length - 1]! ^= 1;
+          return packed(this.valuesOnly ? NO_KEY : key, value);
+        }),
+      ),
     );
   }
 
@@ -73,8 +93,8 @@ class FakeReadAhead implements ReadAhead {
   }
 }
 
-function keyOf(key: Buffer, id: number): Buffer {
-  nameRecord(key, KIND, id, 0);
+function keyOf(key: Buffer, id: number, part = 0): Buffer {
+  nameRecord(key, KIND, id, part);
   return key;
 }
 
@@ -127,6 +147,43 @@ describe('SequentialReads', () => {
     expect(found(new SequentialReads(ahead, 5), [...asked, 301, 302])).toEqual(asked.slice(6));
     const holes = new FakeReadAhead(upTo(100, 2));
     expect(found(new SequentialReads(holes, 5), upTo(200))).toEqual(upTo(100, 2).filter((id) => id > 6));
+  });
+
+  test('finds whose values are, and has their keys read where many others lie between', () => {
+    const ahead = new FakeReadAhead(upTo(100));
+    ahead.partsOf = (id) => (id % 10 === 0 ? 8 : 0);
+    expect(found(new SequentialReads(ahead, 5), upTo(100))).toEqual(upTo(100).slice(6));
+    expect(ahead.withKeys).toEqual([]);
+    ahead.partsOf = (id) => (id === 50 ? 9 : 0);
+    expect(found(new SequentialReads(ahead, 5), upTo(100))).toEqual(
+      upTo(100).filter((id) => id > 6 && id !== 51),
+    );
+    expect(ahead.withKeys).toEqual([51]);
+  });
+
+  test('gives no value that is damaged, with a key or without', () => {
+    const ahead = new FakeReadAhead(upTo(100));
+    ahead.damaged = 20;
+    expect(found(new SequentialReads(ahead, 5), upTo(100))).toEqual(
+      upTo(100).filter((id) => id > 6 && id !== 20),
+    );
+    expect(ahead.withKeys).toEqual([20]);
+    const key = recordKeyBuffer(GROUP, 1);
+    const reads = new SequentialReads(ahead, 5);
+    ahead.partsOf = (id) => (id === 15 ? 20 : 0);
+    ahead.damaged = 30;
+    expect(() => found(reads, upTo(100), key)).toThrow('checksum');
+  });
+
+  test('reads nothing ahead behind the pages of one thing, so that those of the things behind are found without keys', () => {
+    const ahead = new FakeReadAhead(upTo(100));
+    ahead.partsOf = (id) => (id === 1 ? 100 : 0);
+    const reads = new SequentialReads(ahead, 5);
+    const key = recordKeyBuffer(GROUP, 1);
+    for (const part of upTo(100)) reads.find(keyOf(key, 1, part), GROUP, KIND, 1, part);
+    expect(ahead.ends[0]).toEqual(keyOf(Buffer.from(key), 2, 0).subarray(0, RECORD_KEY_BYTES - 4));
+    expect(found(reads, upTo(100).slice(49), key)).toEqual(upTo(100).slice(55));
+    expect(ahead.withKeys).toEqual([]);
   });
 
   test('gives up where most of what is read ahead is of no use, and tries again later', () => {
@@ -194,6 +251,11 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 const steps = fc.array(step, { minLength: 2, maxLength: 20 });
 
+/** The number of further records of an id: none, some, or more than are passed over without keys. */
+function partsOf(id: number): number {
+  return id % 3 === 0 ? id : 0;
+}
+
 /** Plays steps, and compares what is read with what the last checkpoint of each record put. */
 async function play(plan: readonly Step[], stores: StoreClasses): Promise<void> {
   const store: StateStore = await stores.StateStore.open({
@@ -205,7 +267,11 @@ async function play(plan: readonly Step[], stores: StoreClasses): Promise<void> 
   for (const [index, one] of plan.entries()) {
     if (one.kind === 'checkpoint') {
       const checkpoint = store.beginCheckpoint(GROUP);
-      for (const id of one.ids) checkpoint.put(KIND, id, 0, Buffer.from(`${id}: ${index}`));
+      for (const id of one.ids) {
+        for (let part = 0; part <= partsOf(id); part++) {
+          checkpoint.put(KIND, id, part, Buffer.from(`${id}: ${index}`));
+        }
+      }
       await checkpoint.commit({ index, term: 1, context: Buffer.alloc(0) });
       for (const id of one.ids) values.set(id, `${id}: ${index}`);
     } else {

@@ -1,7 +1,8 @@
+import { crc32c } from '../crc32c.js';
 import type { ReadAhead } from '../kv/key-value-store.js';
 import { PackedPairs } from '../kv/packed-pairs.js';
-import { compareNameAt, NAME_AT, restOfKind } from './keys.js';
-import { checkValue } from './values.js';
+import { compareNameAt, NAME_AT, restOfKind, restOfThing } from './keys.js';
+import { checkValue, isValueOf, payloadAt } from './values.js';
 
 export const READ_AHEAD_AFTER_DEFAULT = 32;
 /** Fewest bytes of records that are worth a thread of 10 MB, which gets ready before anybody scans. */
@@ -12,6 +13,8 @@ const RETRY_FACTOR = 32;
 const GAP_MAX = 64;
 /** Other records that may be read between two that follow each other. */
 const STRAYS_MAX = 8;
+/** Values that may lie between two records beside one for each id: things with records in several parts have more. */
+const PARTS_MAX = 8;
 /** Bytes that may be read ahead for nothing: so many for each that was of use, and some to begin with. */
 const WASTE_FACTOR = 4;
 const WASTE_FREE_BYTES = 64 * 1024;
@@ -19,6 +22,9 @@ const WASTE_FREE_BYTES = 64 * 1024;
 /**
  * Notices that records are read in the order of their names, which a walk over instances, sets and lists does, and has the next ones
  * read ahead from then on.
+ *
+ * Keys cost as much to read as values, so the values of the first records of things come without them, and whose they are is found by their
+ * checksums, which cover the keys. Where that does not find a record, for what lies between is more than first records, keys come as well.
  *
  * Records that were read ahead are never stale as long as they are dropped when a write to the store ends: until then the records that it changes
  * may be read as they were before. So the slices of background work find the records of the next one read when they come to it.
@@ -29,11 +35,15 @@ export class SequentialReads {
   private kind = 0;
   private id = 0;
   private part = 0;
+  /** The id with which the run began: behind the pages of one thing nothing is read ahead. */
+  private first = 0;
   /** The number of records that were read one behind the other. */
   private run = 0;
   private strays = 0;
   private isReading = false;
   private pairs: PackedPairs | null = null;
+  /** The id of the last record that was found among what was read ahead, or behind which that began. */
+  private found = 0;
   /** Bytes of what was read ahead that were of use, and that were not. */
   private usefulBytes = 0;
   private wastedBytes = 0;
@@ -55,7 +65,7 @@ export class SequentialReads {
   find(key: Buffer, group: number, kind: number, id: number, part: number): Buffer | undefined {
     if (!this.follows(key, kind, id, part)) return undefined;
     if (this.isReading) return this.take(key, group, kind, id, part);
-    if (this.run >= this.runMin) this.begin(key);
+    if (this.run >= this.runMin) this.begin(key, true);
     return undefined;
   }
 
@@ -67,26 +77,41 @@ export class SequentialReads {
     this.ahead.end();
   }
 
-  private begin(key: Buffer): void {
+  private begin(key: Buffer, valuesOnly: boolean): void {
     this.isReading = true;
+    this.pairs = null;
+    this.found = this.id;
     this.usefulBytes = 0;
     this.wastedBytes = 0;
     this.late = 0;
-    this.ahead.begin(restOfKind(key));
+    const isOneThing = this.part > 0 && this.id === this.first;
+    this.ahead.begin(isOneThing ? restOfThing(key) : restOfKind(key), valuesOnly);
   }
 
   private take(key: Buffer, group: number, kind: number, id: number, part: number): Buffer | undefined {
+    const keyCrc = crc32c(key);
+    let before = id - this.found - 1 + PARTS_MAX;
     for (;;) {
       const pairs = this.pairs?.isAtEnd === false ? this.pairs : this.nextPairs();
       if (pairs === null) return undefined;
-      const { bytes, valueAt, end, size } = pairs;
-      const order = compareNameAt(bytes, pairs.keyAt + NAME_AT, kind, id, part);
+      const { bytes, keyAt, valueAt, end, size } = pairs;
+      const isNamed = keyAt < valueAt;
+      const order = isNamed
+        ? compareNameAt(bytes, keyAt + NAME_AT, kind, id, part)
+        : Number(isValueOf(keyCrc, bytes, valueAt, end)) - 1;
       if (order > 0) return undefined;
       pairs.next();
       if (order === 0) {
+        this.found = id;
         this.usefulBytes += size;
-        return bytes.subarray(checkValue(key, bytes, group, valueAt, end), end);
+        const payload = isNamed ? checkValue(key, bytes, group, valueAt, end) : payloadAt(bytes, valueAt);
+        return bytes.subarray(payload, end);
       }
+      if (!isNamed && before === 0) {
+        this.begin(key, false);
+        return undefined;
+      }
+      before -= 1;
       if (this.late > 0) {
         this.late -= 1;
         continue;
@@ -126,6 +151,7 @@ export class SequentialReads {
       kind === this.kind &&
       ((gap > 0 && gap <= GAP_MAX) || (gap === 0 && part > this.part));
     if (isNext) {
+      if (this.run <= 0) this.first = id;
       this.run += 1;
     } else {
       this.strays += 1;

@@ -77,9 +77,9 @@ async function wrongViewsAhead({ SnapshotReads }: StoreClasses): Promise<[ahead:
       readAhead: {
         waitedMs: 0,
         prepare: async () => {},
-        begin: (range) => {
+        begin: (range, valuesOnly) => {
           begun += 1;
-          attached.readAhead.begin(range);
+          attached.readAhead.begin(range, valuesOnly);
         },
         next: () => attached.readAhead.next(),
         end: () => attached.readAhead.end(),

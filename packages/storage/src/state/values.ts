@@ -64,10 +64,29 @@ export function checkValue(
   from = 0,
   to: number = bytes.length,
 ): number {
-  if (to - from < VALUE_HEADER_BYTES) throw damagedValue(key, group);
+  if (!isValueOf(crc32c(key), bytes, from, to)) throw damagedValue(key, group);
+  return payloadAt(bytes, from);
+}
+
+/**
+ * True if a value belongs to a key, and neither is damaged. The value of a key that differs from this one within 32 bits, as those of two
+ * things do, is surely none of it: a CRC finds each change that is no longer than itself.
+ *
+ * @param keyCrc the checksum of the key
+ */
+export function isValueOf(keyCrc: number, bytes: Buffer, from: number, to: number): boolean {
+  if (to - from < VALUE_HEADER_BYTES) return false;
   const crc =
     (bytes[from]! | (bytes[from + 1]! << 8) | (bytes[from + 2]! << 16) | (bytes[from + 3]! << 24)) >>> 0;
-  if (crc32c(bytes, from + 4, to, crc32c(key)) !== crc) throw damagedValue(key, group);
+  return crc32c(bytes, from + 4, to, keyCrc) === crc;
+}
+
+/**
+ * Where the payload of a value begins that is not damaged.
+ *
+ * @throws NewerFormatError
+ */
+export function payloadAt(bytes: Buffer, from: number): number {
   const format = bytes[from + 4]!;
   if (format !== VALUE_FORMAT) throw new NewerFormatError('A stored value', format, VALUE_FORMAT);
   return from + VALUE_HEADER_BYTES;

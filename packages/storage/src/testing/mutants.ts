@@ -41,7 +41,7 @@ const MUTANTS = {
         code: '!holdsItsHash(content, record, previous, link, this.chainHash)',
         bug: 'false',
       },
-      { file: 'state/values', code: 'crc32c(bytes, from + 4, to, crc32c(key)) !== crc', bug: 'false' },
+      { file: 'state/values', code: '!isValueOf(crc32c(key), bytes, from, to)', bug: 'false' },
       { file: 'state/values', code: 'format !== VALUE_FORMAT', bug: 'false' },
     ],
   },
