@@ -69,8 +69,10 @@ export function checkValue(
 }
 
 /**
- * True if a value belongs to a key, and neither is damaged. The value of a key that differs from this one within 32 bits, as those of two
- * things do, is surely none of it: a CRC finds each change that is no longer than itself.
+ * True if a value belongs to a key, and neither is damaged. The value of another key is told by the difference of the keys alone, whatever it
+ * holds, so which keys are taken for each other is a fixed set: none that differ within 32 bits, as those of the first records of two things do,
+ * for a CRC finds each change that is no longer than itself; and among ids that are near each other and below 2^43, none of the first 131,072
+ * pages of each kind of a thing (`values.test.ts` looks at all of them).
  *
  * @param keyCrc the checksum of the key
  */
