@@ -313,8 +313,11 @@ export interface NodeView {
   readonly modules?: ModulesView | undefined;
   info(): NodeInfo;
   nodes(): readonly NodeEntry[];
-  /** Null where the node has to find out first how far its logs are: the call ends with `positions` then. */
-  groups(): readonly GroupEntry[] | null;
+  /**
+   * Gathered one by one, as they are asked for. Null where the node has to find out first how far its logs are: the call ends with
+   * `positions` then.
+   */
+  groups(): Iterable<GroupEntry> | null;
   level(): ClusterEntry;
   counters(): NodeCounters;
   /** The queries that ran longest of late come first; their number is limited. */
@@ -323,8 +326,8 @@ export interface NodeView {
   /** Bytes of a collection on the disk of this node, as of half a minute ago at most; null where that is not known yet. */
   collectionBytes(id: number): number | null;
   connections(): readonly ConnectionEntry[];
-  /** The requests that are not answered, the longest under way first. */
-  requests(): readonly RequestEntry[];
+  /** The requests that are not answered, the longest under way first; gathered one by one, as they are asked for. */
+  requests(): Iterable<RequestEntry>;
   /** @throws QueryError lookup_err where there is none, operation_err where it can't be cancelled */
   cancelRequest(id: number | bigint): void;
   /** The steps that ended later than so many Unix seconds. */

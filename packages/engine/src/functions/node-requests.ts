@@ -18,7 +18,7 @@ export const NODE_REQUESTS: readonly Entry[] = [
     needs: INSPECT,
     run: (rt) => {
       const now = rt.environment.now() / 1000;
-      return new List(rt.node.requests().map((entry) => requestEntry(rt, entry, now)));
+      return new List(Array.from(rt.node.requests(), (entry) => requestEntry(rt, entry, now)));
     },
   }),
   func('cancel_request', {

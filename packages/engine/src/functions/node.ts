@@ -41,7 +41,7 @@ export const NODES: readonly Entry[] = [
     run: (rt) => {
       const groups = rt.node.groups();
       if (groups === null) throw new PositionsNeeded();
-      return new List(groups.map((entry) => groupEntry(rt, entry)));
+      return new List(Array.from(groups, (entry) => groupEntry(rt, entry)));
     },
   }),
   func('level_info', {

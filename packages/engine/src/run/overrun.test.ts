@@ -4,6 +4,8 @@
  */
 import { Worker } from 'node:worker_threads';
 import { afterAll, describe, expect, test } from '@jest/globals';
+import { ErrorCode } from '../error.js';
+import type { NodeView } from '../node-view.js';
 import { FakeNode } from '../testing/fake-node.js';
 import { Harness } from '../testing/harness.js';
 import { HOSTILE_QUERIES } from '../testing/hostile-queries.js';
@@ -363,6 +365,31 @@ test('the way back of a new user counts the collections that are looked through 
   expect(db.run("for (i in range(2000)) {new_user('z'); del_user('z');}; 1;", root)).toBe(1);
   const often = "for (i in range(4500)) {new_user('z'); del_user('z');}; 1;";
   expect(db.failure(often, root).message).toContain('query_duration_limit_ms');
+});
+
+test('what a node gathers for a query counts while it does: element by element, and before the next call', () => {
+  let now = 0;
+  const fake = new FakeNode();
+  const [group] = fake.groups();
+  const toldBy = (code: string): number => {
+    let told = 0;
+    const tell = <T>(value: T): T => {
+      now += 10;
+      told += 1;
+      return value;
+    };
+    const node: NodeView = Object.assign(new FakeNode(), {
+      *groups() {
+        for (let i = 0; i < 1000; i++) if (group !== undefined) yield tell(group);
+      },
+      level: () => tell(fake.level()),
+    });
+    const db = new Harness({ node, limits: { durationMs: 1000 }, monotonic: () => now, evicts: false });
+    expect(db.failure(code, { scope: 'node' }).code).toBe(ErrorCode.TIMEOUT);
+    return told;
+  };
+  expect(toldBy('groups_info();')).toBeLessThan(400);
+  expect(toldBy('range(1000).each(|| level_info());')).toBeLessThan(110);
 });
 
 test('a query that is cancelled ends at its next look at the clock, changes nothing, and can not go on by itself', () => {

@@ -173,10 +173,11 @@ export class Runtime extends Meter {
     return group;
   }
 
-  /** The node that the query runs on. */
+  /** The node that the query runs on. Nobody knows how much it gathers before it tells of it, so the clock is looked at each time. */
   get node(): NodeView {
     const { node } = this.environment;
     if (node === null) throw operationError('this engine runs without a node');
+    this.check();
     return node;
   }
 

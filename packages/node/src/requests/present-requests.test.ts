@@ -60,7 +60,7 @@ describe('a request that waits', () => {
     });
     cluster.log(cluster.stuff).commitAll();
     await cluster.pass(50);
-    expect(present(cluster, 1).all()).toEqual([]);
+    expect([...present(cluster, 1).all()]).toEqual([]);
   });
 
   test('for a leader ends when it is cancelled, and changes nothing', async () => {

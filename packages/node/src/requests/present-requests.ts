@@ -16,13 +16,14 @@ export class PresentRequests {
   ) {}
 
   /** All of them but the one that runs now, which is that of who asks; the longest under way first. */
-  all(): readonly RequestEntry[] {
+  *all(): Iterable<RequestEntry> {
     const now = this.now();
-    return this.pending
+    const present = this.pending
       .all()
       .filter(({ state }) => state.kind !== 'deciding')
-      .sort((a, b) => a.begun - b.begun)
-      .map(({ place, request, state, begun, ranMs, forwarded }) => ({
+      .sort((a, b) => a.begun - b.begun);
+    for (const { place, request, state, begun, ranMs, forwarded } of present) {
+      yield {
         id: place,
         request: request.id ?? null,
         isRunning: state.kind === 'running' || (state.kind === 'queued' && ranMs > 0),
@@ -35,7 +36,8 @@ export class PresentRequests {
         scope: scopeText(request.scope),
         kind: request.body.type,
         text: textOf(request.body),
-      }));
+      };
+    }
   }
 
   /**

@@ -24,18 +24,18 @@ export function connectionEntries(
     const count = httpCount - sockets.length;
     if (count > 0) http.push(httpEntry(null, count));
   } else {
+    const socketsOf = new Map<string, number>();
+    for (const { address } of sockets) {
+      const network = networkOf(address ?? '');
+      socketsOf.set(network, (socketsOf.get(network) ?? 0) + 1);
+    }
     for (const [key, all] of byNetwork) {
       const network = networkText(key);
-      const count = all - sockets.filter(({ address }) => isWithin(address, network)).length;
+      const count = all - (socketsOf.get(network.replace(/::\/64$/, '')) ?? 0);
       if (count > 0) http.push(httpEntry(network, count));
     }
   }
   return [...entries, ...http].slice(0, ENTRIES_MAX);
-}
-
-/** True if a network, as `networkText` writes it, is that of an address. */
-function isWithin(address: string | null, network: string): boolean {
-  return address !== null && `${networkOf(address)}${network.endsWith('::/64') ? '::/64' : ''}` === network;
 }
 
 function httpEntry(address: string | null, count: number): ConnectionEntry {

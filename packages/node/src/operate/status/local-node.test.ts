@@ -144,7 +144,7 @@ describe('groups_info', () => {
   test('tells role, leader and voters by the numbers of members', () => {
     const unknown = { term: null, commit: null, last: null, members: null };
     const members = [{ node: 2, match: 20, state: 'replicate' }];
-    expect(node.groups()).toEqual([
+    expect([...(node.groups() ?? [])]).toEqual([
       {
         scope: '@thingsdb',
         role: 'follower',
@@ -173,7 +173,7 @@ describe('groups_info', () => {
 
   test('tells when there is no leader, and when this node only listens', () => {
     groups = [{ id: 2, leading: false, leader: 0, membership: membershipOf([100], [101]), appliedIndex: 5 }];
-    expect(node.groups()).toMatchObject([{ role: 'learner', leader: null }]);
+    expect([...(node.groups() ?? [])]).toMatchObject([{ role: 'learner', leader: null }]);
   });
 });
 

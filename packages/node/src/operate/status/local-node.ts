@@ -169,10 +169,13 @@ export class LocalNode implements NodeView {
     return this.options.members()?.overview.entries() ?? [];
   }
 
-  groups(): readonly GroupEntry[] | null {
+  groups(): Iterable<GroupEntry> | null {
     const positions = this.options.positions();
-    if (positions === null) return null;
-    return Array.from(this.options.groups(), (group) => this.entryOf(group, positions.get(group.id)));
+    return positions === null ? null : this.groupEntries(positions);
+  }
+
+  private *groupEntries(positions: NonNullable<Positions['present']>): Iterable<GroupEntry> {
+    for (const group of this.options.groups()) yield this.entryOf(group, positions.get(group.id));
   }
 
   level(): ClusterEntry {
@@ -212,7 +215,7 @@ export class LocalNode implements NodeView {
     return this.options.clients();
   }
 
-  requests(): readonly RequestEntry[] {
+  requests(): Iterable<RequestEntry> {
     return this.options.present().all();
   }
 
