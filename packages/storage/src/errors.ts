@@ -57,10 +57,9 @@ export class DiskFullError extends StorageError {
  */
 export class StorePoisonedError extends StorageError {
   constructor(store: string, cause: unknown) {
-    const why = cause instanceof Error ? cause.message : String(cause);
     super(
       'store_poisoned',
-      `The ${store} failed for good: ${why}. End the process; a restart recovers.`,
+      `The ${store} failed for good: ${messageOf(cause)}. End the process; a restart recovers.`,
       cause,
     );
   }
@@ -204,4 +203,11 @@ export function isDiskFull(error: unknown): boolean {
     error instanceof DiskFullError ||
     (error instanceof DiskError && (error.errno === 'ENOSPC' || error.errno === 'EDQUOT'))
   );
+}
+
+/** The words of an error, also of one of another realm, as those of `fs` are in tests. */
+export function messageOf(error: unknown): string {
+  return typeof error === 'object' && error !== null && 'message' in error
+    ? String(error.message)
+    : String(error);
 }

@@ -24,6 +24,7 @@ export {
   LimitError,
   type LogDamage,
   MisuseError,
+  messageOf,
   NewerFormatError,
   type SnapshotRefusal,
   SnapshotRefusedError,

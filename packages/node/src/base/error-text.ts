@@ -5,9 +5,4 @@ export function describe(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
-/** The words of an error, also of one of another realm, as those of `fs` are in tests. */
-export function messageOf(error: unknown): string {
-  return typeof error === 'object' && error !== null && 'message' in error
-    ? String(error.message)
-    : String(error);
-}
+export { messageOf } from '@althing/storage';

@@ -5,6 +5,7 @@
  */
 import type { RootEvent, User } from '@althing/engine';
 import { pino } from 'pino';
+import { messageOf } from '../base/error-text.js';
 import { type Config, ExitCode } from '../config/index.js';
 import type { Transport } from './families.js';
 import { type Logger, lineOptions } from './logger.js';
@@ -120,7 +121,6 @@ function openFile(path: string): ReturnType<typeof pino.destination> {
   try {
     return pino.destination({ dest: path, sync: true, append: true, mode: 0o600 });
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new AuditFileError(`audit_log_file: ${why}`);
+    throw new AuditFileError(`audit_log_file: ${messageOf(error)}`);
   }
 }

@@ -6,6 +6,7 @@ import {
   DiskFullError,
   FolderInUseError,
   MisuseError,
+  messageOf,
   StorageError,
 } from '../errors.js';
 import { HeldFiles } from './held-files.js';
@@ -247,10 +248,4 @@ function causes(error: unknown): unknown[] {
 
 function codeOf(error: unknown): unknown {
   return typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
-}
-
-function messageOf(error: unknown): string {
-  return typeof error === 'object' && error !== null && 'message' in error
-    ? String(error.message)
-    : String(error);
 }

@@ -1,6 +1,7 @@
 /** One run: a cluster, clients, faults, healing, and what every node holds then. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { messageOf } from '@althing/storage';
 import { Draw } from '../simulation/random.js';
 import { Clients } from './clients.js';
 import { Copies } from './copies.js';
@@ -111,7 +112,7 @@ export async function run(options: RunOptions): Promise<Recorder> {
     await copies.check(recorder.finals);
     tell(copies.summary);
   } catch (error) {
-    recorder.finding(error instanceof Error ? error.message : String(error));
+    recorder.finding(messageOf(error));
   } finally {
     await clients.stop();
     copies.stop();

@@ -14,6 +14,7 @@ import {
   type WireValue,
   wireMap,
 } from '@althing/client';
+import { messageOf } from '@althing/storage';
 import type { Credentials, Outcome } from '../harness/node-client.js';
 
 /** Acts of a step on a connection, besides queries and runs. */
@@ -67,7 +68,7 @@ export class CaseSockets {
       return { kind: 'value', value: await this.#do(open, scope, request) };
     } catch (error) {
       if (error instanceof SocketError) return { kind: 'error', code: error.code, message: error.message };
-      return { kind: 'broken', why: error instanceof Error ? error.message : String(error) };
+      return { kind: 'broken', why: messageOf(error) };
     }
   }
 

@@ -1,5 +1,6 @@
 /** `npm run crowds`: looks for crowds of requests that keep others waiting. */
 import { parseArgs } from 'node:util';
+import { messageOf } from '@althing/storage';
 import { durationOf, runProgram, wholeIn } from '../harness/usage.js';
 import { deltaDebug } from '../simulation/delta-debug.js';
 import { Draw } from '../simulation/random.js';
@@ -66,7 +67,7 @@ async function inHeap(from: number, until: number | null): Promise<number> {
       );
       if (heldMs > NODE_MAX_MS) throw new Error(`a change took longer than ${NODE_MAX_MS} ms`);
     } catch (error) {
-      console.log(`seed ${seed}: ${error instanceof Error ? error.message : String(error)}`);
+      console.log(`seed ${seed}: ${messageOf(error)}`);
       return 1;
     }
   }
@@ -107,7 +108,7 @@ async function tried(
     const late = met.longest.filter(({ ms, maxMs }) => ms > maxMs);
     return { fault: isFair(met) ? null : late.map(textOf).join('; '), met };
   } catch (error) {
-    return { fault: error instanceof Error ? error.message : String(error), met: null };
+    return { fault: messageOf(error), met: null };
   }
 }
 

@@ -15,6 +15,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { messageOf } from '@althing/storage';
 
 const IMAGE_BYTES = 192 * 1024 * 1024;
 
@@ -40,7 +41,7 @@ export class PowerDisk {
       disk.cutPower();
       return null;
     } catch (error) {
-      return error instanceof Error ? error.message.trim() : String(error);
+      return messageOf(error).trim();
     } finally {
       disk?.discard();
     }

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { messageOf } from '@althing/storage';
 
 export class SmallDisk {
   /** A folder on the disk, for a node. */
@@ -16,7 +17,7 @@ export class SmallDisk {
       SmallDisk.mount(1).unmount();
       return null;
     } catch (error) {
-      return error instanceof Error ? error.message : String(error);
+      return messageOf(error);
     }
   }
 

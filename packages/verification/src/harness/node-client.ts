@@ -12,6 +12,7 @@ import {
   stringifyJson,
   type WireValue,
 } from '@althing/client';
+import { messageOf } from '@althing/storage';
 
 export type Format = 'msgpack' | 'json';
 
@@ -56,7 +57,7 @@ export class NodeClient {
       if (status === 200) return this.#value(content);
       return this.#error(status, content);
     } catch (error) {
-      return { kind: 'broken', why: error instanceof Error ? error.message : String(error) };
+      return { kind: 'broken', why: messageOf(error) };
     }
   }
 

@@ -1,6 +1,7 @@
 /** A rehearsal: the cluster of docker-compose.yml without Docker, clients that come through its balancer, and scenes. */
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { messageOf } from '@althing/storage';
 import { Clients } from '../chaos/clients.js';
 import { readFinals } from '../chaos/members.js';
 import { Recorder } from '../chaos/record.js';
@@ -88,7 +89,7 @@ export async function rehearse(options: RehearsalOptions): Promise<Recorder> {
     const ends = (await stack.stop()).filter((how) => how !== 'code 0');
     if (ends.length > 0) recorder.finding(`when all were stopped, some ended with ${ends.join(', ')}`);
   } catch (error) {
-    recorder.finding(error instanceof Error ? error.message : String(error));
+    recorder.finding(messageOf(error));
   } finally {
     await clients.stop();
     await stack.close();

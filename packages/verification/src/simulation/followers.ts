@@ -22,6 +22,7 @@ import {
   LostError,
   type NodeId,
 } from '@althing/node/parts';
+import { messageOf } from '@althing/storage';
 import { JsonCopy, type Step } from './json-copy.js';
 import type { Process } from './process.js';
 import { Violation } from './watcher.js';
@@ -219,7 +220,7 @@ class Follower {
       }
       for (const step of changes) this.take(step);
     } catch (error) {
-      const text = error instanceof Error ? error.message : String(error);
+      const text = messageOf(error);
       options.onViolation(new Violation('I31', `a copy of ${this.collection}: ${text}`));
     }
     this.position = position;
