@@ -70,6 +70,7 @@ export type { SlicedWork } from './calls/upkeep.js';
 export { Engine, type EngineFigures, type EngineOptions } from './engine.js';
 export type { Environment } from './environment.js';
 export {
+  badDataError,
   type DuplicateDetail,
   duplicateError,
   ErrorCode,

@@ -5,7 +5,6 @@ import { type Entry, func, In, OPERATE } from '../run/builtin.js';
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import { List } from '../value/containers.js';
-import { DateTimeValue } from '../value/datetime-value.js';
 import type { MpData } from '../value/scalars.js';
 
 /** Backups that a node takes by itself. */
@@ -13,7 +12,12 @@ export const BACKUPS: readonly Entry[] = [
   func('new_backup', {
     doc: 'Has this node take a backup of the cluster, at a time and perhaps again and again; gives its id.',
     needs: OPERATE,
-    params: [template(), p.optional(start()), p.optional(p.int('repeat')), p.optional(p.int('max_files'))],
+    params: [
+      p.checked(p.str('template'), checkedTemplate),
+      p.optional(p.momentOrNil('start')),
+      p.optional(p.int('repeat')),
+      p.optional(p.int('max_files')),
+    ],
     run: (rt, text, begin, repeat, maxFiles) => {
       const { backups } = rt.node;
       if (backups.all().length >= BACKUPS_MAX)
@@ -70,44 +74,20 @@ const TEMPLATE_LENGTH_MAX = 1000;
 /** Largest number of seconds or files. */
 const NUMBER_MAX = 2 ** 32 - 1;
 
-function template(): p.Param<string> {
-  return {
-    ...p.str('template'),
-    accept(value, where) {
-      const text = p.str('template').accept(value, where);
-      if (!/\.(?:tar\.gz|backup)$/.test(text))
-        throw valueError('the template must end in .backup or .tar.gz');
-      if (text.length > TEMPLATE_LENGTH_MAX)
-        throw valueError(`a template has at most ${TEMPLATE_LENGTH_MAX} characters`);
-      if (/\p{Cc}/u.test(text)) throw valueError('a template has no control characters');
-      if (text.startsWith('gs://')) throw operationError('backups are files on the disk of the node');
-      return text;
-    },
-  };
-}
-
-function start(): p.Param<DateTimeValue | null> {
-  return {
-    name: 'start',
-    type: 'a datetime, timeval or nil',
-    optional: false,
-    lazy: false,
-    accept(value, where) {
-      if (value === null || value instanceof DateTimeValue) return value;
-      throw p.wrongType(value, where, 'start', 'a datetime, timeval or nil');
-    },
-  };
+function checkedTemplate(text: string): string {
+  if (!/\.(?:tar\.gz|backup)$/.test(text)) throw valueError('the template must end in .backup or .tar.gz');
+  if (text.length > TEMPLATE_LENGTH_MAX)
+    throw valueError(`a template has at most ${TEMPLATE_LENGTH_MAX} characters`);
+  if (/\p{Cc}/u.test(text)) throw valueError('a template has no control characters');
+  if (text.startsWith('gs://')) throw operationError('backups are files on the disk of the node');
+  return text;
 }
 
 function id(): p.Param<number | bigint> {
-  return {
-    ...p.int('id'),
-    accept(value, where) {
-      const number = p.int('id').accept(value, where);
-      if (number < 0) throw valueError('the id of a backup is not negative');
-      return number;
-    },
-  };
+  return p.checked(p.int('id'), (number) => {
+    if (number < 0) throw valueError('the id of a backup is not negative');
+    return number;
+  });
 }
 
 /** The nearest number that there may be. */

@@ -20,6 +20,9 @@ import { typeName, type Value } from '../value/value.js';
 
 const ERROR: Receiver<ErrorValue> = { tags: [Tag.ERROR] };
 
+const CODE: p.Param<number> = { ...p.any('code'), type: 'an int from -127 to -50', accept: errorCode };
+const MESSAGE = p.checked(p.str('message'), checkedMessage);
+
 /** Errors, and the small functions around the running query. */
 export const CORE: readonly Entry[] = [
   variadic('try', {
@@ -41,18 +44,14 @@ export const CORE: readonly Entry[] = [
   }),
   func('alt_raise', {
     doc: 'Gives the value of an expression; when it fails, raises another error instead.',
-    params: [p.lazy('expression'), p.lazy('code'), p.optional(p.lazy('message'))],
+    params: [p.lazy('expression'), p.later(CODE), p.optional(p.later(MESSAGE))],
     run: (rt, expression, code, message) => {
       try {
         return expression();
       } catch (error) {
         if (!(error instanceof QueryError) || error.fatal) throw error;
         rt.step(STEPS_PER_ERROR);
-        const raised = errorCode(code(), 'alt_raise', 2);
-        throw new QueryError(
-          raised,
-          message === undefined ? error.message : errorMessage(message(), 'alt_raise', 3),
-        );
+        throw new QueryError(code(), message === undefined ? error.message : message());
       }
     },
   }),
@@ -71,24 +70,21 @@ export const CORE: readonly Entry[] = [
   }),
   func('assert', {
     doc: 'Raises assert_err with a message unless the condition holds.',
-    params: [p.any('condition'), p.optional(p.lazy('message'))],
+    params: [p.any('condition'), p.optional(p.later(MESSAGE))],
     run: (_rt, condition, message) => {
       if (isTruthy(condition)) return null;
-      throw new QueryError(
-        ErrorCode.ASSERT,
-        message === undefined ? 'assertion failed' : errorMessage(message(), 'assert', 2),
-      );
+      throw new QueryError(ErrorCode.ASSERT, message === undefined ? 'assertion failed' : message());
     },
   }),
   func('err', {
     doc: 'Makes an error value: code from -127 to -50 (default -100) and message.',
-    params: [p.optional(codeParam()), p.optional(messageParam())],
+    params: [p.optional(CODE), p.optional(MESSAGE)],
     run: (_rt, code = USER_ERROR, message = defaultMessage(code)) => new ErrorValue(code, message),
   }),
   ...[...ERROR_NAMES].map(([code, name]) =>
     func(name, {
       doc: `Makes an error value with code ${code}.`,
-      params: [p.optional(messageParam())],
+      params: [p.optional(MESSAGE)],
       run: (_rt, message = defaultMessage(code)) => new ErrorValue(code, message),
     }),
   ),
@@ -170,37 +166,11 @@ export const CORE: readonly Entry[] = [
 
 const USER_ERROR = -100;
 
-function codeParam(): p.Param<number> {
-  return {
-    name: 'code',
-    type: 'an int from -127 to -50',
-    optional: false,
-    lazy: false,
-    accept: (value, where) => errorCode(value, where.function, where.position),
-  };
-}
-
-function messageParam(): p.Param<string> {
-  return {
-    name: 'message',
-    type: 'a str',
-    optional: false,
-    lazy: false,
-    accept: (value, where) => errorMessage(value, where.function, where.position),
-  };
-}
-
-function errorCode(value: Value, name: string, position: number): number {
-  if (typeof value !== 'number' && typeof value !== 'bigint') {
-    throw p.wrongType(value, { function: name, position }, 'code', 'an int');
-  }
+function errorCode(value: Value, where: p.Where): number {
+  if (typeof value !== 'number' && typeof value !== 'bigint')
+    throw p.wrongType(value, where, 'code', 'an int');
   if (value < -127 || value > -50) throw valueError(`an error code must be from -127 to -50, not ${value}`);
   return Number(value);
-}
-
-function errorMessage(value: Value, name: string, position: number): string {
-  if (typeof value !== 'string') throw p.wrongType(value, { function: name, position }, 'message', 'a str');
-  return checkedMessage(value);
 }
 
 function checkedMessage(message: string): string {

@@ -124,14 +124,7 @@ function dateOf(work: () => DateTime): DateTimeValue {
 
 /** The name of a unit that dates are moved by. */
 export function unitParam(): p.Param<MoveUnit> {
-  const str = p.str('unit');
-  return {
-    ...str,
-    accept(value, where) {
-      const unit = str.accept(value, where);
-      return withDates(() => checkMoveUnit(unit));
-    },
-  };
+  return p.checked(p.str('unit'), (unit) => withDates(() => checkMoveUnit(unit)));
 }
 
 function constructorOf(kind: DateTimeKind, shown: string): Entry {

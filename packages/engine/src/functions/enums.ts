@@ -26,7 +26,7 @@ import { inWords } from '../schema/rule.js';
 import { ENUMS_MAX, METHODS_MAX } from '../schema/type.js';
 import { newIdOf } from '../state/ids.js';
 import type { Closure } from '../value/closure.js';
-import { eachThing, equals } from '../value/kinds.js';
+import { eachThing, equals, kindOfMember } from '../value/kinds.js';
 import { Member } from '../value/member.js';
 import { Bytes, Float } from '../value/scalars.js';
 import { Tag } from '../value/tag.js';
@@ -195,7 +195,7 @@ function newEnum(rt: Runtime, name: string, source: Thing): EnumDef {
 
 /** The values of the members of one enum: all of one kind, and each once. */
 class MemberValues {
-  private kind: Kind | null = null;
+  private kind: string | null = null;
   private readonly seen = new Set<unknown>();
   private readonly values: Value[] = [];
 
@@ -211,7 +211,7 @@ class MemberValues {
    *   that equals one of them
    */
   add(name: string, value: Value): void {
-    const kind = kindOf(value);
+    const kind = kindOfMember(value);
     const where = `enum \`${this.of}\`, member \`${name}\``;
     if (kind === null)
       throw typeError(`${where}: expected an int, float, str, bytes or a thing, got ${inWords(value)}`);
@@ -227,16 +227,6 @@ class MemberValues {
     this.seen.add(key);
     this.values.push(value);
   }
-}
-
-type Kind = 'int' | 'float' | 'str' | 'bytes' | 'thing';
-
-function kindOf(value: Value): Kind | null {
-  if (typeof value === 'number' || typeof value === 'bigint') return 'int';
-  if (typeof value === 'string') return 'str';
-  if (value instanceof Float) return 'float';
-  if (value instanceof Bytes) return 'bytes';
-  return value instanceof Thing ? 'thing' : null;
 }
 
 /** The same for values of one kind that are equal, except for nan, which equals nothing. */
@@ -344,9 +334,9 @@ function mod(call: Call, name: string): void {
     of.name,
     def.members.filter((other) => other !== member),
   );
-  if (kindOf(value) !== kindOf(member.value) && def.members.length === 1) {
+  if (kindOfMember(value) !== kindOfMember(member.value) && def.members.length === 1) {
     throw typeError(
-      `enum \`${of.name}\`, member \`${name}\`: expected a value of the type ${kindOf(member.value)}, got ${inWords(value)}`,
+      `enum \`${of.name}\`, member \`${name}\`: expected a value of the type ${kindOfMember(member.value)}, got ${inWords(value)}`,
     );
   }
   others.add(name, value);

@@ -67,15 +67,10 @@ function randomText(rt: Runtime, length: number, alphabet = DEFAULT_ALPHABET): s
 }
 
 function alphabetParam(): p.Param<string> {
-  const str = p.str('alphabet');
-  return {
-    ...str,
-    accept(value, where) {
-      const alphabet = str.accept(value, where);
-      if (!ASCII.test(alphabet)) throw valueError('an alphabet consists of one or more ASCII characters');
-      return alphabet;
-    },
-  };
+  return p.checked(p.str('alphabet'), (alphabet) => {
+    if (!ASCII.test(alphabet)) throw valueError('an alphabet consists of one or more ASCII characters');
+    return alphabet;
+  });
 }
 
 const ASCII = /^\p{ASCII}+$/u;

@@ -13,7 +13,6 @@ import { MSGPACK_NESTING_MAX, type PackOptions, pack } from '../pack/walk.js';
 import { type Entry, func, MODIFIES, method, type Receiver, variadicMethod } from '../run/builtin.js';
 import { computeIn } from '../run/computed.js';
 import { NO_IDS } from '../run/execution.js';
-import { DEEP_MAX } from '../run/limits.js';
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import type { Code } from '../run/unit.js';
@@ -96,8 +95,7 @@ function readEmit(
   let ids = true;
   let event = next();
   if (isInt(event)) {
-    if (event < 0 || event > DEEP_MAX) throw valueError(`deep must be from 0 to ${DEEP_MAX}, not ${event}`);
-    deep = Number(event);
+    deep = p.checkedDeep(event);
     event = next();
     if (isInt(event)) {
       ids = (BigInt(event) & BigInt(NO_IDS)) === 0n;

@@ -118,13 +118,10 @@ function separatorParam(): p.Param<string | RegexValue | number | bigint> {
       typeof value === 'bigint' ||
       value instanceof RegexValue,
   );
-  return {
-    ...separator,
-    accept(value, where) {
-      if (value === '') throw valueError('a separator must not be empty');
-      return separator.accept(value, where);
-    },
-  };
+  return p.checked(separator, (value) => {
+    if (value === '') throw valueError('a separator must not be empty');
+    return value;
+  });
 }
 
 /** A number of places, counted from the left, or from the right when it is negative. */

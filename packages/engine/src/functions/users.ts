@@ -27,7 +27,7 @@ import { CHANGES_ROOT, type Entry, func, GRANT } from '../run/builtin.js';
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import { List } from '../value/containers.js';
-import { DateTimeValue } from '../value/datetime-value.js';
+import type { DateTimeValue } from '../value/datetime-value.js';
 import { Float, type MpData } from '../value/scalars.js';
 import { endExpiredSessions } from './session-requests.js';
 
@@ -127,7 +127,7 @@ export const USERS: readonly Entry[] = [
   func('new_token', {
     doc: 'Makes a token for a user and gives its key, which is never shown again. For another user it takes GRANT on `@thingsdb`.',
     changes: CHANGES_ROOT,
-    params: [p.str('user'), p.optional(p.later(expiry())), p.optional(p.str('description'))],
+    params: [p.str('user'), p.optional(p.later(p.momentOrNil('expiry'))), p.optional(p.str('description'))],
     run: (rt, name, until, description = '') => {
       const user = ownOrGranted(rt, name);
       if (user.tokens.length >= rt.quotas.tokensPerUser) {
@@ -293,14 +293,6 @@ function grantedTarget(rt: Runtime, scope: string): Target {
 
 function maskOf(mask: number | bigint): number {
   return Number(BigInt.asUintN(64, BigInt(mask)) & BigInt(Privilege.FULL));
-}
-
-function expiry(): p.Param<DateTimeValue | null> {
-  return p.param<DateTimeValue | null>(
-    'expiry',
-    'a datetime, timeval or nil',
-    (value) => value instanceof DateTimeValue || value === null,
-  );
 }
 
 function expiresAtOf(rt: Runtime, value: DateTimeValue | null): number | null {

@@ -13,13 +13,15 @@ import type { Runtime } from '../run/runtime.js';
 import { assertName } from '../schema/name.js';
 import { userByName } from './users.js';
 
+const RULE = p.checked(p.strOrRegex('rule'), checkedRule);
+
 /** Whitelists: procedures that users may run and rooms that they may join by requests. */
 export const USER_WHITELISTS: readonly Entry[] = [
   func('whitelist_add', {
     doc: "Adds a rule, a name or a regex, to a user's whitelist 'procedures' or 'rooms'; without rule an empty list, which allows nothing.",
     changes: CHANGES_ROOT,
     needs: GRANT,
-    params: [p.str('user'), p.later(p.str('list')), p.optional(p.later(rule()))],
+    params: [p.str('user'), p.later(p.str('list')), p.optional(p.later(RULE))],
     run: (rt, name, listGiven, ruleGiven) => {
       const { user, list, rules, rule } = read(rt, name, listGiven, ruleGiven);
       if (rule === undefined) {
@@ -42,7 +44,7 @@ export const USER_WHITELISTS: readonly Entry[] = [
     doc: "Deletes a rule from a user's whitelist 'procedures' or 'rooms'; without rule the whole list, so that everything is allowed.",
     changes: CHANGES_ROOT,
     needs: GRANT,
-    params: [p.str('user'), p.later(p.str('list')), p.optional(p.later(rule()))],
+    params: [p.str('user'), p.later(p.str('list')), p.optional(p.later(RULE))],
     run: (rt, name, listGiven, ruleGiven) => {
       const { user, list, rules, rule } = read(rt, name, listGiven, ruleGiven);
       if (rules === undefined) throw lookupError(`user '${name}' has no whitelist '${list}'`);
@@ -79,8 +81,7 @@ function read(
 } {
   const user = userByName(rt.root, name);
   const list = listOf(listGiven());
-  const rule = ruleGiven === undefined ? undefined : checked(ruleGiven());
-  return { user, list, rules: rt.root.whitelists.of(user.id, list), rule };
+  return { user, list, rules: rt.root.whitelists.of(user.id, list), rule: ruleGiven?.() };
 }
 
 function listOf(text: string): WhitelistName {
@@ -89,11 +90,7 @@ function listOf(text: string): WhitelistName {
   return list;
 }
 
-function rule(): p.Param<WhitelistRule> {
-  return p.strOrRegex('rule');
-}
-
-function checked(given: WhitelistRule): WhitelistRule {
+function checkedRule(given: WhitelistRule): WhitelistRule {
   if (typeof given === 'string') {
     assertName(given);
   } else if (given.pattern.length > WHITELIST_PATTERN_MAX) {

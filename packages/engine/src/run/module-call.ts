@@ -9,7 +9,7 @@ import type { Module } from '../value/module.js';
 import { Thing } from '../value/thing.js';
 import { typeName, type Value } from '../value/value.js';
 import { callClosure } from './invoke.js';
-import { DEEP_MAX } from './limits.js';
+import { checkedDeep } from './params.js';
 import type { Runtime } from './runtime.js';
 import type { Code } from './unit.js';
 
@@ -172,14 +172,6 @@ function exposedRequest(
 function deepOf(request: Thing): number | null {
   const deep = request.get('deep');
   return deep === undefined ? null : checkedDeep(deep);
-}
-
-function checkedDeep(deep: Value): number {
-  if (typeof deep !== 'number' && typeof deep !== 'bigint') {
-    throw typeError(`deep must be an int, not ${typeName(deep)}`);
-  }
-  if (deep < 0 || deep > DEEP_MAX) throw valueError(`deep must be from 0 to ${DEEP_MAX}, not ${deep}`);
-  return Number(deep);
 }
 
 function loadOf(request: Thing): boolean | null {

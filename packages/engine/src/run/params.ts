@@ -69,27 +69,21 @@ export function optional<T>(of: Param<T>): Param<T | undefined> {
  * what gives the argument.
  */
 export function later<T>(of: Param<T>): Param<() => T> {
-  return {
-    ...of,
-    lazy: true,
-    later: of,
-    accept() {
-      throw new Error('a lazy argument is never evaluated before the call');
-    },
-  };
+  return { ...of, later: of, lazy: true, accept: unasked };
 }
 
 /** An argument whose code the function gets, to evaluate it as often as it wants, or never. */
 export function lazy(name: string): Param<Code> {
-  return {
-    name,
-    type: 'anything',
-    optional: false,
-    lazy: true,
-    accept() {
-      throw new Error('a lazy argument is never evaluated before the call');
-    },
-  };
+  return { ...any(name), lazy: true, accept: unasked };
+}
+
+function unasked(): never {
+  throw new Error('a lazy argument is never evaluated before the call');
+}
+
+/** The same parameter, of which the function gets what a further check gives. */
+export function checked<T, Checked>(of: Param<T>, check: (value: T) => Checked): Param<Checked> {
+  return { ...of, accept: (value, where) => check(of.accept(value, where)) };
 }
 
 export function any(name: string): Param<Value> {
@@ -111,18 +105,16 @@ export function depth(name: string): Param<number> {
 
 /** An int within bounds; value_err outside. */
 export function intBetween(name: string, min: number, max: number): Param<number> {
+  const { accept } = int(name);
   return {
     ...int(name),
     type: `an int from ${min} to ${max}`,
     accept(value, where) {
-      if (typeof value !== 'number' && typeof value !== 'bigint')
-        throw wrongType(value, where, name, 'an int');
-      if (value < min || value > max) {
-        throw valueError(
-          `argument ${where.position} (${name}) of ${where.function}() must be from ${min} to ${max}, not ${value}`,
-        );
-      }
-      return Number(value);
+      const given = accept(value, where);
+      if (given >= min && given <= max) return Number(given);
+      throw valueError(
+        `argument ${where.position} (${name}) of ${where.function}() must be from ${min} to ${max}, not ${given}`,
+      );
     },
   };
 }
@@ -162,6 +154,14 @@ export function datetime(name: string): Param<DateTimeValue> {
   return param(name, 'a datetime or timeval', (value) => value instanceof DateTimeValue);
 }
 
+export function momentOrNil(name: string): Param<DateTimeValue | null> {
+  return param(
+    name,
+    'a datetime, timeval or nil',
+    (value) => value instanceof DateTimeValue || value === null,
+  );
+}
+
 export function strOrNil(name: string): Param<string | null> {
   return param(name, 'a str or nil', (value) => typeof value === 'string' || value === null);
 }
@@ -181,4 +181,13 @@ export function raw(name: string): Param<string | Bytes | MpData> {
     'a str, bytes or mpdata',
     (value) => typeof value === 'string' || value instanceof Bytes || value instanceof MpData,
   );
+}
+
+/** A number of levels of things that somebody asked for by another way than an argument. */
+export function checkedDeep(deep: Value): number {
+  if (typeof deep !== 'number' && typeof deep !== 'bigint') {
+    throw typeError(`deep must be an int, not ${typeName(deep)}`);
+  }
+  if (deep < 0 || deep > DEEP_MAX) throw valueError(`deep must be from 0 to ${DEEP_MAX}, not ${deep}`);
+  return Number(deep);
 }

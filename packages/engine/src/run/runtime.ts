@@ -5,7 +5,7 @@ import { RootEditor } from '../admin/root-editor.js';
 import type { RootGroup } from '../admin/root-group.js';
 import type { PasswordHash, User } from '../admin/user.js';
 import type { Environment } from '../environment.js';
-import { forbiddenError, lookupError, operationError, quotaError, typeError, valueError } from '../error.js';
+import { forbiddenError, lookupError, operationError, quotaError, typeError } from '../error.js';
 import type { NodeView, RestoreOrder } from '../node-view.js';
 import { Catalog } from '../schema/catalog.js';
 import type { Definition } from '../schema/definition.js';
@@ -37,9 +37,10 @@ import {
 import { Signal } from './jump.js';
 import { lateValue, type Making } from './late.js';
 import { FUTURES_DEPTH_MAX, FUTURES_MAX, FUTURES_OF_CLOSURE_MAX } from './later.js';
-import { DEEP_MAX, HOT_RUNS, INDEXED_AT_ONCE_MAX } from './limits.js';
+import { HOT_RUNS, INDEXED_AT_ONCE_MAX } from './limits.js';
 import { Meter } from './meter.js';
 import type { FirstTier } from './operators.js';
+import { checkedDeep } from './params.js';
 import type { Profile } from './profile.js';
 import { rulesOf } from './rules.js';
 import { type SavedValue, Symbols } from './symbols.js';
@@ -399,11 +400,7 @@ export class Runtime extends Meter {
 
   /** Sets the depth of the result: the last one set anywhere in the query counts. */
   setDeep(value: Value): void {
-    if (typeof value !== 'number' && typeof value !== 'bigint') {
-      throw typeError(`deep must be an int, not ${typeName(value)}`);
-    }
-    if (value < 0 || value > DEEP_MAX) throw valueError(`deep must be from 0 to ${DEEP_MAX}, not ${value}`);
-    this.deep = Number(value);
+    this.deep = checkedDeep(value);
   }
 
   /** Adds result flags; only NO_IDS counts. */

@@ -106,6 +106,13 @@ const STORED: Resolver = {
   member: (_, name) => Number(name.slice(1)),
 };
 
+/** The meaning of a text without its flags; `hasDefault` is false by default. */
+interface Parsed {
+  readonly base: Base;
+  readonly stored: string;
+  readonly hasDefault?: boolean;
+}
+
 class Parser {
   constructor(
     private readonly text: string,
@@ -152,10 +159,7 @@ class Parser {
     return { flags, length };
   }
 
-  private base(
-    body: string,
-    nillable: boolean,
-  ): { readonly base: Base; readonly stored: string; readonly hasDefault?: boolean } {
+  private base(body: string, nillable: boolean): Parsed {
     switch (body[0]) {
       case '[': {
         const { item, stored } = this.item(this.between(body, ']'));
@@ -189,11 +193,7 @@ class Parser {
     return found;
   }
 
-  private enumMember(body: string): {
-    readonly base: Base;
-    readonly stored: string;
-    readonly hasDefault: boolean;
-  } {
+  private enumMember(body: string): Parsed {
     const open = body.indexOf('{');
     const name = body.slice(0, open);
     const found = this.resolver.named(name);
@@ -210,10 +210,7 @@ class Parser {
     };
   }
 
-  private pattern(
-    body: string,
-    nillable: boolean,
-  ): { readonly base: Base; readonly stored: string; readonly hasDefault: boolean } {
+  private pattern(body: string, nillable: boolean): Parsed {
     const open = body.endsWith('>') ? body.lastIndexOf('<') : -1;
     const literal = open < 0 ? body : body.slice(0, open);
     const parts = /^\/(.*)\/(i?)$/s.exec(literal);
@@ -237,11 +234,7 @@ class Parser {
     }
   }
 
-  private withInfo(body: string): {
-    readonly base: Base;
-    readonly stored: string;
-    readonly hasDefault?: boolean;
-  } {
+  private withInfo(body: string): Parsed {
     const open = body.indexOf('<');
     if (open < 0) throw this.bad('a < is missing');
     const name = body.slice(0, open);
@@ -284,7 +277,7 @@ class Parser {
     };
   }
 
-  private int(info: string): { readonly base: Base; readonly hasDefault: boolean } {
+  private int(info: string): Omit<Parsed, 'stored'> {
     const { min: minText, max: maxText, initial: initialText } = this.range(info);
     const min = this.intBound(minText, 0);
     const max = this.intBound(maxText, INT_MAX);
@@ -309,7 +302,7 @@ class Parser {
     return toIntValue(value);
   }
 
-  private float(info: string): { readonly base: Base; readonly hasDefault: boolean } {
+  private float(info: string): Omit<Parsed, 'stored'> {
     const { min: minText, max: maxText, initial: initialText } = this.range(info);
     const min = this.floatBound(minText, 0);
     const max = this.floatBound(maxText, Number.POSITIVE_INFINITY);
@@ -330,7 +323,7 @@ class Parser {
     return (sign === '-' ? -magnitude : magnitude) + 0;
   }
 
-  private str(name: 'str' | 'utf8', info: string): { readonly base: Base; readonly hasDefault: boolean } {
+  private str(name: 'str' | 'utf8', info: string): Omit<Parsed, 'stored'> {
     const { min: minText, max: maxText, initial } = this.range(info);
     const min = Number(this.intBound(minText, 0));
     const max = maxText === '' ? Number.POSITIVE_INFINITY : Number(this.intBound(maxText, 0));
@@ -340,10 +333,7 @@ class Parser {
       const length = lengthOf(initial);
       if (length < min || length > max) throw this.bad('the length of the default is outside of the range');
     }
-    return {
-      base: { kind: 'str', name, min, max, initial },
-      hasDefault: initial !== null,
-    };
+    return { base: { kind: 'str', name, min, max, initial }, hasDefault: initial !== null };
   }
 
   private bad(why: string): ReturnType<typeof valueError> {

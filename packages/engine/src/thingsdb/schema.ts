@@ -14,7 +14,7 @@ import {
 } from '../schema/type.js';
 import type { Closure } from '../value/closure.js';
 import { ThingSet } from '../value/containers.js';
-import { Bytes, Float } from '../value/scalars.js';
+import { kindOfMember } from '../value/kinds.js';
 import { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import type { CollectionBuilder } from './builder.js';
@@ -142,7 +142,7 @@ export class SchemaBuilder {
     }));
     if (given.size !== members.length)
       input.fail(`the enum ${def.name} has members that it does not name`, offset);
-    const kinds = new Set(members.map(({ value }) => memberKind(value)));
+    const kinds = new Set(members.map(({ value }) => kindOfMember(value)));
     if (kinds.size !== 1 || kinds.has(null))
       input.fail(`the values of ${def.name} are of several types`, offset);
     this.putEnum({ ...def, members, methods });
@@ -387,12 +387,4 @@ function names({ base, nillable }: Definition, type: number): boolean {
 function partnersIn(value: Value): readonly Thing[] {
   if (value instanceof ThingSet) return [...value.members];
   return value instanceof Thing ? [value] : [];
-}
-
-function memberKind(value: Value): string | null {
-  if (typeof value === 'string') return 'str';
-  if (typeof value === 'number' || typeof value === 'bigint') return 'int';
-  if (value instanceof Float) return 'float';
-  if (value instanceof Bytes) return 'bytes';
-  return value instanceof Thing ? 'thing' : null;
 }

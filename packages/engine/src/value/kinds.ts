@@ -429,3 +429,12 @@ function isSameWrapping(a: Wrap['by'], b: Wrap['by']): boolean {
   if (!(a instanceof Anonymous) || !(b instanceof Anonymous)) return a === b;
   return a === b || equalBytes(a.bytes, b.bytes);
 }
+
+/** The kind of a value that a member may have, all of an enum the same; null for a value that none has. */
+export function kindOfMember(value: Value): 'int' | 'float' | 'str' | 'bytes' | 'thing' | null {
+  if (typeof value === 'number' || typeof value === 'bigint') return 'int';
+  if (typeof value === 'string') return 'str';
+  if (value instanceof Float) return 'float';
+  if (value instanceof Bytes) return 'bytes';
+  return value instanceof Thing ? 'thing' : null;
+}

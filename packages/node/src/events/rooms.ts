@@ -6,6 +6,7 @@ import {
   MsgpackReader,
   Privilege,
   QueryError,
+  quotaError,
   type RoomEvent,
   type ScopeName,
   ShapeTree,
@@ -288,12 +289,14 @@ export class Rooms {
   /** Why a connection can't be in so many more rooms; null when it can. */
   private shortage(listener: Listener, ids: readonly number[]): QueryError | null {
     if (this.hub.roomsOf(listener) + ids.length > ROOMS_PER_LISTENER_MAX) {
-      return quota(
+      return quotaError(
         `a connection is in ${ROOMS_PER_LISTENER_MAX} rooms at most: leave some, or use another connection`,
       );
     }
     if (this.hub.size + ids.length > MEMBERSHIPS_MAX) {
-      return quota(`the connections of a node are in ${MEMBERSHIPS_MAX} rooms at most: use another node`);
+      return quotaError(
+        `the connections of a node are in ${MEMBERSHIPS_MAX} rooms at most: use another node`,
+      );
     }
     return null;
   }
@@ -314,10 +317,6 @@ function idsOf(result: string | Uint8Array): (number | null)[] {
   const value = new MsgpackReader(Buffer.from(result), new ShapeTree(), 2).value();
   if (!(value instanceof List)) throw new Error('rooms are found as a list');
   return value.items.map((id) => (typeof id === 'number' ? id : null));
-}
-
-function quota(message: string): QueryError {
-  return new QueryError(ErrorCode.MAX_QUOTA, message);
 }
 
 const RESTLESS = new QueryError(

@@ -1,4 +1,5 @@
 import {
+  badDataError,
   type Call,
   CHANGING_PRIVILEGES,
   type Engine,
@@ -46,15 +47,15 @@ export class Checks {
   targetOf({ scope, body, user, terms }: Request): Target {
     if (body.type === 'session') return 'thingsdb';
     if (scope.kind === 'node' && terms?.dryRun)
-      throw badData(
+      throw badDataError(
         'a dry run is of the root scope or of a collection: what a node does can not be taken back',
       );
     if (scope.kind !== 'collection' && body.type in ROOM_REQUESTS) {
-      throw badData('there are rooms in collections only: use the scope of a collection, as in @:stuff');
+      throw badDataError('there are rooms in collections only: use the scope of a collection, as in @:stuff');
     }
     if (scope.kind === 'thingsdb') return 'thingsdb';
     if (scope.kind === 'node') {
-      if (body.type === 'run') throw badData('procedures can not be run in the scope of a node');
+      if (body.type === 'run') throw badDataError('procedures can not be run in the scope of a node');
       return 'node';
     }
     const { root } = this.options.engine;
@@ -222,8 +223,4 @@ function noProcedure(name: string): QueryError {
 
 function lookup(message: string): QueryError {
   return new QueryError(ErrorCode.LOOKUP, message);
-}
-
-function badData(message: string): QueryError {
-  return new QueryError(ErrorCode.BAD_DATA, message);
 }

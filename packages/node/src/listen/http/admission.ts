@@ -1,5 +1,5 @@
 import type { HttpResponse } from 'uWebSockets.js';
-import type { Format } from '@althing/engine';
+import { badDataError, type Format } from '@althing/engine';
 import { networkOf } from '../../base/network-of.js';
 import type { Authenticator, Login, LoginListener } from '../auth/authenticator.js';
 import type { Gate } from '../gate/gate.js';
@@ -7,7 +7,6 @@ import type { ClientAddresses } from '../limits/client-addresses.js';
 import { problemOf } from '../shared/terms.js';
 import type { Exchange } from './exchange.js';
 import {
-  badRequest,
   bodyTooLarge,
   LOG_IN,
   QUEUE_FULL,
@@ -101,7 +100,7 @@ export class Admission {
     if (refusal !== null) refuse(exchange, refusal);
     else if (format === null || headers.contentEncoding)
       refuse(exchange, UNSUPPORTED, { status: '415 Unsupported Media Type' });
-    else if (problem !== null) refuse(exchange, badRequest(problem));
+    else if (problem !== null) refuse(exchange, badDataError(problem));
     else if (headers.contentLength > bodySizeMax) refuse(exchange, bodyTooLarge(bodySizeMax), TOO_LARGE);
     else if (gate.isQueueFull) refuse(exchange, QUEUE_FULL, TOO_MANY_REQUESTS);
     else return true;

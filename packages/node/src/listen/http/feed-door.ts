@@ -10,7 +10,7 @@
  * A change is never cut: what was begun comes whole or the connection ends. A feed that ends says why in its last line.
  */
 import type { HttpRequest } from 'uWebSockets.js';
-import { QueryError } from '@althing/engine';
+import { badDataError, QueryError } from '@althing/engine';
 import type { Clock } from '../../base/clock.js';
 import { type FeedPosition, parsePosition } from '../../between/feed-position.js';
 import { endingOf, LostError } from '../../feed/feeds.js';
@@ -21,7 +21,7 @@ import type { Inside } from '../shared/door.js';
 import { identify, refuseLogin } from './admission.js';
 import type { Exchange } from './exchange.js';
 import type { Pieces } from './pieces.js';
-import { badRequest, INTERNAL, LEAVING, type Refuse } from './refusals.js';
+import { INTERNAL, LEAVING, type Refuse } from './refusals.js';
 
 export interface FeedDoorOptions extends Pick<Inside, 'feeds' | 'gate' | 'onDefect'> {
   readonly authenticator: Pick<Authenticator, 'known' | 'login'>;
@@ -104,7 +104,7 @@ export class FeedDoor {
     const asked = askedOf(call);
     const refusal = gate.isLeaving ? LEAVING : gate.refusal;
     if (refusal !== null) refuse(exchange, refusal);
-    else if (typeof asked === 'string') refuse(exchange, badRequest(asked));
+    else if (typeof asked === 'string') refuse(exchange, badDataError(asked));
     else {
       this.follow(exchange, login, call.collection, asked).catch((error: unknown) => {
         if (exchange.finished) return;
@@ -268,7 +268,7 @@ const WAIT_MAX_S = 60;
 
 const TYPES = { ndjson: 'application/x-ndjson', sse: 'text/event-stream' } as const;
 
-const NOT_ANY_MORE = badRequest('the collection may not be read any more, or is gone');
+const NOT_ANY_MORE = badDataError('the collection may not be read any more, or is gone');
 
 function lostLine(oldest: FeedPosition): string {
   return JSON.stringify(endingOf({ kind: 'lost', oldest }));

@@ -9,7 +9,7 @@
 
 import type { HttpRequest, HttpResponse, us_socket_context_t } from 'uWebSockets.js';
 import { randomBytes } from 'node:crypto';
-import { QueryError, type ScopeName } from '@althing/engine';
+import { badDataError, QueryError, type ScopeName } from '@althing/engine';
 import { backgroundClock } from '../../base/clock.js';
 import { networkOf } from '../../base/network-of.js';
 import { type ChangeOutcome, UnfinishedError } from '../../groups/request.js';
@@ -36,7 +36,6 @@ import type { HttpOptions } from './options.js';
 import { type Path, Paths, type Transfer } from './path.js';
 import {
   ALLOW,
-  badRequest,
   FOREIGN_ORIGIN,
   INTERNAL,
   LEAVING,
@@ -249,7 +248,7 @@ export class HttpListener {
     else if (path.kind === 'transfer' && !req.getQuery()) this.receiveTransfer(res, path, headers, batch);
     else if (path.kind === 'scope' && (headers.terms?.hasEnd || !req.getQuery()))
       this.receivePost(res, path.scope, headers, batch);
-    else if (path.kind === 'malformed') refuse(badRequest('the path is not decodable'), '400 Bad Request');
+    else if (path.kind === 'malformed') refuse(badDataError('the path is not decodable'), '400 Bad Request');
     else refuse(UNKNOWN_PATH);
   }
 
@@ -270,7 +269,7 @@ export class HttpListener {
     const refuse = (error: QueryError, status?: string): void => this.refuseHead(res, headers, error, status);
     const refusal = this.headRefusal(res, headers);
     if (refusal !== null) refuse(...refusal);
-    else if (protocol === null) refuse(badRequest('no subprotocol is spoken here that is asked for'));
+    else if (protocol === null) refuse(badDataError('no subprotocol is spoken here that is asked for'));
     else if (this.gate.isLeaving) refuse(LEAVING);
     else {
       const data: SocketData = { address: this.clients.of(res, headers.forwardedFor) };
@@ -288,7 +287,7 @@ export class HttpListener {
 
   /** Why a request is refused whatever it asks for, and the status of that; null for one that is not. */
   private headRefusal(res: HttpResponse, headers: RequestHeaders): [QueryError, string] | null {
-    if (headers.malformed !== null) return [badRequest(headers.malformed), '400 Bad Request'];
+    if (headers.malformed !== null) return [badDataError(headers.malformed), '400 Bad Request'];
     if (this.needsCertificate && !hasCertificate(res)) return [NO_CERTIFICATE, '403 Forbidden'];
     if (!this.sites.serves(headers.host)) return [OTHER_HOST, '421 Misdirected Request'];
     return this.originOf(headers) === 'foreign' ? [FOREIGN_ORIGIN, '403 Forbidden'] : null;

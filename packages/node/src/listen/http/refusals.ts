@@ -1,5 +1,5 @@
 /** The answers of the API to requests that are not run. */
-import { ErrorCode, QueryError } from '@althing/engine';
+import { badDataError, ErrorCode, QueryError } from '@althing/engine';
 import type { ChangeOutcome } from '../../groups/request.js';
 import type { Exchange } from './exchange.js';
 import type { Headers } from './reply-headers.js';
@@ -49,9 +49,9 @@ export const TOO_MANY_STRANGERS = new QueryError(
   'too many connections have not logged in yet: try again in a moment',
 );
 /** The refusal of dry runs of all but queries and procedures. */
-export const NO_DRY_RUN = badRequest('only queries and procedures have dry runs');
+export const NO_DRY_RUN = badDataError('only queries and procedures have dry runs');
 
-export const NOT_POST = badRequest('the API takes POST requests only');
+export const NOT_POST = badDataError('the API takes POST requests only');
 export const METHOD_STATUS = '405 Method Not Allowed';
 export const ALLOW: Headers = [['Allow', 'POST']];
 export const OTHER_HOST = new QueryError(
@@ -71,10 +71,6 @@ export const UNKNOWN_PATH = new QueryError(
   ErrorCode.LOOKUP,
   'the path is no scope: use //NAME for a collection, /t for @thingsdb, /n for this node',
 );
-
-export function badRequest(message: string): QueryError {
-  return new QueryError(ErrorCode.BAD_DATA, message);
-}
 
 /** @param max bytes that a body may have */
 export function bodyTooLarge(max: number): QueryError {

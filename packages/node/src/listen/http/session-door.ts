@@ -9,6 +9,7 @@
  * The key of a session is made here, and told to the client alone: other nodes and the log get its hash.
  */
 import {
+  badDataError,
   ErrorCode,
   type Format,
   keyHash,
@@ -29,7 +30,6 @@ import { BeginRate } from './begin-rate.js';
 import type { Exchange } from './exchange.js';
 import {
   AUTHENTICATE,
-  badRequest,
   INTERNAL,
   NO_DRY_RUN,
   type Refuse,
@@ -167,7 +167,7 @@ function msgpackFields(body: Buffer): readonly (readonly [unknown, unknown])[] {
 
 const BODY_BYTES_MAX = 1024;
 
-const BAD_BODY = badRequest(
+const BAD_BODY = badDataError(
   'the body of a request to /@session has to be {"read_only": true} or false, where a session begins, or an empty map, or none',
 );
 

@@ -13,20 +13,20 @@
  *
  * None has a deadline as long as bytes go over: a connection where they do not for ten seconds is closed.
  */
-import { Privilege, type QueryError, refusalOf, type User } from '@althing/engine';
+import { badDataError, Privilege, type QueryError, refusalOf, type User } from '@althing/engine';
 import { ClientGoneError, type TransferRequest, type Transfers } from '../../backup/transfers.js';
 import { isDry, problemOf, type TermHeaders } from '../shared/terms.js';
 import type { Exchange } from './exchange.js';
 import type { Transfer } from './path.js';
 import type { Pieces } from './pieces.js';
-import { badRequest, NO_DRY_RUN } from './refusals.js';
+import { NO_DRY_RUN } from './refusals.js';
 import type { Upload } from './upload.js';
 
 /** Why a transfer can't be made on the terms of its request; null when it can. */
 export function refusalBy(terms: TermHeaders | null, user: User): QueryError | null {
   if (terms === null) return null;
   const problem = problemOf(terms);
-  if (problem !== null) return badRequest(problem);
+  if (problem !== null) return badDataError(problem);
   if (isDry(terms.dryRun)) return NO_DRY_RUN;
   return terms.readOnly === 'true' ? refusalOf(user, Privilege.GRANT, '@thingsdb', true) : null;
 }

@@ -6,7 +6,15 @@
  *
  * The event CHANGES is `[scope, line]`, CHANGES_END `[scope, {lost: true, oldest} | {ended}]`, with the scope as the client wrote it.
  */
-import { ErrorCode, MsgpackReader, MsgpackWriter, QueryError, ShapeTree, type User } from '@althing/engine';
+import {
+  badDataError,
+  ErrorCode,
+  MsgpackReader,
+  MsgpackWriter,
+  QueryError,
+  ShapeTree,
+  type User,
+} from '@althing/engine';
 import { type FeedPosition, parsePosition } from '../../between/feed-position.js';
 import { endingOf, LostError } from '../../feed/feeds.js';
 import { type FeedFilter, FILTER_MAX, filterOf } from '../../feed/parcel.js';
@@ -16,7 +24,7 @@ import { INTERNAL } from '../http/refusals.js';
 import { packedMap } from '../shared/packed-map.js';
 import type { ConnectionHost } from './connection-host.js';
 import { PackageType } from './package.js';
-import { badData, boolOf, scopeOf } from './requests.js';
+import { boolOf, scopeOf } from './requests.js';
 import { UNSENT_MAX } from './socket-wire.js';
 
 /** Feeds of one connection at most. */
@@ -171,9 +179,10 @@ function readChanges(data: Buffer): ChangesRequest {
   const reader = new MsgpackReader(data, NO_SHAPES, NESTING_MAX);
   const count = data.length === 0 ? null : reader.arraySize();
   const scope = count === null || count === 0 ? null : reader.str();
-  if (count === null || scope === null) throw badData('the data must be an array that begins with a scope');
+  if (count === null || scope === null)
+    throw badDataError('the data must be an array that begins with a scope');
   const options = count > 1 ? reader.mapSize() : 0;
-  if (options === null) throw badData('the options must be a map');
+  if (options === null) throw badDataError('the options must be a map');
   const asked: { since: FeedPosition | null; types: string[] | null; ids: number[] | null } = {
     since: null,
     types: null,
@@ -185,7 +194,7 @@ function readChanges(data: Buffer): ChangesRequest {
     switch (key) {
       case 'since':
         asked.since = parsePosition(reader.str() ?? '');
-        if (asked.since === null) throw badData('since must be a position, as in 4711-9f3a01c2');
+        if (asked.since === null) throw badDataError('since must be a position, as in 4711-9f3a01c2');
         break;
       case 'types':
         asked.types = listOf(reader, key, () => reader.str());
@@ -200,7 +209,7 @@ function readChanges(data: Buffer): ChangesRequest {
         isStop = boolOf(reader, key);
         break;
       default:
-        throw badData(`the option '${key}' is none of since, types, ids, things, stop`);
+        throw badDataError(`the option '${key}' is none of since, types, ids, things, stop`);
     }
   }
   return { scope, since: asked.since, filter: filterOf(asked.types, asked.ids, isOfThings, true), isStop };
@@ -209,10 +218,10 @@ function readChanges(data: Buffer): ChangesRequest {
 function listOf<T>(reader: MsgpackReader, key: string, read: () => T | null): T[] {
   const count = reader.arraySize();
   if (count === null || count > FILTER_MAX)
-    throw badData(`the option '${key}' must be a list of up to ${FILTER_MAX}`);
+    throw badDataError(`the option '${key}' must be a list of up to ${FILTER_MAX}`);
   return Array.from({ length: count }, () => {
     const item = read();
-    if (item === null) throw badData(`the option '${key}' has something else in it`);
+    if (item === null) throw badDataError(`the option '${key}' has something else in it`);
     return item;
   });
 }

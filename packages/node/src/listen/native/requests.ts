@@ -10,6 +10,7 @@
  * Further elements, and what follows behind the array, are passed over. Values are not read here, see `requests/body.ts`.
  */
 import {
+  badDataError,
   ErrorCode,
   invalidScope,
   MsgpackReader,
@@ -52,7 +53,7 @@ export function readAuth(data: Buffer): Authorization {
   const count = data.length === 0 ? null : reader.arraySize();
   const [name, password] = count === 2 ? [reader.str(), reader.str()] : [null, null];
   if (name === null || password === null) {
-    throw badData('AUTH takes [user, password], both str, or a token as str');
+    throw badDataError('AUTH takes [user, password], both str, or a token as str');
   }
   if (!isCredential(name) || !isCredential(password)) return null;
   const text = name.includes(':') ? `${name}\0${password}` : `${name}:${password}`;
@@ -92,7 +93,7 @@ export function readRequest(
     throw new QueryError(ErrorCode.TYPE, `${what} must be a str`);
   }
   if (type === 'run' && scope.kind === 'node') {
-    throw badData('procedures can not be run in the scope of a node');
+    throw badDataError('procedures can not be run in the scope of a node');
   }
   const start = reader.offset;
   const isNil = data[start] === NIL;
@@ -112,7 +113,7 @@ function readScope(data: Buffer, reader: MsgpackReader): { scope: ScopeName; cou
   const count = data.length === 0 ? null : arraySizeOf(reader);
   const text = count === null || count === 0 ? null : reader.str();
   if (count === null || text === null) {
-    throw badData('the data must be an array whose first element is a scope, as str');
+    throw badDataError('the data must be an array whose first element is a scope, as str');
   }
   return { scope: scopeOf(text), count };
 }
@@ -203,7 +204,7 @@ function readOptions(reader: MsgpackReader, named: Buffer, level: number): Packe
     const key = reader.str();
     switch (key) {
       case null:
-        throw badData('the keys of the options must be str');
+        throw badDataError('the keys of the options must be str');
       case 'request':
         headers.request = numberedOf(textOf(reader, key));
         break;
@@ -233,32 +234,33 @@ function readOptions(reader: MsgpackReader, named: Buffer, level: number): Packe
     }
   }
   const problem = problemOf(headers);
-  if (problem !== null) throw badData(inOptions(problem));
+  if (problem !== null) throw badDataError(inOptions(problem));
   return { terms: termsOf(headers, named, 'msgpack', level), timeoutMs };
 }
 
 function textOf(reader: MsgpackReader, key: string): string {
   const text = reader.str();
-  if (text === null) throw badData(`the option '${key}' must be a str`);
+  if (text === null) throw badDataError(`the option '${key}' must be a str`);
   return text;
 }
 
 function dryRunOf(reader: MsgpackReader, key: string): string {
   const text = reader.str();
-  if (text !== null && text !== 'explain') throw badData(`the option '${key}' must be a bool or 'explain'`);
+  if (text !== null && text !== 'explain')
+    throw badDataError(`the option '${key}' must be a bool or 'explain'`);
   return text ?? String(boolOf(reader, key));
 }
 
 export function boolOf(reader: MsgpackReader, key: string): boolean {
   const value = reader.hasMap || reader.hasArray ? null : reader.value();
-  if (typeof value !== 'boolean') throw badData(`the option '${key}' must be a bool`);
+  if (typeof value !== 'boolean') throw badDataError(`the option '${key}' must be a bool`);
   return value;
 }
 
 function wholeOf(reader: MsgpackReader, key: string, min: number, max: number): number {
   const value = reader.hasMap || reader.hasArray ? null : reader.value();
   if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < min || value > max) {
-    throw badData(`the option '${key}' must be an int from ${min} to ${max}`);
+    throw badDataError(`the option '${key}' must be an int from ${min} to ${max}`);
   }
   return value;
 }
@@ -276,10 +278,6 @@ function inOptions(problem: string): string {
 const NIL = 0xc0;
 
 const TIMEOUT_MAX_MS = 3_600_000;
-
-export function badData(message: string): QueryError {
-  return new QueryError(ErrorCode.BAD_DATA, message);
-}
 
 /**
  * Clients of this protocol know nodes by numbers: a scope that is neither a number nor the name of a member is a mistake in writing.
