@@ -20,7 +20,7 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
-  await cluster.kill();
+  await cluster.discard();
 });
 
 test('neither tokens nor passwords are in the files of any node, nor in its logs', async () => {

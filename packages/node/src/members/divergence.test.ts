@@ -13,7 +13,7 @@ const TOLD_MS = 60_000;
 
 let cluster: RealCluster;
 
-afterEach(() => cluster.kill());
+afterEach(() => cluster.discard());
 
 /** Changes a value in the state of a node that is stopped, with all checksums as they must be. */
 async function alter(folder: string, from: string, to: string): Promise<void> {
@@ -46,7 +46,7 @@ describe('nodes that compare their states', () => {
   test('find one that holds something else: it ends, stays away, and the others go on', async () => {
     cluster = await RealCluster.start(3, { state_check_interval_ms: 1000 });
     await cluster.node(1).value('//stuff', ".text = 'original';");
-    const leader = await cluster.rootLeader();
+    const leader = await cluster.whenLed('@thingsdb');
     const odd = (leader % 3) + 1;
     const other = (odd % 3) + 1 === leader ? (leader % 3) + 1 : (odd % 3) + 1;
     await cluster.node(odd).stop({ keep: true });

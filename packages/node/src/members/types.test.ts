@@ -69,7 +69,7 @@ const started: RealCluster[] = [];
 let guest: RealNode | undefined;
 
 afterEach(async () => {
-  for (const cluster of started.splice(0)) await cluster.kill();
+  for (const cluster of started.splice(0)) await cluster.discard();
   await guest?.kill();
   guest?.clear();
 });

@@ -33,7 +33,7 @@ describe('a cluster', () => {
   });
 
   // One of them was removed in the end.
-  afterAll(() => cluster.kill());
+  afterAll(() => cluster.discard());
 
   test('tells who changed users and privileges, by which request, wherever it came in', async () => {
     const code = `

@@ -13,37 +13,45 @@ import { until } from './until.js';
 /** Starts that are tried when someone else takes a port in the meantime. */
 const ATTEMPTS = 3;
 
+/** The name of the node that leads a scope's group, empty for none. */
+const LEADER = `
+  leader = groups_info().map(|g| g.load()).find(|g| g.scope == scope).leader;
+  nodes_info().map(|n| n.load()).find(|n| n.node_id == leader, {node_name: ''}).node_name;
+`;
+
+/** The start of the process of a node, in the folder of an earlier one if there is one. */
+type Launch = (settings: TestSettings, folder?: string) => Promise<RealNode>;
+
 export class RealCluster {
   /**
-   * Starts nodes and waits until all of them serve. Their names are `127.0.0.1`, `127.0.0.2` and so on.
-   *
-   * @param nodeArgs options of Node.js
+   * Starts nodes and waits until all of them serve. Their names are `127.0.0.1`, `127.0.0.2` and so on, and each keeps its ports.
    */
   static async start(
     count: number,
     settings: TestSettings = {},
-    nodeArgs: readonly string[] = [],
+    launch: Launch = RealNode.launch,
   ): Promise<RealCluster> {
     for (let attempt = 1; ; attempt++) {
-      const cluster = await RealCluster.launch(count, settings, nodeArgs);
+      const cluster = await RealCluster.launchAll(count, settings, launch);
       try {
         await Promise.all(cluster.members.map((node) => node.whenReady()));
         await cluster.login();
         return cluster;
       } catch (error) {
         const portTaken = cluster.members.some(({ log }) => /in use|EADDRINUSE/.test(log));
-        await cluster.kill();
+        await cluster.discard();
         if (!portTaken || attempt === ATTEMPTS) throw error;
       }
     }
   }
 
-  private static async launch(
+  private static async launchAll(
     count: number,
     settings: TestSettings,
-    nodeArgs: readonly string[],
+    launch: Launch,
   ): Promise<RealCluster> {
     const ports = await freePorts(count);
+    const clientPorts = await freePorts(2 * count);
     const nameOf = (i: number): string => `127.0.0.${i + 1}`;
     const cluster = ports.map((port, i) => `${nameOf(i)}:${port}`).join(',');
     const secret = randomBytes(16).toString('hex');
@@ -51,19 +59,21 @@ export class RealCluster {
       node_name: nameOf(i),
       bind_node_addr: nameOf(i),
       listen_node_port: port,
+      http_api_port: clientPorts[2 * i] ?? 0,
+      http_status_port: clientPorts[2 * i + 1] ?? 0,
       cluster,
       cluster_secret: secret,
       // No balancer sends them requests.
       drain_delay_ms: 0,
       ...settings,
     }));
-    const nodes = all.map((own) => RealNode.launch(own, undefined, nodeArgs));
-    return new RealCluster(await Promise.all(nodes), all);
+    return new RealCluster(await Promise.all(all.map((own) => launch(own))), all, launch);
   }
 
   private constructor(
     private readonly members: RealNode[],
     private readonly settings: readonly TestSettings[],
+    private readonly launch: Launch,
   ) {
     for (const node of members) this.introduce(node);
   }
@@ -83,21 +93,23 @@ export class RealCluster {
     return this.members;
   }
 
-  /** The place of the node that leads the root group; waits until there is one. */
-  async rootLeader(): Promise<number> {
-    let leader = 0;
+  /** The place of the node that leads a scope's group, as a node that runs knows it; undefined while that knows none. */
+  async leaderOf(scope: string): Promise<number | undefined> {
+    const asked = this.members.find(({ running }) => running);
+    if (asked === undefined) throw new Error('no node runs');
+    const name = await asked.value('/n', LEADER, { scope });
+    const place = this.settings.findIndex(({ node_name }) => node_name === name) + 1;
+    return place > 0 && this.node(place).running ? place : undefined;
+  }
+
+  /** Waits until a node leads a scope's group, and gives its place. */
+  async whenLed(scope: string): Promise<number> {
+    let leader: number | undefined;
     await until(async () => {
-      const places = await Promise.all(
-        this.members.map(async (node, i) => {
-          if (!node.running) return 0;
-          const answer = await node.probe('/status').catch(() => null);
-          return answer !== null && leadsRoot(answer.json) ? i + 1 : 0;
-        }),
-      );
-      leader = Math.max(...places);
-      return leader !== 0;
-    }, 'a node leads the root group');
-    return leader;
+      leader = await this.leaderOf(scope).catch(() => undefined);
+      return leader !== undefined;
+    }, `${scope} has a leader`);
+    return leader ?? 0;
   }
 
   /** Ends a node at once; its data stay. */
@@ -105,25 +117,22 @@ export class RealCluster {
     await this.node(place).kill();
   }
 
-  /** Starts a node again that was ended, with other ports unless settings name them. */
+  /** Starts a node again that was ended, and waits until it is ready. */
   async restartNode(place: number, settings: TestSettings = {}): Promise<RealNode> {
-    const former = this.node(place);
-    const { folder, authorization } = former;
-    const all = { ...this.settings[place - 1], ...settings };
-    const node = await RealNode.start(all, folder, authorization).catch(async (error: Error) => {
+    const relaunch = (): Promise<RealNode> => this.launchNode(place, settings);
+    return RealNode.whenLaunched(relaunch, false).catch(async (error: Error) => {
       // The node that did not start has told its own part.
-      const [other] = former.others().filter(({ running }) => running);
+      const [other] = this.node(place)
+        .others()
+        .filter(({ running }) => running);
       throw (await other?.diagnosed(error.message)) ?? error;
     });
-    this.members[place - 1] = node;
-    this.introduce(node);
-    return node;
   }
 
   /** Starts the process of a node again that was ended, and waits for nothing. */
-  async launchNode(place: number): Promise<RealNode> {
+  async launchNode(place: number, settings: TestSettings = {}): Promise<RealNode> {
     const { folder, authorization } = this.node(place);
-    const node = await RealNode.launch(this.settings[place - 1], folder);
+    const node = await this.launch({ ...this.settings[place - 1], ...settings }, folder);
     node.authorization = authorization;
     this.members[place - 1] = node;
     this.introduce(node);
@@ -137,7 +146,7 @@ export class RealCluster {
   }
 
   /** Ends all nodes at once, and removes their data. */
-  async kill(): Promise<void> {
+  async discard(): Promise<void> {
     await Promise.all(this.members.map((node) => node.kill()));
     this.clear();
   }
@@ -152,9 +161,4 @@ export class RealCluster {
     await first.login();
     for (const node of others) node.authorization = first.authorization;
   }
-}
-
-function leadsRoot(status: unknown): boolean {
-  const { root } = status as { readonly root?: { readonly role: string } | null };
-  return root?.role === 'leader';
 }

@@ -10,6 +10,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { messageOf } from '../base/error-text.js';
 import type { SettingKey } from '../config/index.js';
 import { Answer } from './answer.js';
 import { freePorts } from './free-ports.js';
@@ -144,7 +145,8 @@ export class RealNode {
     const [program = '', ...args] = SERVE;
     const command = [program, ...nodeArgs, ...args, ...serveArgs];
     const launched = new Launched(command, { environment: variablesOf(all), folder: home });
-    const place = { apiPort: Number(all.http_api_port), statusPort, nativePort, wsPort, folder: home };
+    const ports = { apiPort: Number(all.http_api_port), statusPort: Number(all.http_status_port) };
+    const place = { ...ports, nativePort, wsPort, folder: home };
     return new RealNode(launched, place, String(settings.admin_password ?? 'pass'));
   }
 
@@ -238,7 +240,7 @@ export class RealNode {
     try {
       return await within(this.send(path, body, options), `the answer to ${String(body).slice(0, 100)}`);
     } catch (error) {
-      throw this.explained(error instanceof Error ? error.message : String(error));
+      throw this.explained(messageOf(error));
     }
   }
 
@@ -343,8 +345,7 @@ export class RealNode {
         timeoutMs,
       );
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      throw this.explained(`${message}\nThe last answer to /ready: ${last}`);
+      throw this.explained(`${messageOf(error)}\nThe last answer to /ready: ${last}`);
     }
   }
 

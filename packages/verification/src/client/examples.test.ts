@@ -15,15 +15,15 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual, promisify } from 'node:util';
 import { connect } from '@althing/client';
-import { freePorts, Launched, until } from '@althing/node/testing';
+import { freePorts, Launched, type RealCluster, until } from '@althing/node/testing';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { ClusterProcess } from '../harness/cluster-process.js';
+import { startCluster } from '../harness/start-node.js';
 
 const run = promisify(execFile);
 const project = fileURLToPath(new URL('../../../../', import.meta.url));
 
 let folder: string;
-let cluster: ClusterProcess;
+let cluster: RealCluster;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'althing-example-'));
@@ -33,7 +33,7 @@ beforeAll(async () => {
   for (const name of ['@althing', '@types', 'node-sqlite3-wasm']) {
     symlinkSync(join(project, 'node_modules', name), join(folder, 'node_modules', name));
   }
-  cluster = await ClusterProcess.start(3);
+  cluster = await startCluster(3);
 });
 
 afterAll(async () => {
@@ -50,8 +50,7 @@ async function compile(example: string): Promise<void> {
 
 test('sells each seat once, whichever node dies', async () => {
   const urls = cluster.nodes.map(({ url }) => url);
-  const { credentials } = cluster;
-  const token = 'token' in credentials ? credentials.token : '';
+  const { token } = cluster.node(1);
   const db = connect<{ theatre: unknown }>(urls, { token });
   await db.$root.query("new_collection('theatre');");
   await db.theatre.query(readFileSync(join(folder, 'schema.ti'), 'utf8'));
@@ -79,7 +78,7 @@ test('sells each seat once, whichever node dies', async () => {
   expect((await post('Z9', 'Bob', 'order-3')).status).toBe(404);
   const events = (await fetch(`${url}/events`)).body?.pipeThrough(new TextDecoderStream()).getReader();
   const selling = ['A2', 'A3', 'B1', 'B2'].map((seat) => post(seat, 'Cleo', seat));
-  await cluster.node(0).kill();
+  await cluster.node(2).kill();
   expect((await Promise.all(selling)).map(({ status }) => status)).toEqual([201, 201, 201, 201]);
   expect(await (await fetch(`${url}/seats`)).json()).toEqual(['B3']);
   expect((await post('B3', 'Dan', 'order-9')).status).toBe(201);
@@ -93,7 +92,7 @@ test('sells each seat once, whichever node dies', async () => {
 test('keeps a copy in SQLite through kills of everything', async () => {
   await compile('copy');
   const urls = cluster.nodes.map(({ url }) => url);
-  const { token } = cluster.node(0);
+  const { token } = cluster.node(1);
   const db = connect<{ theatre: unknown }>(urls, { token });
   const copy = join(folder, 'copy.db');
   const start = (): Launched =>
@@ -105,10 +104,10 @@ test('keeps a copy in SQLite through kills of everything', async () => {
   await until(() => existsSync(copy), 'it begins');
   for (let round = 0; round < ROUNDS; round++) {
     const changing = db.theatre.query(CHANGE, { round });
-    const dying = round === 2 ? [0, 1, 2] : [round];
+    const dying = round === 2 ? [1, 2, 3] : [round + 1];
     if (round > 0) await example.kill();
     await Promise.all(dying.map((at) => cluster.node(at).kill()));
-    await Promise.all(dying.map((at) => cluster.startNode(at)));
+    await Promise.all(dying.map((at) => cluster.restartNode(at)));
     await changing;
     if (!example.isRunning) example = start();
   }
@@ -132,7 +131,7 @@ test('keeps a copy in SQLite through kills of everything', async () => {
 
 test('a load makes each row once, whether loader, follower or leader are killed', async () => {
   const urls = cluster.nodes.map(({ url }) => url);
-  const { token } = cluster.node(0);
+  const { token } = cluster.node(1);
   const db = connect<{ stuff: unknown }>(urls, { token });
   await db.stuff.query("set_type('Row', {nr: 'int'}); .rows = []; nil;");
   const file = join(folder, 'rows.jsonl');
@@ -157,9 +156,9 @@ test('a load makes each row once, whether loader, follower or leader are killed'
     if (KILLED[kills] === 'loader') await loader.kill();
     else {
       const leader = await cluster.whenLed('@collection:stuff');
-      const at = KILLED[kills] === 'leader' ? leader : (leader + 1) % urls.length;
-      await cluster.kill(at);
-      await cluster.startNode(at);
+      const at = KILLED[kills] === 'leader' ? leader : (leader % urls.length) + 1;
+      await cluster.killNode(at);
+      await cluster.restartNode(at);
     }
   }
   for (let starts = 0; (await loader.ended).code !== 0; starts++) {

@@ -27,7 +27,7 @@ testInBrowser(
     if (browser === null) return;
     const cluster = await RealCluster.start(3);
     try {
-      const { url, authorization, port } = cluster.node(3);
+      const { url, authorization } = cluster.node(3);
       const opened = await OpenedConsole.openAs(browser, url, authorization, '#/');
       const { page } = opened;
       const counts = page.getByLabel('All nodes together');
@@ -67,7 +67,7 @@ testInBrowser(
         const body = (await response.text()).replace(/start-\w+\.js/, 'start-NEWER.js');
         await route.fulfill({ response, body });
       });
-      await cluster.restartNode(3, { http_api_port: port });
+      await cluster.restartNode(3);
       await page.getByText('This node does not answer.').waitFor({ state: 'detached' });
       await page.getByRole('alert').getByText('another version of the console').waitFor();
       await page.unroute('**/@console/');

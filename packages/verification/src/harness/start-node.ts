@@ -4,7 +4,16 @@
 import { mkdtempSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePorts, Launched, type NodePlace, RealNode, SERVE, variablesOf } from '@althing/node/testing';
+import {
+  freePorts,
+  Launched,
+  type NodePlace,
+  RealCluster,
+  RealNode,
+  SERVE,
+  type TestSettings,
+  variablesOf,
+} from '@althing/node/testing';
 
 export interface NodeOptions {
   /** Settings by key, on top of ports, storage and a quiet log. */
@@ -35,13 +44,33 @@ const outputMax = 20_000;
 export function startNode(options: NodeOptions = {}): Promise<RealNode> {
   return RealNode.whenLaunched(async () => {
     const place = options.place ?? (await newPlace(options.storage));
-    const settings = settingsOf(place, options.settings);
-    const launched = new Launched(options.command ?? SERVE, {
-      environment: { ...inheritedEnvironment(), ...variablesOf(settings, options.variables) },
-      output: { keptMax: outputMax },
-    });
-    return new RealNode(launched, place);
+    return launch(place, settingsOf(place, options.settings), options);
   }, options.place === undefined);
+}
+
+/** Starts nodes that form a cluster, with as few settings of tests as may be, and waits until all of them serve. */
+export function startCluster(
+  count: number,
+  options: Pick<NodeOptions, 'storage' | 'command'> = {},
+): Promise<RealCluster> {
+  return RealCluster.start(
+    count,
+    { listen_client_port: 0, log_level: 'warning' },
+    async (settings, former) => {
+      const folder = former ?? newFolder(options.storage);
+      const [apiPort, statusPort] = [Number(settings.http_api_port), Number(settings.http_status_port)];
+      const all = { ...settings, storage_path: join(folder, 'data') };
+      return launch({ apiPort, statusPort, folder }, all, options);
+    },
+  );
+}
+
+function launch(place: NodePlace, settings: TestSettings, options: NodeOptions): RealNode {
+  const launched = new Launched(options.command ?? SERVE, {
+    environment: { ...inheritedEnvironment(), ...variablesOf(settings, options.variables) },
+    output: { keptMax: outputMax },
+  });
+  return new RealNode(launched, place);
 }
 
 /** The settings of a node in its place, by key. */
@@ -61,9 +90,13 @@ export function settingsOf(
 }
 
 /** Free ports and a new folder in a folder, by default that of temporary files. */
-export async function newPlace(storage = tmpdir()): Promise<MemberPlace> {
+export async function newPlace(storage?: string): Promise<MemberPlace> {
   const [apiPort = 0, statusPort = 0, nodePort = 0] = await freePorts(3);
-  return { apiPort, statusPort, nodePort, folder: mkdtempSync(join(storage, 'althing-node-')) };
+  return { apiPort, statusPort, nodePort, folder: newFolder(storage) };
+}
+
+function newFolder(storage = tmpdir()): string {
+  return mkdtempSync(join(storage, 'althing-node-'));
 }
 
 /** A folder in memory when there is one with room, for tests that need no disk. */

@@ -12,12 +12,12 @@ describe('a node without word from a majority', () => {
     cluster = await RealCluster.start(3, SETTINGS);
     await cluster.node(1).value('//stuff', '.x = 1;');
   });
-  afterAll(() => cluster.kill());
+  afterAll(() => cluster.discard());
 
   test.each(['a follower', 'the leader'])(
     '%s serves nobody after a while, and the next request as soon as it is ready again',
     async (who) => {
-      const leader = await cluster.rootLeader();
+      const leader = await cluster.whenLed('@thingsdb');
       const node = cluster.node(who === 'the leader' ? leader : (leader % 3) + 1);
       const others = cluster.nodes.filter((other) => other !== node);
       await until(async () => (await read(node)).status === 200, 'it reads its own state');

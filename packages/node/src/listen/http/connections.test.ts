@@ -48,11 +48,11 @@ describe('a connection that grows old', () => {
 describe('a node that stops', () => {
   test('ends connections with their next answer: clients go elsewhere, and no request fails', async () => {
     const cluster = await RealCluster.start(3, { drain_delay_ms: 1000 });
-    closers.push(() => cluster.kill());
+    closers.push(() => cluster.discard());
     await cluster.node(1).value('//stuff', '.n = 0;');
     const clients = Array.from({ length: 6 }, (_, i) => new PoolingClient(cluster, (i % 3) + 1));
     const work = clients.map((client) => client.run());
-    const leader = await cluster.rootLeader();
+    const leader = await cluster.whenLed('@thingsdb');
     for (const place of [leader, (leader % 3) + 1]) {
       const node = cluster.node(place);
       const before = clients.reduce((sum, { moves }) => sum + moves, 0);

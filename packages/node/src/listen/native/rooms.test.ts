@@ -249,6 +249,6 @@ test('over three nodes all hear the same events in the same order, whichever nod
     for (const client of clients) client.close();
     await cluster.stop();
   } finally {
-    await cluster.kill();
+    await cluster.discard();
   }
 });

@@ -16,7 +16,7 @@ const others: RealNode[] = [];
 
 afterEach(async () => {
   for (const node of others.splice(0)) await node.kill();
-  await cluster?.kill();
+  await cluster?.discard();
   cluster = null;
 });
 

@@ -27,8 +27,10 @@ async function startNode(settings: TestSettings, nodeArgs: readonly string[]): P
 }
 
 async function startCluster(settings: TestSettings, nodeArgs: readonly string[]): Promise<RealCluster> {
-  const cluster = await RealCluster.start(3, settings, nodeArgs);
-  end = () => cluster.kill();
+  const cluster = await RealCluster.start(3, settings, (all, folder) =>
+    RealNode.launch(all, folder, nodeArgs),
+  );
+  end = () => cluster.discard();
   return cluster;
 }
 
@@ -121,7 +123,7 @@ describe('a node that is well', () => {
 describe('the status port of a cluster', () => {
   test('one node leads, the others name it; without a majority nobody does', async () => {
     const cluster = await startCluster({}, []);
-    const place = await cluster.rootLeader();
+    const place = await cluster.whenLed('@thingsdb');
     const leader = cluster.node(place);
     const others = cluster.nodes.filter((node) => node !== leader);
     const name = `127.0.0.${place}`;
@@ -159,7 +161,7 @@ describe('the status port of a cluster', () => {
     for (const node of cluster.nodes) {
       await until(async () => (await groupsOf(node)) === 1, 'there is one group');
     }
-    const place = await cluster.rootLeader();
+    const place = await cluster.whenLed('@thingsdb');
     const leader = cluster.node(place);
     const follower = cluster.node((place % 3) + 1);
     const others = cluster.nodes.filter((node) => node !== follower);

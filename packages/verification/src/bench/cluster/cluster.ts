@@ -1,6 +1,6 @@
 /** The benchmark of a cluster: rates beside those of etcd, and what clients notice when leaders go. */
 import { loadavg } from 'node:os';
-import { ClusterProcess } from '../../harness/cluster-process.js';
+import { startCluster } from '../../harness/start-node.js';
 import { type Contender, type Row, rowsText } from '../contest.js';
 import { commandOf } from '../requests.js';
 import { EtcdCluster, etcdVersion } from './etcd.js';
@@ -32,18 +32,16 @@ export async function benchCluster(options: ClusterBenchOptions): Promise<Cluste
     return cluster;
   };
   try {
-    const cluster = await started(ClusterProcess.start(3, { storage }));
+    const cluster = await started(startCluster(3, { storage }));
     const contenders: Contender<Way>[] = [await clusterContender('three nodes', cluster)];
     if (against !== undefined) {
-      const other = await started(ClusterProcess.start(3, { storage, command: commandOf(against) }));
+      const other = await started(startCluster(3, { storage, command: commandOf(against) }));
       contenders.push(await clusterContender(against, other));
     } else {
       const version = etcdVersion();
       if (version === undefined) progress('etcd is not installed: apt-get install etcd-server');
       else contenders.push(etcdContender(`etcd ${version}`, await started(EtcdCluster.start(storage))));
-      contenders.push(
-        await clusterContender('one node', await started(ClusterProcess.start(1, { storage }))),
-      );
+      contenders.push(await clusterContender('one node', await started(startCluster(1, { storage }))));
     }
     const rates = await measureRates(contenders, options, (row) => progress(rowsText([row])));
     // The last cluster has the machine to itself.

@@ -1,6 +1,7 @@
 /** Waits of clients when a leader is killed, and when it hands over as planned. */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { ClusterProcess } from '../../harness/cluster-process.js';
+import { type RealCluster, type RealNode, until } from '@althing/node/testing';
+import { INFO, type Info, infoOf } from '../../harness/cluster-info.js';
 import { longestGap, quantile, table, timeText } from '../../harness/table.js';
 import { type Asked, Clients } from '../clients.js';
 import { SCOPE } from './rates.js';
@@ -29,7 +30,7 @@ const HANDOVER_MS = 10_000;
 const GROUP = '@collection:bench';
 
 export async function measureFailovers(
-  cluster: ClusterProcess,
+  cluster: RealCluster,
   times: number,
   progress: (text: string) => void,
 ): Promise<Failovers> {
@@ -43,18 +44,18 @@ export async function measureFailovers(
   };
   for (let round = 1; round <= 2 * times; round++) {
     const kills = round <= times;
-    await cluster.whenEqual();
+    await untilEqual(cluster.nodes);
     const leader = await cluster.whenLed(GROUP);
-    const nodes = cluster.nodes.filter((_, at) => !kills || at !== leader);
+    const nodes = cluster.nodes.filter((_, at) => !kills || at + 1 !== leader);
     const questions = nodes.map(({ url }) => ({ name: url, url, scope: SCOPE, code: '.counter += 1;' }));
-    const writers = new Clients(questions, cluster.credentials, PER_S, true);
+    const writers = new Clients(questions, { token: cluster.node(1).token }, PER_S, true);
     const start = performance.now();
     await writers.until(start, CALM_MS + AFTER_MS);
     const moment = performance.now();
-    if (kills) await cluster.kill(leader);
+    if (kills) await cluster.killNode(leader);
     else await cluster.node(leader).value('/n', 'transfer_leadership();');
-    const until = moment + HANDOVER_MS;
-    while (!kills && (await cluster.leaderOf(GROUP)) === leader && performance.now() < until) await pause(20);
+    const last = moment + HANDOVER_MS;
+    while (!kills && (await cluster.leaderOf(GROUP)) === leader && performance.now() < last) await pause(20);
     const end = performance.now();
     await writers.until(end, AFTER_MS);
     await writers.stop();
@@ -63,7 +64,7 @@ export async function measureFailovers(
     if (kills) {
       found.killMs.push(firstAfter(writes, moment));
       found.killGapMs.push(longestGap(ends, moment, moment + AFTER_MS));
-      await cluster.startNode(leader);
+      await cluster.restartNode(leader);
     } else {
       found.handoverGapMs.push(longestGap(ends, moment, end));
       found.calmGapMs.push(longestGap(ends, start + CALM_MS, start + CALM_MS + AFTER_MS));
@@ -75,6 +76,19 @@ export async function measureFailovers(
     progress(`${kills ? 'kill' : 'handover'}: ${ms?.toFixed(0)} ms, ${problems.length} failed`);
   }
   return found;
+}
+
+/** Waits until every node is ready and has all that the others have. */
+async function untilEqual(nodes: readonly RealNode[]): Promise<void> {
+  const infoAt = async (node: RealNode): Promise<Info> => infoOf(await node.value('/n', INFO));
+  const areEqual = async (): Promise<boolean> => {
+    const infos = await Promise.all(nodes.map(infoAt));
+    const applied = infos.flatMap((info) =>
+      info.nodes.map(({ status, committed_change_id }) => `${status} ${committed_change_id}`),
+    );
+    return applied.every((each) => each === applied[0] && each.startsWith('READY'));
+  };
+  await until(() => areEqual().catch(() => false), 'the nodes are equal');
 }
 
 /** Milliseconds from a moment until a write was acknowledged that was sent after it. */

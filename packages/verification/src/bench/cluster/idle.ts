@@ -3,7 +3,7 @@
  * and of etcd. All of them are watched in the same windows, so that whatever else the machine does hits them alike.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { ClusterProcess } from '../../harness/cluster-process.js';
+import { startCluster } from '../../harness/start-node.js';
 import { type Interval, median, medianInterval, table } from '../../harness/table.js';
 import { measuredTimeUs, wakesOf } from '../cpu.js';
 import { commandOf } from '../requests.js';
@@ -76,7 +76,7 @@ export function idleText(rows: readonly IdleRow[]): string {
 }
 
 async function ours(name: string, storage: string, folder: string | undefined): Promise<Idler> {
-  const cluster = await ClusterProcess.start(3, {
+  const cluster = await startCluster(3, {
     storage,
     command: folder === undefined ? undefined : commandOf(folder),
   });

@@ -1,5 +1,5 @@
 /** Writes and linearizable reads a second: of three nodes, and in turns with them of one node, of another build, of etcd. */
-import type { ClusterProcess } from '../../harness/cluster-process.js';
+import type { RealCluster } from '@althing/node/testing';
 import { type Contender, type ContestOptions, contest, type Row } from '../contest.js';
 import { Generator, type Target } from '../measure.js';
 import { queryRequest } from '../scenarios.js';
@@ -46,15 +46,16 @@ export async function measureRates(
 }
 
 /** Prepares a cluster of this build or of another one: of three nodes, or of one, which is asked only as a leader. */
-export async function clusterContender(name: string, cluster: ClusterProcess): Promise<Contender<Way>> {
-  await cluster.node(0).value('/t', "new_collection('bench');");
-  await cluster.node(0).value(SCOPE, '.counter = 0;');
-  const { credentials, nodes } = cluster;
+export async function clusterContender(name: string, cluster: RealCluster): Promise<Contender<Way>> {
+  await cluster.node(1).value('/t', "new_collection('bench');");
+  await cluster.node(1).value(SCOPE, '.counter = 0;');
+  const { nodes } = cluster;
+  const as = { token: cluster.node(1).token };
   const requests = {
-    write: queryRequest(SCOPE, '.counter += 1;', credentials),
-    read: queryRequest(SCOPE, '.counter;', credentials),
+    write: queryRequest(SCOPE, '.counter += 1;', as),
+    read: queryRequest(SCOPE, '.counter;', as),
   };
-  const leader = (): Promise<number> => cluster.whenLed('@collection:bench');
+  const leader = async (): Promise<number> => (await cluster.whenLed('@collection:bench')) - 1;
   const load = loader(nodes, requests, leader);
   return { name, load: async (way) => (nodes.length === 1 && way.through !== 'leader' ? null : load(way)) };
 }

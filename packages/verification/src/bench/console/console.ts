@@ -119,6 +119,6 @@ async function polling(browser: Browser): Promise<Figure> {
       1,
     );
   } finally {
-    await cluster.kill();
+    await cluster.discard();
   }
 }

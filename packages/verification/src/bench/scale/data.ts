@@ -3,9 +3,11 @@
  * and behind a restart, when nothing is; beside SQLite on the same orders, where Python has it, and beside a bare server that does
  * as much besides its writes.
  */
+import { rmSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { ClusterProcess } from '../../harness/cluster-process.js';
-import { ADMIN } from '../../harness/node-client.js';
+import type { RealNode } from '@althing/node/testing';
+import { messageOf } from '@althing/storage';
+import { newPlace, startNode } from '../../harness/start-node.js';
 import { table, timeText } from '../../harness/table.js';
 import { cpuTimeUs, firstThreadTimeUs } from '../cpu.js';
 import { type SqliteTimes, sqliteTimes } from '../yardsticks/sqlite.js';
@@ -64,11 +66,13 @@ export async function benchData(options: DataBenchOptions): Promise<DataFigures>
   const { storage } = options;
   const turns = new Turns(storage);
   const { command } = turns;
-  const cluster = await ClusterProcess.prepared(1, { storage, settings: NODE_SETTINGS, command });
+  const place = await newPlace(storage);
+  const measures = new Measures(() => startNode({ place, settings: NODE_SETTINGS, command }), turns, options);
   try {
-    return await new Measures(cluster, turns, options).all();
+    return await measures.all();
   } finally {
-    await cluster.discard();
+    await measures.shop?.node.kill();
+    rmSync(place.folder, { recursive: true, force: true });
     turns.discard();
   }
 }
@@ -100,11 +104,11 @@ class Measures {
   readonly #problems: string[] = [];
   readonly #beganAt = performance.now();
   readonly #total: number;
-  #shop: Shop | null = null;
+  shop: Shop | null = null;
   #sqlite: SqliteTimes | null = null;
 
   constructor(
-    private readonly cluster: ClusterProcess,
+    private readonly start: () => Promise<RealNode>,
     private readonly turns: Turns,
     private readonly options: DataBenchOptions,
   ) {
@@ -125,7 +129,7 @@ class Measures {
     await this.#try('looking up', () => this.#lookUps('hot', ROUNDS));
     this.#note('a look-up in bare sorted pages, hot', await bareLookUpMs(this.#total, LOOK_UPS.hot), null);
     await this.#try('filtering', () => this.#scan('again'));
-    await this.cluster.kill(0);
+    await this.#shop.node.kill();
     await this.#start();
     this.#progress('the node started again');
     await this.#try('filtering', () => this.#scan('cold'));
@@ -134,10 +138,10 @@ class Measures {
     await this.#try('the sum', () => this.#report());
     await this.#try('the lines', () => this.#dump());
     // So the code of look-ups has its last form, and it is the data alone that are cold.
-    await this.#try('warming up', () => this.shop.query(WARM_UP));
+    await this.#try('warming up', () => this.#shop.query(WARM_UP));
     await this.#try('looking up', () => this.#lookUps('cold', 1));
     for (const job of JOBS) await this.#try(job.name, () => this.#job(job));
-    await this.shop.close();
+    await this.#shop.close();
     return { figures: this.#figures, problems: this.#problems };
   }
 
@@ -146,7 +150,7 @@ class Measures {
     try {
       await part();
     } catch (error) {
-      this.#fault(`${what}: ${error instanceof Error ? error.message : String(error)}`);
+      this.#fault(`${what}: ${messageOf(error)}`);
     }
   }
 
@@ -162,10 +166,10 @@ class Measures {
 
   async #load(): Promise<void> {
     const { orders } = this.options;
-    await this.shop.make();
+    await this.#shop.make();
     const began = performance.now();
     let told = began;
-    await this.shop.add(0, orders, this.#total, (stored) => {
+    await this.#shop.add(0, orders, this.#total, (stored) => {
       if (performance.now() < told + PROGRESS_MS) return;
       told = performance.now();
       this.#progress(`${stored} orders stored`);
@@ -173,15 +177,14 @@ class Measures {
     this.#note('an order stored, 4,000 a query', (performance.now() - began) / orders, null);
   }
 
-  private get shop(): Shop {
-    if (this.#shop === null) throw new Error('no node runs');
-    return this.#shop;
+  get #shop(): Shop {
+    if (this.shop === null) throw new Error('no node runs');
+    return this.shop;
   }
 
   async #start(): Promise<void> {
-    await this.#shop?.close();
-    const { url } = await this.cluster.startNode(0);
-    this.#shop = new Shop(url, ADMIN);
+    await this.shop?.close();
+    this.shop = new Shop(await this.start());
   }
 
   #note(name: string, ms: number, targetMs: number | null): void {
@@ -197,7 +200,7 @@ class Measures {
 
   /** Does something, and says how long that took, and how much processor time of all threads of the node and of the engine's. */
   async #spent(work: () => Promise<unknown>): Promise<Spent> {
-    const { pid } = this.cluster.node(0);
+    const { pid } = this.#shop.node;
     const all = cpuTimeUs([pid]);
     const engine = firstThreadTimeUs(pid);
     const began = performance.now();
@@ -209,7 +212,7 @@ class Measures {
   /** Stores some more orders, with what that makes of the log and of checkpoints. */
   async #insert(indexes: number): Promise<void> {
     const first = this.options.orders + indexes * ADDED;
-    const spent = await this.#spent(() => this.shop.add(first, first + ADDED, this.#total));
+    const spent = await this.#spent(() => this.#shop.add(first, first + ADDED, this.#total));
     const name = `an order more, ${indexes} indexes`;
     this.#add({ name, ...each(spent, ADDED), targetMs: null, sqliteMs: null });
   }
@@ -218,7 +221,7 @@ class Measures {
   async #report(): Promise<void> {
     const name = `snapshot sum of ${this.options.orders}`;
     const report = (): Promise<unknown> =>
-      this.shop.report('sum = 0; .orders.each(|o| sum += o.amount); sum;');
+      this.#shop.report('sum = 0; .orders.each(|o| sum += o.amount); sum;');
     await this.#beside(`${name}, cold,`, report, isDoneAtOnce, REPORT_MS.cold, REPORT_WAITS);
     // By then there is a checkpoint of the last write.
     await pause(CHECKPOINT_MS);
@@ -230,7 +233,7 @@ class Measures {
   /** Has all orders as lines, while others write. */
   async #dump(): Promise<void> {
     const { orders } = this.options;
-    const dump = (): Promise<void> => this.shop.lines("each_by('Order', '#', |o| out(o)); nil;");
+    const dump = (): Promise<void> => this.#shop.lines("each_by('Order', '#', |o| out(o)); nil;");
     await this.#beside(`${orders} orders as lines`, dump, isDoneAtOnce, DUMP_MS);
   }
 
@@ -238,14 +241,14 @@ class Measures {
   async #build(name: string, code: string): Promise<void> {
     let told = performance.now();
     const isDone = async (): Promise<boolean> => {
-      const percent = await this.shop.percentOf(name);
+      const percent = await this.#shop.percentOf(name);
       if (percent < 100 && performance.now() > told + PROGRESS_MS) {
         told = performance.now();
         this.#progress(`${percent} % of ${name} built`);
       }
       return percent === 100;
     };
-    await this.#beside(`index ${name} built`, () => this.shop.query(code), isDone, BUILD_MS);
+    await this.#beside(`index ${name} built`, () => this.#shop.query(code), isDone, BUILD_MS);
   }
 
   /** Changes or removes instances in the background while others write. */
@@ -253,11 +256,11 @@ class Measures {
     if (performance.now() > this.#beganAt + JOBS_UNTIL_MS)
       throw new Error('left out: the rest took too long');
     const { orders } = this.options;
-    await prepare?.(this.shop, orders);
+    await prepare?.(this.#shop, orders);
     await this.#beside(
       `${name}, of ${orders} orders`,
-      () => this.shop.query(code),
-      () => this.shop.isJobDone(),
+      () => this.#shop.query(code),
+      () => this.#shop.isJobDone(),
       null,
     );
   }
@@ -270,7 +273,7 @@ class Measures {
     targetMs: number | null,
     waits = 2,
   ): Promise<void> {
-    const { url, pid } = this.cluster.node(0);
+    const { url, pid } = this.#shop.node;
     const clients = new Writers(url, this.options.perS, (problem) => this.#fault(`${what}: ${problem}`));
     try {
       const before = await clients.calm(pid);
@@ -354,7 +357,7 @@ class Measures {
   async #best({ times, code }: Pick<LookUp, 'times' | 'code'>, rounds: number): Promise<Spent> {
     let best: Spent | null = null;
     for (let round = 0; round < rounds; round++) {
-      const spent = await this.#spent(() => this.shop.query(`range(${times}).each(|i| ${code}); nil;`));
+      const spent = await this.#spent(() => this.#shop.query(`range(${times}).each(|i| ${code}); nil;`));
       best = best === null ? spent : least(best, spent);
     }
     return each(best ?? NOTHING, times);
@@ -362,8 +365,8 @@ class Measures {
 
   async #scan(heat: 'cold' | 'again'): Promise<void> {
     const code = '.smalls.filter(|s| s.n % 7 == 0).len();';
-    if (heat === 'again') await this.shop.query(code);
-    const spent = await this.#spent(() => this.shop.query(code));
+    if (heat === 'again') await this.#shop.query(code);
+    const spent = await this.#spent(() => this.#shop.query(code));
     const targetMs = heat === 'cold' ? SCAN_MS : null;
     this.#add({ name: `filter over ${SMALL_COUNT}, ${heat}`, ...spent, targetMs, sqliteMs: null });
   }
@@ -404,9 +407,7 @@ function since(before: number | undefined, after: number | undefined): number | 
   return before === undefined || after === undefined ? null : (after - before) / 1000;
 }
 
-function isDoneAtOnce(): Promise<boolean> {
-  return Promise.resolve(true);
-}
+const isDoneAtOnce = async (): Promise<boolean> => true;
 
 /** Work in the background on all orders, or on others that are made before. */
 interface Job {

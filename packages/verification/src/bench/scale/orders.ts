@@ -1,7 +1,8 @@
 /** The data that is measured: orders of so many customers, each with a number, an address at random, and a time. */
 import type { Database } from '@althing/client';
+import type { RealNode } from '@althing/node/testing';
 import { clientOf } from '../../harness/client-of.js';
-import { authorization, type Credentials } from '../../harness/node-client.js';
+import { ADMIN, authorization } from '../../harness/node-client.js';
 
 export const SCOPE = '//shop';
 
@@ -50,10 +51,10 @@ export class Shop {
   readonly #linesUrl: string;
   readonly #authorization: string;
 
-  constructor(url: string, as: Credentials) {
-    this.#db = clientOf(url, as, TIMEOUT_MS);
-    this.#linesUrl = `${url}${SCOPE}?end=1`;
-    this.#authorization = authorization(as);
+  constructor(readonly node: RealNode) {
+    this.#db = clientOf(node.url, ADMIN, TIMEOUT_MS);
+    this.#linesUrl = `${node.url}${SCOPE}?end=1`;
+    this.#authorization = authorization(ADMIN);
   }
 
   query(code: string, scope = SCOPE): Promise<unknown> {

@@ -3,13 +3,16 @@
  * again, so that it holds nothing of the state in memory. The second joins while nobody asks anything; the third while
  * clients write and read at the other two, and again with an empty folder in its place, as often as is wanted.
  */
+import { randomBytes } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type RealNode, SERVE, until } from '@althing/node/testing';
 import { clientOf } from '../../harness/client-of.js';
-import { ClusterProcess } from '../../harness/cluster-process.js';
 import { ADMIN } from '../../harness/node-client.js';
 import { probe } from '../../harness/probe.js';
+import { type MemberPlace, type NodeOptions, newPlace, startNode } from '../../harness/start-node.js';
 import { type Asked, Clients } from '../clients.js';
 import { measuredTimeUs } from '../cpu.js';
 import { commandOf } from '../requests.js';
@@ -71,11 +74,8 @@ export async function benchSnapshot(options: SnapshotBenchOptions): Promise<Snap
   const { of, storage, profile } = options;
   const [program, ...args] = of === undefined ? [process.execPath, ...SERVE.slice(1)] : commandOf(of);
   const flags = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${resolve(profile)}`];
-  const cluster = await ClusterProcess.prepared(3, {
-    storage,
-    command: [program, ...flags, ...args],
-    settings: { replace_after_ms: REPLACE_AFTER_MS },
-  });
+  const places = [await newPlace(storage), await newPlace(storage), await newPlace(storage)] as const;
+  const cluster = new Members(places, [program, ...flags, ...args]);
   const interrupted = (signal: NodeJS.Signals): void => {
     // A second signal is not waited for either.
     void cluster.discard().finally(() => process.exit(signal === 'SIGINT' ? 130 : 1));
@@ -91,9 +91,48 @@ export async function benchSnapshot(options: SnapshotBenchOptions): Promise<Snap
   }
 }
 
-async function measure(cluster: ClusterProcess, options: SnapshotBenchOptions): Promise<SnapshotFigures> {
+/** Nodes that are started one by one: the first founds a cluster, and the others join it. */
+class Members {
+  readonly nodes: RealNode[] = [];
+  readonly #secret = randomBytes(16).toString('hex');
+  #isDiscarded = false;
+
+  constructor(
+    readonly places: readonly [MemberPlace, ...MemberPlace[]],
+    private readonly command: NodeOptions['command'],
+  ) {}
+
+  /** Starts a node with the data that it has, and waits until it is ready. */
+  async start(at: number): Promise<RealNode> {
+    const place = this.places[at] ?? this.places[0];
+    const settings = {
+      node_name: '127.0.0.1',
+      cluster: at === 0 ? '' : `127.0.0.1:${this.places[0].nodePort}`,
+      cluster_secret: this.#secret,
+      replace_after_ms: REPLACE_AFTER_MS,
+      drain_delay_ms: '0',
+    };
+    const node = await startNode({ settings, place, command: this.command });
+    this.nodes[at] = node;
+    if (this.#isDiscarded) await this.discard();
+    return node;
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.nodes.map((node) => node.stop()));
+  }
+
+  /** Ends all nodes, also one that is about to start, and removes their data. */
+  async discard(): Promise<void> {
+    this.#isDiscarded = true;
+    await Promise.all(this.nodes.map((node) => node.kill()));
+    for (const { folder } of this.places) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function measure(cluster: Members, options: SnapshotBenchOptions): Promise<SnapshotFigures> {
   const { megabytes, rounds, perS, calmMs, progress } = options;
-  const alone = await cluster.startNode(0);
+  const alone = await cluster.start(0);
   const db = clientOf(alone.url, ADMIN, STORED_MS);
   const token = String(await queryAt(db)("new_token('admin');", {}, '@thingsdb'));
   await db.$close();
@@ -104,12 +143,12 @@ async function measure(cluster: ClusterProcess, options: SnapshotBenchOptions): 
   progress(`${megabytes} MB stored in ${seconds(fillMs)}`);
   await cutLog(alone.port, as);
   await stored(alone);
-  await cluster.kill(0);
-  const leader = await cluster.startNode(0);
+  await alone.kill();
+  const leader = await cluster.start(0);
   progress('log cut, and the node started again');
   const transfers = [await send(cluster, 1, megabytes)];
   progress(transferText(transfers[0]!));
-  const nodes = { leader: leader.url, follower: cluster.node(1).url };
+  const nodes = { leader: leader.url, follower: cluster.nodes[1]!.url };
   const questions = Object.entries(nodes).flatMap(([name, url]) => [
     { name: `writes, ${name}`, url, scope: SCOPE, code: WRITE },
     { name: `reads, ${name}`, url, scope: SCOPE, code: READ },
@@ -122,7 +161,7 @@ async function measure(cluster: ClusterProcess, options: SnapshotBenchOptions): 
     const calm = await clients.take();
     progress('clients watched without a transfer');
     for (let round = 0; round < rounds; round++) {
-      if (round > 0) await cluster.wipe(2);
+      if (round > 0) await wipe(cluster.nodes[2]!);
       await clients.take();
       const transfer = await send(cluster, 2, megabytes);
       transfers.push({ ...transfer, noticed: await clients.take() });
@@ -148,16 +187,22 @@ export function seconds(ms: number): string {
   return `${(ms / 1000).toFixed(1)} s`;
 }
 
+/** Ends a node and removes its data: not at once, which would hold up the clients that are watched. */
+async function wipe(node: RealNode): Promise<void> {
+  await node.kill();
+  await rm(node.folder, { recursive: true });
+}
+
 /** Starts a node that has nothing, and watches until it is ready. */
-async function send(cluster: ClusterProcess, at: number, megabytes: number): Promise<Transfer> {
+async function send(cluster: Members, at: number, megabytes: number): Promise<Transfer> {
   const others = cluster.nodes.filter(({ running }) => running);
   const before = others.map(({ pid }) => cpuMsOf(pid));
   const begin = performance.now();
   const watch = new Watch();
-  const looking = watch.look(cluster.place(at).statusPort);
+  const looking = watch.look(cluster.places[at]!.statusPort);
   let node: RealNode;
   try {
-    node = await cluster.startNode(at);
+    node = await cluster.start(at);
   } finally {
     watch.stop();
     await looking;
