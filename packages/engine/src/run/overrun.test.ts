@@ -392,6 +392,16 @@ test('what a node gathers for a query counts while it does: element by element, 
   expect(toldBy('range(1000).each(|| level_info());')).toBeLessThan(110);
 });
 
+test('the clock is looked at while things of a dump are looked for and read that are not in memory', () => {
+  let looks = 0;
+  const db = new Harness({ limits: { durationMs: 60_000 }, monotonic: () => ++looks / 1000, evicts: true });
+  db.run('.l = range(20000).map(|i| {a: i}); nil;');
+  looks = 0;
+  db.run('export({dump: true}).len();');
+  // Each takes microseconds: no more than a millisecond or two from one look to the next.
+  expect(looks).toBeGreaterThan(100);
+});
+
 test('a query that is cancelled ends at its next look at the clock, changes nothing, and can not go on by itself', () => {
   let looks = 0;
   const db = new Harness();

@@ -28,6 +28,9 @@ import { readThing, writeThing } from './thing-record.js';
 import { ThingRecords } from './thing-records.js';
 import { isFieldFlat, visitThingsOfRecord } from './thing-walk.js';
 
+/** Units charged for a record that is looked for or read, which may have to come from the disk. */
+export const UNITS_PER_RECORD = 1024;
+
 /**
  * The things of one collection, in memory as far as they were touched: found by their ids, read from their records when they are
  * touched, written to a checkpoint, and taken out of memory when they were not used for a while.
@@ -122,7 +125,7 @@ export class ThingMemory implements Loader {
   /**
    * All stored things, by rising ids.
    *
-   * @param charge told of each id that may be one of them
+   * @param charge told of each id that may be one of them and is not in memory: it is looked for on disk
    */
   *all(charge: (units: number) => void = () => {}): Generator<Thing, void, undefined> {
     if (this.table.size === this.thingCount) {
@@ -131,7 +134,7 @@ export class ThingMemory implements Loader {
       return;
     }
     for (let id = 1; id < this.nextId; id++) {
-      charge(1);
+      if (this.table.get(id) === undefined) charge(UNITS_PER_RECORD);
       const thing = this.find(id);
       if (thing !== undefined) yield thing;
     }

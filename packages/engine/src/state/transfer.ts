@@ -28,11 +28,12 @@ import { Closure, parseCharged } from '../value/closure.js';
 import { List, ThingSet, unitsToFill } from '../value/containers.js';
 import { Room } from '../value/room.js';
 import { Task } from '../value/task.js';
-import { Thing } from '../value/thing.js';
+import { Thing, ThingBit } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import { effect, type Undo } from './effect.js';
 import { takeIdsBack } from './ids.js';
 import { duplicatesIn } from './index-build.js';
+import { UNITS_PER_RECORD } from './memory.js';
 import { readEnums, readTypes, writeEnums, writeTypes } from './parts/schema-contents.js';
 import type { Store } from './store.js';
 import { one } from './tally.js';
@@ -66,6 +67,7 @@ export function writeContents(store: Store, charge: Charge): Uint8Array {
   writeEnums(out, store);
   for (const thing of things) {
     const { length } = out;
+    if ((thing.bits & ThingBit.LOADED) === 0) charge(UNITS_PER_RECORD);
     store.load(thing);
     // All that a thing holds is written at once.
     charge(thing.slots.reduce<number>((units, value) => units + unitsToWrite(value), 0));
