@@ -13,7 +13,7 @@
  * test renders with both.
  */
 import { stringify } from 'yaml';
-import { isRecord } from './kubernetes-api.js';
+import { isRecord } from '../check-packages.js';
 
 export interface Chart {
   readonly name: string;

@@ -3,8 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
+import { isRecord } from '../check-packages.js';
 import { textOf, yamlOf } from './files.js';
-import { isRecord, recordOf } from './kubernetes-api.js';
+import { recordOf } from './kubernetes-api.js';
 
 /** Runs a command in a network of its own. */
 const ownNetwork = ['--net', ...(process.getuid?.() === 0 ? [] : ['--user', '--map-root-user'])];

@@ -2,6 +2,7 @@
  * Checks objects against the API of Kubernetes, without a cluster: types, missing and unknown fields, words of
  * enumerations. `kubernetes-api.txt` holds what is known of the API, and its grammar.
  */
+import { isRecord } from '../check-packages.js';
 
 /** The types of the API by name. */
 export type Api = ReadonlyMap<string, ReadonlyMap<string, Field>>;
@@ -118,11 +119,6 @@ function requireTypes(api: Api, name: string, kind: Kind): void {
   if (kind.is === 'type' && !api.has(kind.name)) {
     throw new Error(`kubernetes-api.txt: ${name} needs ${kind.name}, which is not there`);
   }
-}
-
-/** True if a value is an object with string keys. */
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** @throws {Error} when a value is no object with string keys */

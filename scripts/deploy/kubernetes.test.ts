@@ -6,9 +6,10 @@ import { checkServerIdentity } from 'node:tls';
 import { loadConfig } from '@althing/node';
 import { describe, expect, test } from '@jest/globals';
 import { stringify } from 'yaml';
+import { isRecord } from '../check-packages.js';
 import { type Chart, mergeValues, renderChart } from './chart.js';
 import { filesIn, firstOf, parseYaml, project, run, textOf, yamlOf } from './files.js';
-import { isRecord, objectProblems, parseApi, recordOf } from './kubernetes-api.js';
+import { objectProblems, parseApi, recordOf } from './kubernetes-api.js';
 
 type Json = Readonly<Record<string, unknown>>;
 

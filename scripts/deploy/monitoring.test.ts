@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
+import { isRecord } from '../check-packages.js';
 import { dashboardExpressions } from './dashboard.js';
 import { firstOf, textOf, yamlOf } from './files.js';
 import { generatedFiles } from './generated.js';
-import { isRecord } from './kubernetes-api.js';
 
 const page = textOf('docs/metrics.md');
 

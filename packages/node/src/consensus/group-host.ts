@@ -1,7 +1,8 @@
 import type { LogStore } from '@althing/storage';
-import { decodeMessage, encodeMessage, type InstallSnapshot, type Message, type RaftOptions } from 'raft-ts';
+import { encodeMessage, type Message, type RaftOptions } from 'raft-ts';
 import { messageOf } from '../base/error-text.js';
 import { type Applied, type Command, type GroupId, type NodeId, ROOT_GROUP } from '../between/protocol.js';
+import { snapshotOf } from '../between/snapshot-message.js';
 import { Activity } from './activity.js';
 import { EarlyMessages } from './early-messages.js';
 import { exitCodeOf } from './exit-code.js';
@@ -430,13 +431,6 @@ export class GroupHost {
       failure: { message: messageOf(error), exitCode: exitCodeOf(error) },
     });
   }
-}
-
-/** Only snapshot messages come from the engine side. */
-function snapshotOf(bytes: Uint8Array): InstallSnapshot {
-  const message = decodeMessage(bytes);
-  if (message.kind !== 'snapshot') throw new Error('a message is no snapshot message');
-  return message;
 }
 
 /** Election timeouts without a slow write until a disk is well again. */

@@ -9,9 +9,10 @@
  */
 import { type ByteReader, ByteWriter } from '@althing/engine';
 import type { SnapshotChunk, SnapshotSource } from '@althing/storage';
-import { decodeMessage, encodeMessage, type InstallSnapshot } from 'raft-ts';
+import { encodeMessage } from 'raft-ts';
 import { decodeMembership } from '../between/membership.js';
 import type { GroupId } from '../between/protocol.js';
+import { snapshotOf } from '../between/snapshot-message.js';
 import { decodeApplied } from '../groups/applied.js';
 
 /** The first byte of a call that begins a transfer. */
@@ -26,13 +27,6 @@ export function messageFor(source: SnapshotSource, bytes: Uint8Array): Uint8Arra
     ...message,
     snapshot: { index, term, hash, membership: decodeMembership(membership) },
   });
-}
-
-/** Reads the message of Raft that a snapshot goes with; throws for another one. */
-export function snapshotOf(bytes: Uint8Array): InstallSnapshot {
-  const message = decodeMessage(bytes);
-  if (message.kind !== 'snapshot') throw new Error('a message is no snapshot message');
-  return message;
 }
 
 /** The call that begins a transfer, or asks where to go on with it. */

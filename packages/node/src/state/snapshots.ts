@@ -16,13 +16,14 @@ import {
 import { type Clock, pause } from '../base/clock.js';
 import { isDamage } from '../base/failures.js';
 import type { Applied, Consensus, GroupId, NodeId } from '../between/protocol.js';
+import { snapshotOf } from '../between/snapshot-message.js';
 import { CallKind, type Calls } from '../calls/calls.js';
 import { decodeApplied } from '../groups/applied.js';
 import type { GroupSession } from '../groups/group-session.js';
 import type { SnapshotEvents } from '../groups/session-context.js';
 import type { State } from '../groups/state.js';
 import type { EngineMetrics } from '../telemetry/engine-metrics.js';
-import { BEGIN, chunkHead, encodeBegin, messageFor, readTransfer, snapshotOf } from './snapshot-calls.js';
+import { BEGIN, chunkHead, encodeBegin, messageFor, readTransfer } from './snapshot-calls.js';
 
 export interface SnapshotsOptions {
   readonly state: State;
