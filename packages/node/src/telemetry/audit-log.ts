@@ -4,8 +4,8 @@
  * query, which may hold one.
  */
 import type { RootEvent, User } from '@althing/engine';
+import { messageOf } from '@althing/storage';
 import { pino } from 'pino';
-import { messageOf } from '../base/error-text.js';
 import { type Config, ExitCode } from '../config/index.js';
 import type { Transport } from './families.js';
 import { type Logger, lineOptions } from './logger.js';
