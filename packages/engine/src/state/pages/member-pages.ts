@@ -71,16 +71,26 @@ export class MemberPages extends PageTable<MemberPage> {
     const { nextOrder, pages } = readSetHead(input);
     const ids: number[] = [];
     const orders: number[] = [];
+    let last = -1;
+    let isInOrder = true;
     for (const { number } of pages) {
       home.numbers.take(number);
-      eachMember(new ByteReader(home.read(number)), (id, order) => {
+      const input = new ByteReader(home.read(number));
+      for (let id = 0; input.remaining > 0; ) {
+        id += input.varint();
+        const order = input.varint();
         ids.push(id);
         orders.push(order);
-      });
+        if (order < last) isInOrder = false;
+        last = order;
+      }
     }
     const set = new ThingSet();
-    for (const place of placesInOrder(orders, nextOrder))
-      set.members.add(home.store.thingOfId(ids[place] as number));
+    const { members } = set;
+    const { store } = home;
+    // New things have rising ids, so most members were added in the order of their ids.
+    const inOrder = isInOrder ? ids : placesInOrder(orders, nextOrder).map((place) => ids[place] as number);
+    for (const id of inOrder) members.add(store.thingOfId(id));
     new MemberPages(set, home, pages, nextOrder);
     return set;
   }
@@ -214,12 +224,16 @@ function newPage(ids: number[], orders: number[]): MemberPage {
 }
 
 /** The places of members in the order in which they were added. */
-function placesInOrder(orders: readonly number[], nextOrder: number): Iterable<number> {
+function placesInOrder(orders: readonly number[], nextOrder: number): number[] {
   if (nextOrder > SPARSE_MIN * orders.length)
     return Array.from(orders.keys()).sort((a, b) => (orders[a] as number) - (orders[b] as number));
-  const places = new Int32Array(nextOrder).fill(-1);
-  for (const [place, order] of orders.entries()) places[order] = place;
-  return places.filter((place) => place >= 0);
+  const all = new Int32Array(nextOrder).fill(-1);
+  orders.forEach((order, place) => {
+    all[order] = place;
+  });
+  const places: number[] = [];
+  for (const place of all) if (place >= 0) places.push(place);
+  return places;
 }
 
 /** The number of orders for each member from which on it is better to sort them. */
