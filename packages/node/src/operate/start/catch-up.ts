@@ -25,7 +25,7 @@ export async function catchUp(groups: Groups, nodeId: NodeId, isRunning: () => b
   const asked = new Set<Group>();
   const current = new Set<Group>();
   const ask = (group: Group): void => {
-    if (asked.has(group) || current.has(group)) return;
+    if (asked.has(group)) return;
     asked.add(group);
     group.readIndex((ok) => {
       asked.delete(group);
@@ -34,12 +34,11 @@ export async function catchUp(groups: Groups, nodeId: NodeId, isRunning: () => b
   };
   while (isRunning()) {
     const root = groups.root.membership;
-    const all = [...groups.all];
+    const takesPart = ({ membership }: Group): boolean => hasItsPart(membership, root, nodeId);
+    const open = [...groups.all].filter((group) => !current.has(group));
     // A membership may change again behind the answer, as that of a group that rested the node before root's gave it a vote.
-    const taken = all.filter(({ membership }) => takesPart(membership, root, nodeId));
-    if (taken.length === all.length && all.every((group) => current.has(group)) && groups.areServing)
-      return true;
-    for (const group of taken) ask(group);
+    if (open.length === 0 && groups.areServing && [...groups.all].every(takesPart)) return true;
+    for (const group of open) if (takesPart(group)) ask(group);
     await delayed(CATCH_UP_MS);
   }
   return false;
@@ -49,7 +48,7 @@ export async function catchUp(groups: Groups, nodeId: NodeId, isRunning: () => b
  * True if nobody waits for a node to do more in a group. One of two that rested is to vote again, and so is one that votes in the root
  * group, which the others follow.
  */
-function takesPart(membership: Membership, root: Membership, nodeId: NodeId): boolean {
+function hasItsPart(membership: Membership, root: Membership, nodeId: NodeId): boolean {
   if (membership.voters.includes(nodeId)) return true;
   return !root.voters.includes(nodeId) && membership.voters.length > 2 && isResting(membership, nodeId);
 }
