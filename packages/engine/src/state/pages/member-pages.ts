@@ -75,15 +75,12 @@ export class MemberPages extends PageTable<MemberPage> {
     let isInOrder = true;
     for (const { number } of pages) {
       home.numbers.take(number);
-      const input = new ByteReader(home.read(number));
-      for (let id = 0; input.remaining > 0; ) {
-        id += input.varint();
-        const order = input.varint();
+      eachMember(new ByteReader(home.read(number)), (id, order) => {
         ids.push(id);
         orders.push(order);
         if (order < last) isInOrder = false;
         last = order;
-      }
+      });
     }
     const set = new ThingSet();
     const { members } = set;
