@@ -26,7 +26,7 @@ function idDifferences(): Set<bigint> {
   return found;
 }
 
-/** What a difference of keys changes in the checksum of a value; the same for all keys and values of a length. */
+/** The change of a value's checksum that a difference of keys makes; the same for all keys and values. */
 function changeOf(id: bigint, part: number): number {
   const none = new Uint8Array(RECORD_KEY_BYTES);
   const bits = Buffer.alloc(RECORD_KEY_BYTES);

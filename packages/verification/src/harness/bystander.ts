@@ -26,7 +26,7 @@ export interface Asked {
 
 export class Bystander {
   private readonly worker: Worker;
-  /** What it waited, once it has ended. Rejects when it got another answer than it asked for. */
+  /** Resolves with its waits once it has ended; rejects when it got another answer than it asked for. */
   readonly waits: Promise<Waits>;
 
   /** @param body of the request, in JSON */
