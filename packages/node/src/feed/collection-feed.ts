@@ -313,7 +313,8 @@ export class CollectionFeed {
 
   /** True if a subscriber may hear more. */
   private mayGoOn(subscriber: Subscriber): boolean {
-    if (this.options.mayRead(subscriber.userId)) return true;
+    const { userId, isLoggedIn } = subscriber.follower;
+    if (this.options.mayRead(userId) && isLoggedIn?.() !== false) return true;
     subscriber.end({ kind: 'forbidden' });
     return false;
   }

@@ -33,6 +33,8 @@ export interface FollowRequest {
   /** Null: from now on. */
   readonly since: FeedPosition | null;
   readonly filter: FeedFilter;
+  /** False from when on the credentials hold no more that it was asked for with; not given where the connection ends with them. */
+  readonly isLoggedIn?: () => boolean;
 }
 
 /** The feeds of all collections that somebody follows on this node. While nobody does, nothing is read, and nothing costs anything. */
@@ -67,24 +69,34 @@ export class Feeds {
    * @throws QueryError where the collection is not there, or may not be read, or where there are too many followers
    * @throws LostError where what lies behind `since` is not to be had
    */
-  async follow({ user, collection, since, filter }: FollowRequest, sink: FeedSink): Promise<() => void> {
+  async follow(
+    { user, collection, since, filter, isLoggedIn }: FollowRequest,
+    sink: FeedSink,
+  ): Promise<() => void> {
     const session = this.sessionOf(user, collection);
     if (this.counts.all >= FOLLOWERS_MAX) throw TOO_MANY;
     const start = since ?? (await this.presentOf(session));
     if (since !== null) await this.assertHeld(session, since);
     const feed = this.feedOf(session);
-    const subscriber: Subscriber = new Subscriber(user.id, filter, start, session.appliedIndex, sink, {
-      sent: (lines, characters) => {
-        this.told.lines += lines;
-        this.told.characters += characters;
+    const subscriber: Subscriber = new Subscriber(
+      { userId: user.id, isLoggedIn },
+      filter,
+      start,
+      session.appliedIndex,
+      sink,
+      {
+        sent: (lines, characters) => {
+          this.told.lines += lines;
+          this.told.characters += characters;
+        },
+        drained: () => feed.drained(subscriber),
+        gone: (end) => {
+          this.ended[end?.kind ?? 'left'] += 1;
+          feed.remove(subscriber);
+          this.considerEnd(session.id, feed);
+        },
       },
-      drained: () => feed.drained(subscriber),
-      gone: (end) => {
-        this.ended[end?.kind ?? 'left'] += 1;
-        feed.remove(subscriber);
-        this.considerEnd(session.id, feed);
-      },
-    });
+    );
     feed.add(subscriber);
     return () => subscriber.end(null);
   }

@@ -33,6 +33,12 @@ export class UnconfirmedError extends Error {}
 /** Characters that may wait for a follower; behind that it reads the log by itself, when it took them. */
 const WAITING_MAX = 1024 * 1024;
 
+/** The one who follows. */
+export interface Follower {
+  readonly userId: number;
+  readonly isLoggedIn: (() => boolean) | undefined;
+}
+
 /** One who follows a collection. */
 export class Subscriber {
   /** Where it stands; what lies before was sent, or waits here. */
@@ -55,7 +61,7 @@ export class Subscriber {
    * @param gone called when it is there no more; null: its client left
    */
   constructor(
-    readonly userId: number,
+    readonly follower: Follower,
     readonly filter: FeedFilter,
     since: FeedPosition,
     private readonly goal: number,

@@ -1,6 +1,6 @@
 /** The feed of changes over HTTP, and by packages of the native protocol, at a real node. */
 import { SocketClient, type SocketEvent, type WireValue, wireMap } from '@althing/client';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { basic, FREE_PORT, RealNode, until } from '../../testing/index.js';
 
 let node: RealNode;
@@ -75,6 +75,44 @@ test('an answer that waits comes with the change', async () => {
   await readUntil(stream, '"key":"z"');
   const answer = (await (await waiting).json()) as { changes: unknown[] };
   expect(answer.changes).toMatchObject([{ changes: [{ key: 'z', value: 7 }] }]);
+});
+
+describe('a feed goes with the login that it was asked for with', () => {
+  const NAME = 'leaver';
+  let key: string;
+
+  beforeEach(async () => {
+    const code = `new_user(name); set_password(name, 'one'); grant('//stuff', name, QUERY); new_token(name);`;
+    key = String(await node.value('/t', code, { name: NAME }));
+  });
+
+  afterEach(() => node.value('/t', 'del_user(name);', { name: NAME }));
+
+  test.each([
+    ['a token that is deleted', () => `Bearer ${key}`, () => node.value('/t', 'del_token(key);', { key })],
+    ['a token in small letters', () => `token ${key}`, () => node.value('/t', 'del_token(key);', { key })],
+    [
+      'a password that is changed',
+      () => basic(NAME, 'one'),
+      () => node.value('/t', "set_password(name, 'two');", { name: NAME }),
+    ],
+    [
+      'a session that is ended',
+      () => `Bearer ${key}`,
+      () => node.post('/@session', '', { method: 'DELETE', authorization: `Bearer ${key}` }),
+    ],
+  ])('%s', async (what, authorization, end) => {
+    if (what.includes('session')) {
+      const begun = await node.post('/@session', '', { authorization: basic(NAME, 'one') });
+      key = (begun.json as { token: string }).token;
+    }
+    const stream = await follow('', 'application/x-ndjson', { authorization: authorization() });
+    await end();
+    await node.value('//stuff', ".secret = 'seen';");
+    const read = await readUntil(stream, 'secret');
+    expect(read).not.toContain('secret');
+    expect(read.endsWith('{"ended":"forbidden"}\n')).toBe(true);
+  });
 });
 
 test.each([

@@ -17,6 +17,7 @@ import { endingOf, LostError } from '../../feed/feeds.js';
 import { type FeedFilter, FILTER_MAX, filterOf } from '../../feed/parcel.js';
 import type { FeedEnd, FeedLine, FeedSink } from '../../feed/subscriber.js';
 import type { Authenticator, Login } from '../auth/authenticator.js';
+import { Session, type SessionRoot } from '../auth/session.js';
 import type { Inside } from '../shared/door.js';
 import { identify, refuseLogin } from './admission.js';
 import type { Exchange } from './exchange.js';
@@ -27,6 +28,9 @@ export interface FeedDoorOptions extends Pick<Inside, 'feeds' | 'gate' | 'onDefe
   readonly authenticator: Pick<Authenticator, 'known' | 'login'>;
   readonly refuse: Refuse;
   readonly clock: Pick<Clock, 'after'>;
+  readonly root: SessionRoot;
+  /** Wall clock in milliseconds. */
+  readonly now: () => number;
 }
 
 /** The head of a request to follow a collection. */
@@ -106,7 +110,7 @@ export class FeedDoor {
     if (refusal !== null) refuse(exchange, refusal);
     else if (typeof asked === 'string') refuse(exchange, badDataError(asked));
     else {
-      this.follow(exchange, login, call.collection, asked).catch((error: unknown) => {
+      this.follow(exchange, login, call, asked).catch((error: unknown) => {
         if (exchange.finished) return;
         if (error instanceof LostError) exchange.replyGone(lostLine(error.oldest));
         else if (error instanceof QueryError) refuse(exchange, error);
@@ -121,14 +125,18 @@ export class FeedDoor {
   private async follow(
     exchange: Exchange,
     { user }: Extract<Login, { readonly kind: 'user' }>,
-    collection: string,
+    { collection, authorization }: FeedCall,
     { since, filter, format, waitMs }: Asked,
   ): Promise<void> {
     const sink =
       format === 'json'
         ? new AnswerSink(exchange, waitMs, this.options)
         : new StreamSink(exchange, format, () => this.finished(exchange));
-    const stop = await this.options.feeds.follow({ user, collection, since, filter }, sink);
+    const { feeds, root, now } = this.options;
+    // A feed has no end of its own: it goes with the password, token or session that it was asked for with.
+    const session = Session.of(root, user, authorization ?? '');
+    const isLoggedIn = (): boolean => !(session.check(now()) instanceof QueryError);
+    const stop = await feeds.follow({ user, collection, since, filter, isLoggedIn }, sink);
     // The client may have gone meanwhile.
     if (exchange.gone) stop();
     else sink.onStop(stop);

@@ -107,8 +107,7 @@ export class HttpListener {
       now: () => performance.now(),
       onDefect: options.onDefect,
     });
-    const { authenticator, feeds, onDefect } = options;
-    this.feedDoor = new FeedDoor({ feeds, authenticator, gate, refuse, clock: backgroundClock, onDefect });
+    this.feedDoor = new FeedDoor({ ...options, refuse, clock: backgroundClock, now: Date.now });
     this.bodies = new Bodies({
       root: options.root,
       decoding: options.body,

@@ -4,6 +4,7 @@ import type { Transfers } from '../../backup/transfers.js';
 import type { Request, Respond, SessionBody } from '../../groups/request.js';
 import type { BodyOptions } from '../../requests/body.js';
 import type { Authenticator } from '../auth/authenticator.js';
+import type { SessionRoot } from '../auth/session.js';
 import type { Inside } from '../shared/door.js';
 import type { SocketData, TlsFiles } from './apps.js';
 import type { SitesOptions } from './sites.js';
@@ -20,7 +21,7 @@ export interface HttpOptions extends Inside {
   readonly handleSession: (request: Request<SessionBody>, respond: Respond) => void;
   /** Takes backups, and the restores of them. */
   readonly transfers: Transfers;
-  readonly root: Pick<RootGroup, 'level'>;
+  readonly root: SessionRoot & Pick<RootGroup, 'level'>;
   readonly body: BodyOptions;
   /** Bytes that a request body may have. */
   readonly bodySizeMax: number;

@@ -2,10 +2,10 @@ import type { RootGroup } from '@althing/engine';
 import type { Clock } from '../../base/clock.js';
 import type { Rooms } from '../../events/rooms.js';
 import type { Authenticator } from '../auth/authenticator.js';
+import type { SessionRoot } from '../auth/session.js';
 import type { Inside } from '../shared/door.js';
 import type { RequestIds } from '../shared/request-ids.js';
 import type { NativeCounts } from './native-counts.js';
-import type { SessionRoot } from './session.js';
 
 /** Bytes that wait to be sent when an event finds them and the connection ends, by default: its client does not read. */
 export const UNSENT_EVENTS_MAX = 4 * 1024 * 1024;

@@ -15,6 +15,7 @@ import {
   type ProgramRequest,
   type Reply,
 } from '../../groups/request.js';
+import { Session } from '../auth/session.js';
 import { BODIES_FULL, INTERNAL, LEAVING, QUEUE_FULL } from '../http/refusals.js';
 import { statusOf } from '../http/reply.js';
 import type { Bytes } from '../limits/byte-budget.js';
@@ -37,7 +38,6 @@ import { type Header, isRequest, PackageType } from './package.js';
 import type { PackageSink, Taking } from './package-reader.js';
 import { assertNode, readRequest } from './requests.js';
 import { sendRoomRequest } from './room-requests.js';
-import { Session } from './session.js';
 import { UNSENT_MAX } from './socket-wire.js';
 import { WaitingPackages } from './waiting-packages.js';
 import type { Wire } from './wire.js';

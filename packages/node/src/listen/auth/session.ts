@@ -10,15 +10,14 @@ import {
 } from '@althing/engine';
 import { isSaltOf, newSaltKey } from '../../base/password-salts.js';
 import { ORDINARY_TERMS, type Terms } from '../../groups/request.js';
+import { parseAuthorization } from './credentials.js';
 
 /** The part of the root state by which logins are judged. */
 export interface SessionRoot extends Pick<RootGroup, 'users' | 'accessVersion' | 'isLoading'> {
   readonly sessions: Pick<RootGroup['sessions'], 'byHashOfKey'>;
 }
 
-const BEARER = 'Bearer ';
-
-/** The login of a connection. */
+/** The login of a connection, or of a feed over HTTP. */
 type Credential =
   | {
       readonly kind: 'password';
@@ -43,11 +42,8 @@ export class Session {
 
   /** @param authorization the credentials, as a header has them */
   static of(root: SessionRoot, user: User, authorization: string): Session {
-    return new Session(
-      root,
-      user,
-      authorization.startsWith(BEARER) ? authorization.slice(BEARER.length) : null,
-    );
+    const credentials = parseAuthorization(authorization);
+    return new Session(root, user, credentials?.kind === 'token' ? credentials.key : null);
   }
 
   /** @param key the token, or that of the session, that it was begun with; null for a password */
