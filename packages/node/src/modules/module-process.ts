@@ -7,6 +7,7 @@ import type { Clock } from '../base/clock.js';
 import { messageOf } from '../base/error-text.js';
 import { ErrorLines } from './error-lines.js';
 import { type Guardian, signalGroup } from './guardian.js';
+import { type Answer, OpenRequests } from './open-requests.js';
 import { encodePackage, type Package, PackageReader, PackageType } from './package.js';
 import { type Program, reasonOf } from './program.js';
 import { startProgram } from './start-program.js';
@@ -38,8 +39,6 @@ export interface ModuleProcessOptions {
   readonly ended: (reason: string, isUnfit: boolean) => void;
 }
 
-type Answer = (answer: ModuleAnswer) => void;
-
 /** Bytes that wait to be read by a process, at most. */
 export const UNSENT_BYTES_MAX = 64 * 1024 * 1024;
 
@@ -56,8 +55,7 @@ export class ModuleProcess {
   private readonly mark = randomUUID();
   private readonly reader: PackageReader;
   private readonly errors: ErrorLines;
-  private readonly requests = new Map<number, Answer>();
-  private nextId: number;
+  private readonly requests: OpenRequests;
   private hasEnded = false;
   private isStopping = false;
   private killTimer: ReturnType<typeof setTimeout> | null = null;
@@ -70,7 +68,7 @@ export class ModuleProcess {
   private unaskedBytes = 0;
 
   constructor(private readonly options: ModuleProcessOptions) {
-    this.nextId = options.firstId;
+    this.requests = new OpenRequests(options.firstId);
     this.reader = new PackageReader(options.answerBytesMax);
     this.errors = new ErrorLines(options.line, options.clock);
     const { command, args, folder } = options.program;
@@ -100,7 +98,7 @@ export class ModuleProcess {
 
   /** Id of the next request. */
   get next(): number {
-    return this.nextId;
+    return this.requests.next;
   }
 
   /** Bytes that it has not read yet. */
@@ -128,7 +126,7 @@ export class ModuleProcess {
       );
       return () => {};
     }
-    if (this.requests.size > ID_MAX) {
+    if (this.requests.isFull) {
       answer(
         failure(
           ErrorCode.MAX_QUOTA,
@@ -137,12 +135,9 @@ export class ModuleProcess {
       );
       return () => {};
     }
-    const id = this.freeId();
-    this.requests.set(id, answer);
+    const id = this.requests.add(answer);
     this.write(encodePackage(PackageType.REQ, id, data));
-    return () => {
-      if (this.requests.get(id) === answer) this.requests.delete(id);
-    };
+    return () => this.requests.takeBack(id, answer);
   }
 
   /** Asks it to end, and ends it when it does not. */
@@ -156,9 +151,7 @@ export class ModuleProcess {
 
   /** Fails all requests. */
   cancel(why: string): void {
-    const requests = [...this.requests.values()];
-    this.requests.clear();
-    for (const answer of requests) answer(failure(ErrorCode.CANCELLED, why));
+    for (const answer of this.requests.clear()) answer(failure(ErrorCode.CANCELLED, why));
   }
 
   private listen(): void {
@@ -205,13 +198,6 @@ export class ModuleProcess {
     if (stdin?.writable === true) stdin.write(bytes);
   }
 
-  private freeId(): number {
-    let id = this.nextId;
-    while (this.requests.has(id)) id = (id + 1) & ID_MAX;
-    this.nextId = (id + 1) & ID_MAX;
-    return id;
-  }
-
   private receive(bytes: Buffer): void {
     if (this.hasEnded || this.isViolated) return;
     try {
@@ -238,12 +224,12 @@ export class ModuleProcess {
       this.options.configured(type === PackageType.CONF_OK);
       return;
     }
-    const answer = this.requests.get(id);
-    if (answer === undefined) {
+    const answer = this.requests.take(id);
+    if (answer === 'late') return;
+    if (answer === null) {
       this.noteUnasked(data, bytes);
       return;
     }
-    this.requests.delete(id);
     if (type === PackageType.RES) answer({ ok: true, data });
     else if (type === PackageType.ERR) answer({ ok: false, error: errorOf(data) });
     else
@@ -298,9 +284,6 @@ function isMissing(error: unknown): boolean {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : '';
   return code === 'ENOENT' || code === 'EACCES' || code === 'ENOEXEC' || code === 'EPERM';
 }
-
-/** Ids of requests have 16 bits. */
-const ID_MAX = 0xffff;
 
 /** Bytes of what is no package that are shown. */
 const SHOWN_BYTES = 32;

@@ -42,6 +42,7 @@ const text = (words) => {
 };
 const error = (code, words) => Buffer.concat([Buffer.from([0x92, 0xd0, code & 255]), text(words)]);
 let held = null;
+const gathered = [];
 const acts = {
   echo: (id, data) => send(81, id, data),
   twice: (id, data) => { send(81, id, data); send(81, id, data); },
@@ -51,6 +52,8 @@ const acts = {
   otherType: (id) => send(99, id, text('bad')),
   hold: (id) => { held = id; },
   free: (id, data) => { send(81, held, data); send(81, id, data); },
+  gathers: (id) => { gathered.push(id); },
+  scatters: (id, data) => { for (const one of [...gathered.splice(0), id]) send(81, one, data); },
   dies: () => process.exit(3),
   prints: () => console.log('hello world'),
   closes: () => fs.closeSync(1),
@@ -347,6 +350,18 @@ describe('a module', () => {
     expect(await ask(x, 'hold')).toBe(ErrorCode.CANCELLED);
     expect(manager.look(x.id).tasks).toBe(0);
     expect(await ask(x, 'free')).toBe('=free');
+    expect(manager.look(x.id).restarts).toBe(0);
+  });
+
+  test('that answers late is not ended for that it sends what nobody asked for, however much comes at once', async () => {
+    manager = managerOf({ timeout: 2 });
+    place('X/run');
+    const x = define('X');
+    await settled(x, 'running');
+    const late = await Promise.all(Array.from({ length: 1500 }, () => ask(x, 'gathers')));
+    expect(new Set(late)).toEqual(new Set([ErrorCode.CANCELLED]));
+    expect(await ask(x, 'scatters')).toBe('=scatters');
+    expect(await ask(x, 'echo')).toBe('=echo');
     expect(manager.look(x.id).restarts).toBe(0);
   });
 
