@@ -126,6 +126,10 @@ export class Futures {
     const { scope } = rest.call;
     if (!options.mayChange && scope.group !== null && rest.hasClosures) return { kind: 'needs_change' };
     const { runtime: rt } = this.executor;
+    if (!rt.askedFutures.admits(user.id)) {
+      future.answered = { ok: false, error: TOO_MANY_ASKED };
+      return null;
+    }
     const transaction = this.beginReading(rest, user, options);
     try {
       const data = this.executor.packRequest(request, scope);
@@ -199,20 +203,23 @@ export class Futures {
     const { runtime: rt } = this.executor;
     const { deep, flags, run, outlet, procedureName, requestId } = rt;
     rt.keepPassing();
-    const rest = new Continuation({
-      scope,
-      target,
-      userId: user.id,
-      format,
-      value,
-      deep,
-      flags,
-      run,
-      outlet,
-      procedureName,
-      requestId,
-      readOnly: rt.access.isReadOnly,
-    });
+    const rest = new Continuation(
+      {
+        scope,
+        target,
+        userId: user.id,
+        format,
+        value,
+        deep,
+        flags,
+        run,
+        outlet,
+        procedureName,
+        requestId,
+        readOnly: rt.access.isReadOnly,
+      },
+      rt.askedFutures,
+    );
     rest.secrets.push(...rt.secrets);
     rest.add(rt.futures);
     rest.pin(scope.store, this.executor.charge);
@@ -230,6 +237,11 @@ function partOf({ call: { scope, outlet, readOnly }, spentMs }: Continuation, us
 const STATE_GONE = new QueryError(
   ErrorCode.CANCELLED,
   'the futures of the query were ended: the collection is gone, or its state was replaced',
+);
+
+const TOO_MANY_ASKED = new QueryError(
+  ErrorCode.MAX_QUOTA,
+  'as many futures of the user wait for modules on this node as are left to all others: wait until some are answered',
 );
 
 const USER_GONE = forbiddenError('the futures of the query were ended: the user was deleted');

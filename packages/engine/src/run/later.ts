@@ -20,6 +20,24 @@ import type { Runtime } from './runtime.js';
 /** Most futures of one node that wait for their turn. */
 export const FUTURES_MAX = 2000;
 
+/** The futures of all calls of a node that wait for modules. */
+export class AskedFutures {
+  private all = 0;
+  private readonly byUser = new Map<number, number>();
+
+  /** True if one more of a user may wait: nobody has more of them than are left to all others, since modules may let them wait long. */
+  admits(userId: number): boolean {
+    return (this.byUser.get(userId) ?? 0) < FUTURES_MAX - this.all;
+  }
+
+  add(userId: number, change: number): void {
+    this.all += change;
+    const count = (this.byUser.get(userId) ?? 0) + change;
+    if (count === 0) this.byUser.delete(userId);
+    else this.byUser.set(userId, count);
+  }
+}
+
 /** Most futures of one closure in one run. */
 export const FUTURES_OF_CLOSURE_MAX = 255;
 
@@ -59,7 +77,11 @@ export class Continuation {
   private lastAsked = 0;
   private readonly pinned: Thing[] = [];
 
-  constructor(readonly call: Beginning) {}
+  /** @param allAsked counts those that wait for modules */
+  constructor(
+    readonly call: Beginning,
+    private readonly allAsked: AskedFutures,
+  ) {}
 
   /** The future whose turn it is. */
   get next(): Future | undefined {
@@ -92,6 +114,7 @@ export class Continuation {
     if (future === undefined) throw new Error('no future asks');
     this.lastAsked += 1;
     this.asked.set(this.lastAsked, future);
+    this.allAsked.add(this.call.userId, 1);
     return this.lastAsked;
   }
 
@@ -100,6 +123,7 @@ export class Continuation {
     const future = this.asked.get(number);
     if (future === undefined) return;
     this.asked.delete(number);
+    this.allAsked.add(this.call.userId, -1);
     future.answer = answer;
     this.waiting.push(future);
   }
@@ -113,6 +137,7 @@ export class Continuation {
   /** Forgets all futures that have not begun. */
   clear(): void {
     this.waiting = [];
+    this.allAsked.add(this.call.userId, -this.asked.size);
     this.asked.clear();
   }
 

@@ -36,7 +36,7 @@ import {
 } from './execution.js';
 import { Signal } from './jump.js';
 import { lateValue, type Making } from './late.js';
-import { FUTURES_DEPTH_MAX, FUTURES_MAX, FUTURES_OF_CLOSURE_MAX } from './later.js';
+import { AskedFutures, FUTURES_DEPTH_MAX, FUTURES_MAX, FUTURES_OF_CLOSURE_MAX } from './later.js';
 import { HOT_RUNS, INDEXED_AT_ONCE_MAX } from './limits.js';
 import { Meter } from './meter.js';
 import type { FirstTier } from './operators.js';
@@ -110,6 +110,7 @@ export class Runtime extends Meter {
   futureDepth = 0;
   /** Futures of other queries that wait for their turn. */
   waitingFutures = 0;
+  readonly askedFutures = new AskedFutures();
 
   /** The hint in place of a result with secrets that the query made. */
   readonly secrets: string[] = [];

@@ -32,8 +32,8 @@ function value(code: string, node = 1): Promise<unknown> {
 class Asked {
   reply: Reply | null = null;
 
-  constructor(node: number, code: string, terms?: Partial<Terms>) {
-    const asked = cluster.node(node).query('stuff', code, terms === undefined ? {} : { terms });
+  constructor(node: number, code: string, terms: Partial<Terms> = {}, user = 'admin') {
+    const asked = cluster.node(node).query('stuff', code, { terms, user });
     asked.then((reply) => {
       this.reply = reply;
     });
@@ -67,6 +67,24 @@ describe.each([1, 2])('asked at node %i', (node) => {
     expect(asked.told).toBeNull();
     await answerAll();
     expect(asked.told).toEqual([5]);
+    expectNothingLeft();
+  });
+
+  test('a user who lets modules wait leaves as many futures to others as are his', async () => {
+    await told(cluster.node(1).query('/t', "new_user('other'); grant('//stuff', 'other', QUERY);"));
+    const many = new Asked(node, 'range(1000).map(|| X({})); 7;');
+    await cluster.settle();
+    const more = new Asked(node, 'X({});');
+    const others = [1, 500].map((count) => new Asked(node, `range(${count}).map(|| X({})); 8;`, {}, 'other'));
+    await cluster.settle();
+    const refused = `${ErrorCode.MAX_QUOTA} none`;
+    expect([many, more, ...others].map(({ told }) => told)).toEqual([null, refused, null, refused]);
+    await answerAll();
+    expect([many, ...others].map(({ told }) => told)).toEqual([7, 8, refused]);
+    const again = new Asked(node, 'range(1000).map(|| X({})); 9;');
+    await cluster.settle();
+    await answerAll();
+    expect(again.told).toBe(9);
     expectNothingLeft();
   });
 
