@@ -65,7 +65,8 @@ export const CONVERSION: readonly Entry[] = [
       if (value === undefined) return new List([]);
       if (value instanceof List) return value;
       if (value instanceof ThingSet) {
-        rt.charge(UNITS_PER_MEMBER * value.members.size);
+        rt.chargeFill(value);
+        rt.charge(UNITS_PER_MEMBER * value.size);
         return listOf([...value.members]);
       }
       throw typeError(`${typeName(value)} can not be converted to a list`);

@@ -92,7 +92,8 @@ export class Copier {
   }
 
   set(set: ThingSet, deep: number): ThingSet {
-    this.rt.charge(UNITS_PER_MEMBER * set.members.size);
+    this.rt.chargeFill(set);
+    this.rt.charge(UNITS_PER_MEMBER * set.size);
     if (deep === 0) return new ThingSet(set.members);
     const copy = new ThingSet();
     for (const thing of set.members) copy.members.add(this.thing(thing, deep));

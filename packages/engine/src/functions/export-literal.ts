@@ -45,6 +45,7 @@ export class LiteralWriter {
     if (value instanceof Bytes) return `base64_decode('${Buffer.from(value.data).toString('base64')}')`;
     if (value instanceof Closure) return closureText(rt, value, level);
     if (value instanceof Thing) return this.thing(value, level);
+    rt.chargeFill(value);
     if (value instanceof List)
       return `[${value.items.map((item) => this.literal(item, level + 1)).join(', ')}]`;
     if (value instanceof ThingSet) return this.set(value, level);

@@ -100,8 +100,8 @@ export const LIST_CALLING: readonly Entry[] = [
         const mapped = result.items;
         for (let i = 0; i < mapped.length; i++) {
           const value = callback.callItem(items[i] as Value, i);
-          // A list becomes a tuple, and may have to be read for that.
-          if (value instanceof List) rt.chargeFill(value);
+          // A list or set becomes a tuple, and may have to be read for that.
+          if (typeof value === 'object') rt.chargeFill(value);
           mapped[i] = toItem(value, result);
         }
         return result;

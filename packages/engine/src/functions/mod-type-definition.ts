@@ -150,6 +150,7 @@ function modByCallback(
   const locked: Thing[] = [];
   for (const thing of eachInstance(rt, type, gone)) {
     rt.load(thing);
+    rt.chargeFill(thing.get(name) as Value);
     kept.push({ thing, value: snapshot(thing.get(name) as Value) });
   }
   rt.schemaEditor.putType(withDefinition(before, field, anything));
@@ -162,6 +163,7 @@ function modByCallback(
     for (const thing of eachInstance(rt, type, gone)) {
       rt.load(thing);
       const value = thing.get(name) as Value;
+      rt.chargeFill(value);
       if (!target.rule.fits(value)) throw refusal(target, value, rt.schema);
     }
   } catch (error) {

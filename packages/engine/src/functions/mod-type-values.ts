@@ -76,7 +76,9 @@ export function adopt(rt: Runtime, type: Type, name: string): void {
 export function restore(rt: Runtime, thing: Thing, name: string, value: Value): void {
   rt.load(thing);
   const now = thing.get(name);
-  if (now === undefined || now === value || isSame(now, value)) return;
+  if (now === undefined || now === value) return;
+  rt.chargeFill(now);
+  if (isSame(now, value)) return;
   const field = fieldOf(rt, thing, name);
   if (field.relation === null) rt.transaction.placeUnchecked(thing, name, value);
   else rt.transaction.placeField(thing, field, value);
@@ -86,7 +88,7 @@ function isSame(a: Value, b: Value): boolean {
   if (a instanceof List && b instanceof List) {
     return a.length === b.length && a.items.every((item, i) => item === b.items[i]);
   }
-  if (!(a instanceof ThingSet) || !(b instanceof ThingSet) || a.members.size !== b.members.size) return false;
+  if (!(a instanceof ThingSet) || !(b instanceof ThingSet) || a.size !== b.size) return false;
   for (const member of a.members) if (!b.members.has(member)) return false;
   return true;
 }
@@ -94,7 +96,7 @@ function isSame(a: Value, b: Value): boolean {
 /** True if a value can lie in the type instead of in each instance: it refers to no thing, member, room or piece of a list. */
 export function isFlat(value: Value): boolean {
   if (value instanceof List) return value.items.every(isPlainScalar);
-  if (value instanceof ThingSet) return value.members.size === 0;
+  if (value instanceof ThingSet) return value.size === 0;
   return isPlainScalar(value);
 }
 
@@ -111,5 +113,7 @@ function isPlainScalar(value: Value): boolean {
 
 /** A list or set of one's own; other values are shared. */
 export function ownCopy(rt: Runtime, value: Value): Value {
-  return value instanceof Closure ? storedCopyOf(rt, value) : snapshot(value);
+  if (value instanceof Closure) return storedCopyOf(rt, value);
+  rt.chargeFill(value);
+  return snapshot(value);
 }

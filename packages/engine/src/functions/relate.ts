@@ -127,7 +127,9 @@ function partnersIn(rt: Runtime, thing: Thing, { name }: FieldDef): Iterable<Thi
   rt.load(thing);
   const value = thing.get(name);
   if (value instanceof Thing) return [value];
-  return value instanceof ThingSet ? value.members : [];
+  if (!(value instanceof ThingSet)) return [];
+  rt.chargeFill(value);
+  return value.members;
 }
 
 function assertPossible(type: Type, field: FieldDef, partners: ReadonlyMap<Thing, ReadonlySet<Thing>>): void {

@@ -27,6 +27,7 @@ export const RESTRICTING: readonly Entry[] = [
       if (restriction !== null) {
         rt.charge(UNITS_PER_FITTED * thing.shape.size);
         thing.forEach((key, value) => {
+          rt.chargeFill(value);
           if (!restriction.fits(value)) {
             throw valueError(`the property '${key}' is ${typeName(value)} and does not fit '${spec}'`);
           }
@@ -44,6 +45,7 @@ export const RESTRICTING: readonly Entry[] = [
   }),
   method(LIST_OR_SET, 'restriction', {
     doc: 'What the items are restricted to, or nil.',
+    light: true,
     run: (rt, { rule }) => itemText(rule?.item ?? null, rt.schema),
   }),
 ];

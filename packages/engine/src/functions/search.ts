@@ -94,7 +94,8 @@ class Search {
         if (typeof item === 'object' && item !== null) this.look(parent, key, item, value, deep);
       }
     } else if (value instanceof ThingSet) {
-      this.rt.charge(value.members.size);
+      this.rt.chargeFill(value);
+      this.rt.charge(value.size);
       for (const member of value.members) this.look(parent, key, member, value, deep);
     }
   }

@@ -27,6 +27,7 @@ export const SETS: readonly Entry[] = [
     doc: 'Adds things; returns how many of them were not in the set.',
     rest: p.thing('thing'),
     min: 1,
+    light: true,
     changes: MODIFIES_STORED,
     run: (rt, set, things) => rt.transaction.addMembers(set, things),
   }),
@@ -90,9 +91,10 @@ export const SETS: readonly Entry[] = [
   method(SET, 'has', {
     doc: 'Whether a thing is in the set.',
     params: [p.thing('thing')],
-    run: (_rt, { members }, thing) => members.has(thing),
+    light: true,
+    run: (rt, set, thing) => set.has(thing, rt.charging),
   }),
-  method(SET, 'len', { doc: 'Number of things.', run: (_rt, { members }) => members.size }),
+  method(SET, 'len', { doc: 'Number of things.', light: true, run: (_rt, { size }) => size }),
   method(SET, 'map', {
     doc: 'A list of what a closure gives for each thing and its id.',
     params: [p.closure('closure')],
@@ -147,6 +149,7 @@ export const SETS: readonly Entry[] = [
     doc: 'Removes things, or those for which a closure is true, at most so many (a negative limit is none); returns a list of them.',
     rest: p.lazy('thing or closure'),
     min: 1,
+    light: true,
     changes: MODIFIES,
     run: (rt, set, codes) => {
       const things = thingsToRemove(rt, set, codes);
@@ -185,7 +188,8 @@ function thingsToRemove(rt: Runtime, set: ThingSet, codes: readonly Code[]): rea
   }
   const limit =
     secondCode === undefined ? -1 : LIMIT.accept(secondCode(), { function: 'remove', position: 2 });
-  if (set.members.size === 0 || limit === 0) return [];
+  if (set.size === 0 || limit === 0) return [];
+  rt.chargeFill(set);
   return withCallback(rt, first, (callback) => {
     const things: Thing[] = [];
     for (const thing of set.members) {

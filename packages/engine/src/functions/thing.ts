@@ -6,7 +6,7 @@ import type { Runtime } from '../run/runtime.js';
 import { attach } from '../state/attach.js';
 import { toProperty } from '../state/transaction.js';
 import type { Closure } from '../value/closure.js';
-import { List, listOf, unitsToOwn } from '../value/containers.js';
+import { chargeOwn, List, listOf } from '../value/containers.js';
 import { equals, isTruthy } from '../value/kinds.js';
 import { Tag } from '../value/tag.js';
 import { isReservedKey, Thing } from '../value/thing.js';
@@ -205,7 +205,7 @@ function withEach(
 }
 
 function putOwn(rt: Runtime, thing: Thing, key: string, value: Value): void {
-  rt.charge(unitsToOwn(value));
+  chargeOwn(value, rt.charging);
   const own = toProperty(value);
   thing.put(key, own);
   attach(thing, key, own);
@@ -239,7 +239,7 @@ function equalThings(rt: Runtime, a: Thing, b: Thing, deep: number): boolean {
       if (!(right instanceof Thing) || !equalThings(rt, left, right, deep - 1)) return false;
     } else {
       if (left instanceof List) rt.charge(left.length + left.inner);
-      if (!equals(left, right)) return false;
+      if (!equals(left, right, rt.charging)) return false;
     }
   }
   return true;

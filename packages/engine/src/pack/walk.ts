@@ -11,7 +11,7 @@ import { toClientText } from '@althing/datetime';
 import { ErrorCode, operationError, QueryError } from '../error.js';
 import { NO_LABELS } from '../schema/definition.js';
 import type { Store } from '../state/store.js';
-import { List, unitsToFill } from '../value/containers.js';
+import { chargeFill, List, ThingSet } from '../value/containers.js';
 import type { AnyKind, KindColumn, ObjectValue } from '../value/kinds.js';
 import { Float } from '../value/scalars.js';
 import { Tag } from '../value/tag.js';
@@ -148,10 +148,10 @@ class Packer implements Packing {
 
   private object(value: ObjectValue, deep: number): void {
     if (value instanceof Thing) this.thing(value, deep);
-    else if (value instanceof List) {
-      const units = unitsToFill(value);
-      if (units > 0) this.options.charge?.(units);
-      this.list(value.items, deep);
+    else if (value instanceof List || value instanceof ThingSet) {
+      if (this.options.charge !== undefined) chargeFill(value, this.options.charge);
+      if (value instanceof List) this.list(value.items, deep);
+      else this.list(value.members, deep, value.size);
     } else if (value instanceof Float) this.sink.float(value.value);
     else Packer.forms[value.tag](value, this, deep);
   }

@@ -5,7 +5,7 @@ import { mapsDefinition, mapsValue } from '../schema/mapping.js';
 import type { Structure, StructureField } from '../schema/structure.js';
 import type { Type } from '../schema/type.js';
 import type { Closure } from '../value/closure.js';
-import { List, ThingSet } from '../value/containers.js';
+import { chargeFill, List, ThingSet } from '../value/containers.js';
 import { isTruthy } from '../value/kinds.js';
 import { Member } from '../value/member.js';
 import { Thing } from '../value/thing.js';
@@ -160,9 +160,9 @@ function packField(
     names: (flags & DefinitionFlag.NAMES) !== 0,
   };
   packing.withModes(modes, () => {
+    chargeFill(value, (units) => packing.check(units));
     if (shown !== null && value instanceof List) packing.array(value.items, value.length, one);
-    else if (shown !== null && value instanceof ThingSet)
-      packing.array(value.members, value.members.size, one);
+    else if (shown !== null && value instanceof ThingSet) packing.array(value.members, value.size, one);
     else one(value);
   });
 }

@@ -65,7 +65,7 @@ interface Common {
   readonly role?: CallRule['role'];
   /** Checked before the arguments are counted. */
   readonly needs?: Needs;
-  /** True if it looks at some items of a list alone, and not at all of them. */
+  /** True if it looks at some items of a list or set alone, and not at all of them. */
   readonly light?: boolean;
   /**
    * True if it reads the state of the scope, beyond what its arguments bring along. By default functions do that are given a scope with data.
@@ -94,7 +94,7 @@ export interface Entry {
   readonly role: CallRule['role'];
   readonly needs: Needs | null;
   readonly readsState: boolean;
-  /** True if a list that it is called on comes into memory as a whole. */
+  /** True if a list or set that it is called on comes into memory as a whole. */
   readonly fills: boolean;
   /** Types of the receiver; null for a function. */
   readonly on: readonly Tag[] | null;
@@ -221,7 +221,7 @@ function entry(
     role: spec.role,
     needs: spec.needs ?? null,
     readsState: spec.readsState ?? (spec.in === In.COLLECTION || spec.in === In.DATA),
-    fills: on?.includes(Tag.LIST) === true && spec.light !== true,
+    fills: on?.some((tag) => tag === Tag.LIST || tag === Tag.SET) === true && spec.light !== true,
     on,
     params,
     rest,

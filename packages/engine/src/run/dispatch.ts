@@ -118,7 +118,7 @@ export function compileMethodCall(rt: Runtime, entry: Entry, args: readonly Code
 
 function fillingCall(rt: Runtime, call: (self: Value) => Value): (self: Value) => Value {
   return (self) => {
-    if (self instanceof List && self.backing !== null) rt.chargeFill(self);
+    if (self instanceof List ? self.backing !== null : self instanceof ThingSet) rt.chargeFill(self);
     return call(self);
   };
 }

@@ -30,6 +30,7 @@ export function makeValid(rt: Runtime, things: Iterable<Thing>): void {
     rt.load(thing);
     for (const { name, rule, definition } of thing.type === null ? [] : thing.shape.fields) {
       const value = thing.get(name);
+      if (value !== undefined) rt.chargeFill(value);
       if (value === undefined || !rule.fits(value))
         rt.transaction.placeUnchecked(thing, name, rt.makeDefault(definition));
     }

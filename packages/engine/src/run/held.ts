@@ -39,10 +39,12 @@ export function thingsIn(
       found.add(value);
       open.push(value);
     } else if (value instanceof List) {
+      rt.chargeFill(value);
       rt.charge(UNITS_PER_VALUE + value.length);
       for (const item of value.items) visit(item);
     } else if (value instanceof ThingSet) {
-      rt.charge(UNITS_PER_VALUE + value.members.size);
+      rt.chargeFill(value);
+      rt.charge(UNITS_PER_VALUE + value.size);
       for (const member of value.members) visit(member);
     } else if (value instanceof Wrap) visit(value.thing);
     else if (value instanceof Member) visitMember(value);

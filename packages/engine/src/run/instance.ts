@@ -6,7 +6,7 @@ import { inWords } from '../schema/rule.js';
 import { type Field, Type } from '../schema/type.js';
 import { attach } from '../state/attach.js';
 import { toProperty } from '../state/transaction.js';
-import { unitsToOwn } from '../value/containers.js';
+import { chargeOwn, ThingSet } from '../value/containers.js';
 import { Float } from '../value/scalars.js';
 import type { Shape } from '../value/shape.js';
 import { Thing } from '../value/thing.js';
@@ -251,7 +251,7 @@ function ownDefault(rt: Runtime, thing: Thing, field: Field): Value {
 }
 
 function ownValue(rt: Runtime, thing: Thing, { name, rule }: Field, given: Value): Value {
-  rt.charge(unitsToOwn(given));
+  chargeOwn(given, rt.charging);
   const value = toProperty(given);
   if (rule.restriction !== null && value instanceof Thing)
     rt.transaction.demandRestriction(value, rule.restriction);
@@ -261,7 +261,7 @@ function ownValue(rt: Runtime, thing: Thing, { name, rule }: Field, given: Value
 
 function assertNoPartner(field: Field, value: Value): void {
   const isEmpty =
-    value === null || (typeof value === 'object' && 'members' in value && value.members.size === 0);
+    value === null || (typeof value === 'object' && value instanceof ThingSet && value.size === 0);
   if (isEmpty) return;
   throw typeError(
     `type \`${field.type.name}\`, property \`${field.name}\`: only a stored thing can have partners in a relation`,

@@ -8,7 +8,7 @@ import type { Format } from '../pack/wire-values.js';
 import type { Scope } from '../state/scope.js';
 import type { Store } from '../state/store.js';
 import type { Closure } from '../value/closure.js';
-import { List, listOf, ThingSet } from '../value/containers.js';
+import { chargeFill, List, listOf, ThingSet } from '../value/containers.js';
 import { Future, type ModuleAnswer } from '../value/future.js';
 import { ErrorValue } from '../value/scalars.js';
 import { Thing } from '../value/thing.js';
@@ -243,7 +243,10 @@ function eachStored(
     } else if (value instanceof List || value instanceof ThingSet) {
       const isStored = value.owner !== null && value.owner.id !== 0;
       if (isStored && wanted === 'owners') visit(value.owner as Thing);
-      else pushAll(open, value instanceof List ? value.items : value.members, charge);
+      else {
+        chargeFill(value, charge);
+        pushAll(open, value instanceof List ? value.items : value.members, charge);
+      }
     }
   }
 }

@@ -1,7 +1,7 @@
 /** Things that are written out in a text: `{name: 'Ann', age: 5}`. */
 import { attach } from '../state/attach.js';
 import { toProperty } from '../state/transaction.js';
-import { unitsToOwn } from '../value/containers.js';
+import { chargeOwn } from '../value/containers.js';
 import type { Shape } from '../value/shape.js';
 import type { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
@@ -38,6 +38,6 @@ export function ownValue(rt: Runtime, thing: Thing, key: string, given: Value): 
 
 /** The same for an object, before there is the thing. */
 export function ownObject(rt: Runtime, given: Value): Value {
-  rt.charge(unitsToOwn(given));
+  chargeOwn(given, rt.charging);
   return toProperty(given);
 }

@@ -1,7 +1,7 @@
 /** The limits and the use of a query: time, memory, size of values, depth. Compiled code counts its steps down at every turn. */
 import type { Environment } from '../environment.js';
 import { ErrorCode, operationError, QueryError, quotaError } from '../error.js';
-import { unitsToFill } from '../value/containers.js';
+import { type Charge, chargeFill } from '../value/containers.js';
 import type { Value } from '../value/value.js';
 import {
   CHECKS_PER_HEAP_LOOK,
@@ -197,10 +197,12 @@ export class Meter {
     if (ms >= SPENT_LOOK_MS) this.checkAhead(Number.MIN_VALUE);
   }
 
-  /** Counts what it takes to bring a list into memory that is about to be looked at, before that is done. */
+  /** `charge`, for what charges as it goes. */
+  readonly charging: Charge = (units) => this.charge(units);
+
+  /** Counts what it takes to bring a list or set into memory that is about to be looked at, before that is done. */
   chargeFill(value: Value): void {
-    const units = unitsToFill(value);
-    if (units > 0) this.charge(units);
+    chargeFill(value, this.charging);
   }
 
   /** Counts and bounds a str or bytes value that was just made or is about to be. */

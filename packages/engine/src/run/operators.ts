@@ -78,7 +78,7 @@ const shift = (op: BitOp): OperatorRow => ({
 function onSets(members: Combine): Pick<OperatorRow, 'sets' | 'members'> {
   return {
     sets: (rt, left, right) => {
-      rt.charge(UNITS_PER_MEMBER * (left.members.size + right.members.size));
+      chargeMembers(rt, left, right);
       return new ThingSet(members(left.members, right.members));
     },
     members,
@@ -264,7 +264,7 @@ export function updateInPlace(
   if (!(other instanceof ThingSet) || members === null) throw operandError(operatorOf(op), set, other);
   rt.transaction.assertWritable(set);
   if (set.lock !== 0) throw inUse('set');
-  rt.charge(UNITS_PER_MEMBER * (set.members.size + other.members.size));
+  chargeMembers(rt, set, other);
   rt.transaction.assignMembers(set, members(set.members, other.members));
   return set;
 }
@@ -273,6 +273,14 @@ export function prefixOperator(op: string): (value: Value) => Value {
   const operate = PREFIXES[op];
   if (operate === undefined) throw new Error(`unknown prefix operator ${op}`);
   return operate;
+}
+
+/** Counts the work of putting the members of two sets together. */
+function chargeMembers(rt: Runtime, a: ThingSet, b: ThingSet): void {
+  for (const set of [a, b]) {
+    rt.chargeFill(set);
+    rt.charge(UNITS_PER_MEMBER * set.size);
+  }
 }
 
 function chargeWalk(rt: Runtime, value: Value): void {
@@ -292,10 +300,11 @@ function union(left: ReadonlySet<Thing>, right: ReadonlySet<Thing>): Set<Thing> 
 }
 
 function isProperSubset(rt: Runtime, a: ThingSet, b: ThingSet): boolean {
-  return a.members.size < b.members.size && isPartOf(rt, a, b);
+  return a.size < b.size && isPartOf(rt, a, b);
 }
 
 function isPartOf(rt: Runtime, a: ThingSet, b: ThingSet): boolean {
-  rt.charge(UNITS_PER_MEMBER * a.members.size);
+  for (const set of [a, b]) rt.chargeFill(set);
+  rt.charge(UNITS_PER_MEMBER * a.size);
   return isSubset(a.members, b.members);
 }

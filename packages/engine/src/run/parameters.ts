@@ -37,8 +37,10 @@ export class ParameterRule {
   }
 
   private passes(value: Value): boolean {
-    if (value instanceof List) this.rt.charge(value.items.length);
-    else if (value instanceof ThingSet) this.rt.charge(value.members.size);
+    if (value instanceof List || value instanceof ThingSet) {
+      this.rt.chargeFill(value);
+      this.rt.charge(value instanceof List ? value.length : value.size);
+    }
     return this.fits(value);
   }
 

@@ -111,7 +111,7 @@ function letGoInPlaces(
   let changed = false;
   for (const [key, set] of places) {
     if (set !== null) {
-      const gone = [...things].filter((thing) => set.members.has(thing));
+      const gone = [...things].filter((thing) => set.has(thing));
       if (gone.length > 0) transaction.removeMembers(set, gone);
       changed ||= gone.length > 0;
     } else {
@@ -203,8 +203,7 @@ function leaveRelations(transaction: Transaction, thing: Thing): void {
   for (const field of thing.type === null ? [] : thing.shape.fields) {
     if (field.relation === null) continue;
     const value = thing.slots[field.slot];
-    if (value instanceof ThingSet && value.members.size > 0)
-      transaction.placeField(thing, field, new ThingSet([]));
+    if (value instanceof ThingSet && value.size > 0) transaction.placeField(thing, field, new ThingSet([]));
     else if (value instanceof Thing) transaction.placeField(thing, field, null);
   }
 }

@@ -167,7 +167,7 @@ export class ThingMemory implements Loader {
     if (!thing.slots.some(isObject)) return;
     thing.forEach((key, value) => {
       attach(thing, key, value);
-      if (!isPagedList(value)) this.hold(value);
+      if (!isPagedList(value) && !isPagedSet(value)) this.hold(value);
     });
   }
 
@@ -179,7 +179,8 @@ export class ThingMemory implements Loader {
     this.bytes -= bytesOf(thing);
     this.evictions += 1;
     thing.forEach((_, value) => {
-      eachPresentThing(value, letGo);
+      if (isPagedSet(value)) value.backing.leaveThing(letGo);
+      else eachPresentThing(value, letGo);
       if (detaches) detach(value);
     });
     this.forgetPages(thing);
@@ -382,7 +383,7 @@ export class ThingMemory implements Loader {
       return;
     }
     thing.forEach((_, value) => {
-      if (isPagedList(value)) value.backing.visitThings(visit);
+      if (isPagedList(value) || isPagedSet(value)) value.backing.visitThings(visit);
       else eachThing(value, (child) => visit(child.id));
     });
   }

@@ -89,11 +89,13 @@ export class Portion {
     if (value instanceof ThingSet) {
       const weight = isRelated(field) ? WEIGHT_OF_PARTNER : 0;
       const gone: Thing[] = [];
-      for (const member of value.members) {
+      const members = value.anyMembers;
+      const [first = null] = members;
+      for (const member of members) {
         if (!this.takesValue(member, weight)) break;
         gone.push(member);
       }
-      if (gone.length === 0) return { taken: false, heavy: this.onlyHeldIn([...value.members][0] ?? null) };
+      if (gone.length === 0) return { taken: false, heavy: this.onlyHeldIn(first) };
       transaction.removeMembers(value, gone);
       return TAKEN;
     }
@@ -162,10 +164,11 @@ function placesOf(thing: Thing): Place[] {
   const places: Place[] = [];
   const isTyped = thing.type !== null;
   thing.forEach((key, value) => {
-    let refers = false;
-    eachReference(value, () => {
-      refers = true;
-    });
+    let refers = value instanceof ThingSet && value.size > 0;
+    if (!(value instanceof ThingSet))
+      eachReference(value, () => {
+        refers = true;
+      });
     if (refers) places.push({ key, value, field: isTyped ? thing.field(key) : undefined });
   });
   return [
@@ -183,7 +186,7 @@ function partnersOf(thing: Thing): number {
   let partners = 0;
   for (const { relation, slot } of thing.type === null ? [] : thing.shape.fields) {
     const value = relation === null ? null : thing.slots[slot];
-    if (value instanceof ThingSet) partners += value.members.size;
+    if (value instanceof ThingSet) partners += value.size;
     else if (value instanceof Thing) partners += 1;
   }
   return partners;

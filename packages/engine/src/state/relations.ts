@@ -53,7 +53,7 @@ export class Relations {
     const isOneToMany = !isSet(this.end(f));
     let added = 0;
     for (const b of new Set(things)) {
-      if (set.members.has(b)) {
+      if (set.has(b)) {
         // A thing that is there already counts where it can have one partner only: programs rely on it.
         if (isOneToMany) added += 1;
         continue;
@@ -124,7 +124,7 @@ export class Relations {
   private put(thing: Thing, field: Field, partner: Thing): void {
     const present = partnersAt(thing, field);
     if (present instanceof ThingSet) {
-      if (present.members.has(partner)) return;
+      if (present.has(partner)) return;
       forIterations(present);
       this.sides.addUnrelated(present, [partner]);
     } else {
@@ -135,7 +135,7 @@ export class Relations {
   private take(thing: Thing, field: Field, partner: Thing): void {
     const present = partnersAt(thing, field);
     if (present instanceof ThingSet) {
-      if (!present.members.has(partner)) return;
+      if (!present.has(partner)) return;
       forIterations(present);
       this.sides.removeUnrelated(present, [partner]);
     } else if (present === partner) {
@@ -178,5 +178,5 @@ function assertStored({ id }: Thing, { name, type }: Field): void {
 
 /** An iteration over a set goes on with the members that it had at the start. */
 function forIterations(set: ThingSet): void {
-  if (set.isIterated) set.members = new Set(set.members);
+  if (set.isIterated && set.held !== null) set.held = new Set(set.held);
 }

@@ -155,8 +155,8 @@ export class Store extends References {
     const pages = isPagedSet(set) ? set.backing : null;
     for (const thing of things) {
       this.retain(thing);
-      pages?.add(thing.id);
-      set.members.add(thing);
+      if (pages === null) set.members.add(thing);
+      else pages.add(thing);
     }
     if (pages === null) containerPages(set, ownerOf(set), this);
   }
@@ -164,11 +164,11 @@ export class Store extends References {
   /** Takes things out of a stored set; they must be in it. */
   removeMembers(set: ThingSet, things: readonly Thing[]): void {
     this.touchOwner(set);
-    if (things.length === set.members.size) dropPages(set);
+    if (things.length === set.size) dropPages(set);
     const pages = isPagedSet(set) ? set.backing : null;
     for (const thing of things) {
-      pages?.delete(thing.id);
-      set.members.delete(thing);
+      if (pages === null) set.members.delete(thing);
+      else pages.delete(thing);
       this.release(thing);
     }
     if (pages?.isWanted === false) pages.drop();

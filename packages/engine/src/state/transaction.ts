@@ -7,7 +7,7 @@ import { RoomEffect } from './parts/rooms.js';
 import type { Store } from './store.js';
 import { type ChangeMark, takeBack, UNITS_PER_PROPERTY } from './transaction/journal.js';
 import { ThingChanges } from './transaction/things.js';
-import { NS_PER_THING, NS_PER_UNIT, unitsToLeave } from './transaction/undo-costs.js';
+import { chargeLeave, NS_PER_THING, NS_PER_UNIT, unitsToLeave } from './transaction/undo-costs.js';
 
 export type { Undo } from './effect.js';
 export { type Charge, takeBack } from './transaction/journal.js';
@@ -95,8 +95,9 @@ export class Transaction extends ThingChanges {
     for (let orphans = [...store.orphans]; orphans.length > 0; orphans = [...store.orphans]) {
       for (const thing of orphans) {
         store.load(thing);
+        this.count(UNITS_PER_REMOVED);
+        chargeLeave(thing, this.counting);
         const units = unitsToLeave(thing);
-        this.count(UNITS_PER_REMOVED + units);
         store.remove(thing);
         removed.push(thing);
         this.undoTakes(NS_PER_THING + NS_PER_UNIT * units);
@@ -123,7 +124,8 @@ export class Transaction extends ThingChanges {
     const left = new Map<Thing, number>();
     for (const thing of doomed) {
       store.load(thing);
-      this.count(UNITS_PER_PROPERTY + unitsToLeave(thing));
+      this.count(UNITS_PER_PROPERTY);
+      chargeLeave(thing, this.counting);
       thing.forEach((_, value) => {
         eachReference(value, (child) => {
           store.load(child);

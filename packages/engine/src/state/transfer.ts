@@ -25,7 +25,7 @@ import {
 import { NAME } from '../schema/name.js';
 import type { Type } from '../schema/type.js';
 import { Closure, parseCharged } from '../value/closure.js';
-import { List, ThingSet, unitsToFill } from '../value/containers.js';
+import { chargeFill, List, sizeOf, ThingSet } from '../value/containers.js';
 import { Room } from '../value/room.js';
 import { Task } from '../value/task.js';
 import { Thing, ThingBit } from '../value/thing.js';
@@ -70,6 +70,7 @@ export function writeContents(store: Store, charge: Charge): Uint8Array {
     if ((thing.bits & ThingBit.LOADED) === 0) charge(UNITS_PER_RECORD);
     store.load(thing);
     // All that a thing holds is written at once.
+    for (const value of thing.slots) chargeFill(value, charge);
     charge(thing.slots.reduce<number>((units, value) => units + unitsToWrite(value), 0));
     writeProperties(out, thing);
     charge(UNITS_PER_THING + out.length - length);
@@ -80,8 +81,7 @@ export function writeContents(store: Store, charge: Charge): Uint8Array {
 }
 
 function unitsToWrite(value: Value): number {
-  if (value instanceof List) return unitsToFill(value) + UNITS_PER_ITEM * (value.length + value.inner);
-  return value instanceof ThingSet ? UNITS_PER_ITEM * value.members.size : 0;
+  return value instanceof List || value instanceof ThingSet ? UNITS_PER_ITEM * sizeOf(value) : 0;
 }
 
 /** Time it takes to take an import back, in nanoseconds for each byte. */

@@ -53,6 +53,25 @@ export interface Backing {
   at(position: number): Value;
 }
 
+/** Told of the units of work that are about to be done; what it throws ends the work. */
+export type Charge = (units: number) => void;
+
+/** The pages of a large stored set, of which the members may not be in memory. See `state/pages/member-pages.ts`. */
+export interface MemberBacking {
+  /** Number of members, whether in memory or not. */
+  readonly size: number;
+  /** Number of those in memory of a set that is not there as a whole. */
+  readonly present: number;
+  /** True while some members are in memory, or about to be, since `charge` ended the work of `fill`. */
+  readonly isFilling: boolean;
+  /** Brings all members into memory, some at a time: what is there stays there when `charge` ends the work. */
+  fill(charge: Charge): Set<Thing>;
+  /** Those of one page. */
+  readonly anyMembers: Iterable<Thing>;
+  /** True if the thing with an id is a member, for which as little as possible comes into memory. */
+  has(id: number, charge: Charge): boolean;
+}
+
 /**
  * A list, or a tuple: an immutable list inside another one. A list is *attached* when it is the value of a property
  * (`owner`, `key`), and stored when its owner is.
@@ -114,9 +133,10 @@ export class List {
 
 /** A set of things, by identity, in insertion order. Attached and stored like a list. */
 export class ThingSet {
-  members: Set<Thing>;
+  /** The members; null while they are not all in memory. For `state/` alone; everybody else uses `members`. */
+  held: Set<Thing> | null;
   /** The pages of a large stored set, for `state/` alone. */
-  backing: object | null = null;
+  backing: MemberBacking | null = null;
   owner: Thing | null = null;
   key = '';
   rule: ItemRule | null = null;
@@ -129,7 +149,48 @@ export class ThingSet {
   }
 
   constructor(members?: Iterable<Thing>) {
-    this.members = new Set(members);
+    this.held = new Set(members);
+  }
+
+  /** All members, in memory. */
+  get members(): Set<Thing> {
+    return this.held ?? this.fill(FREE);
+  }
+
+  /** Number of members, whether in memory or not. */
+  get size(): number {
+    return this.held === null ? this.needBacking().size : this.held.size;
+  }
+
+  /** Number of members in memory. */
+  get present(): number {
+    return this.held === null ? this.needBacking().present : this.held.size;
+  }
+
+  /** Brings all members into memory, as `chargeFill` does. */
+  fill(charge: Charge): Set<Thing> {
+    this.held ??= this.needBacking().fill(charge);
+    return this.held;
+  }
+
+  /** The same where that was begun: members come and go without it in a set of which all are in memory, or none. */
+  endFilling(charge: Charge): void {
+    if (this.held === null && this.needBacking().isFilling) this.fill(charge);
+  }
+
+  /** True if a thing is a member. A set that is not in memory stays there. */
+  has(thing: Thing, charge: Charge = FREE): boolean {
+    return this.held === null ? this.needBacking().has(thing.id, charge) : this.held.has(thing);
+  }
+
+  /** Some of the members where any will do, for which as little as possible comes into memory; none of an empty set. */
+  get anyMembers(): Iterable<Thing> {
+    return this.held ?? this.needBacking().anyMembers;
+  }
+
+  private needBacking(): MemberBacking {
+    if (this.backing === null) throw new Error('a set that is not in memory lies in pages');
+    return this.backing;
   }
 
   get tag(): typeof Tag.SET {
@@ -140,6 +201,8 @@ export class ThingSet {
     return isStored(this);
   }
 }
+
+const FREE: Charge = () => {};
 
 /** True if it is the value of a property of a stored thing. Brings the thing up to date, which may find that it is not any more. */
 function isStored(value: List | ThingSet): boolean {
@@ -197,19 +260,37 @@ export function unitsToFill(value: Value): number {
   return value instanceof List && value.backing !== null ? value.backing.unitsToFill : 0;
 }
 
+/**
+ * Counts what it takes to bring a list or set into memory that is about to be looked at. A list is counted as a whole before it is read; a
+ * set comes into memory here, a page at a time, so that work which its limits end gets further when it is done again.
+ */
+export function chargeFill(value: Value, charge: Charge): void {
+  if (typeof value !== 'object' || value === null) return;
+  if (value instanceof ThingSet) {
+    if (value.held === null) value.fill(charge);
+    return;
+  }
+  const units = unitsToFill(value);
+  if (units > 0) charge(units);
+}
+
 /** The cost of letting go of the value of a stored property, in the same units. */
 export function unitsToDrop(value: Value): number {
   if (typeof value !== 'object' || value === null) return 0;
-  if (value instanceof ThingSet) return UNITS_PER_REFERENCE * value.members.size;
+  if (value instanceof ThingSet) return UNITS_PER_REFERENCE * value.size;
   if (!(value instanceof List)) return 0;
   return (value.backing?.unitsToDrop ?? value.length) + UNITS_PER_INNER_ITEM * value.inner;
 }
 
-/** The cost of giving a value the form of a property, in the same units: see `toProperty`. */
-export function unitsToOwn(value: Value): number {
-  if (value instanceof List) return isLoose(value) && !value.tuple ? 0 : unitsToFill(value) + sizeOf(value);
-  if (value instanceof Closure) return value.unitsToStore;
-  return value instanceof ThingSet && !isLoose(value) ? UNITS_PER_MEMBER * value.members.size : 0;
+/** Counts what it takes to give a value the form of a property, before that is done: see `toProperty`. */
+export function chargeOwn(value: Value, charge: Charge): void {
+  if (value instanceof Closure) charge(value.unitsToStore);
+  else if (
+    value instanceof List ? value.tuple || !isLoose(value) : value instanceof ThingSet && !isLoose(value)
+  ) {
+    chargeFill(value, charge);
+    charge(value instanceof ThingSet ? UNITS_PER_MEMBER * value.size : sizeOf(value));
+  }
 }
 
 /** True if a list or set is nobody's yet, so that it need not be copied to become a property. */
@@ -220,7 +301,7 @@ export function isLoose(value: List | ThingSet): boolean {
 /** Number of things and items that a walk over a value meets. */
 export function sizeOf(value: Value): number {
   if (value instanceof List) return value.length + value.inner;
-  return value instanceof ThingSet ? value.members.size : 1;
+  return value instanceof ThingSet ? value.size : 1;
 }
 
 /** Number of items in the tuples among some items, at all levels. */

@@ -9,7 +9,7 @@
  */
 import { toIso } from '@althing/datetime';
 import type { Closure } from './closure.js';
-import { List, ThingSet, unitsToFill } from './containers.js';
+import { type Charge, chargeFill, List, ThingSet, unitsToFill } from './containers.js';
 import { DateTimeValue, withDates } from './datetime-value.js';
 import type { Member } from './member.js';
 import { RegexValue } from './regex-value.js';
@@ -48,9 +48,6 @@ export type AnyKind<Rest extends readonly unknown[], Result> = Readonly<
 /** The type of a method: what takes one kind of object may stand where any is given, since the tag decided before. */
 type OfKind<V, Rest extends readonly unknown[], Result> = { of(value: V, ...rest: Rest): Result }['of'];
 
-/** Gets the size of what is about to be looked at; what it throws ends the work. */
-export type Charge = (units: number) => void;
-
 /** Texts and bytes beyond this length are charged. */
 export const LONG_LENGTH = 1000;
 
@@ -80,6 +77,8 @@ export type VisitOther = (other: Member | Room) => void;
 /** Bytes of an object with a few properties that are small. */
 const OBJECT_BYTES = 100;
 const CONTAINER_BYTES = 120;
+/** Bytes of a member in a set, without those of the thing. */
+export const BYTES_PER_MEMBER = 40;
 const FLOAT_BYTES = 24;
 
 const always = (): boolean => true;
@@ -176,11 +175,11 @@ const KINDS: { readonly [T in ObjectTag]: Kind<ObjectOf<T>> } = {
   [Tag.SET]: {
     name: 'set',
     nameOf: null,
-    isTruthy: ({ members }) => members.size > 0,
+    isTruthy: ({ size }) => size > 0,
     equals: equalSets,
     compare: none,
     text: none,
-    bytes: ({ members }: ThingSet) => CONTAINER_BYTES + 40 * members.size,
+    bytes: ({ present }: ThingSet) => CONTAINER_BYTES + BYTES_PER_MEMBER * present,
     eachReference: ({ members }, visit) => {
       for (const thing of members) visit(thing);
     },
@@ -348,8 +347,12 @@ function equalLists(a: List, b: Value, charge: Charge | undefined): boolean {
   return true;
 }
 
-function equalSets(a: ThingSet, b: Value): boolean {
-  return b instanceof ThingSet && a.members.size === b.members.size && isSubset(a.members, b.members);
+/** `equals` of a set. */
+function equalSets(a: ThingSet, b: Value, charge: Charge | undefined): boolean {
+  if (a === b) return true;
+  if (!(b instanceof ThingSet) || a.size !== b.size) return false;
+  if (charge !== undefined) for (const set of [a, b]) chargeFill(set, charge);
+  return isSubset(a.members, b.members);
 }
 
 /** True if all members of `a` are in `b`. */

@@ -97,7 +97,7 @@ export class ValueIndex {
     [Tag.CLOSURE]: itself,
     [Tag.LIST]: (list, index) => index.textOfList(list),
     [Tag.TUPLE]: (list, index) => index.textOfList(list),
-    [Tag.SET]: ({ members }) => `m${members.size};`,
+    [Tag.SET]: ({ size }) => `m${size};`,
     [Tag.THING]: itself,
     [Tag.MPDATA]: itself,
     [Tag.MEMBER]: itself,

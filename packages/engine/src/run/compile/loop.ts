@@ -84,6 +84,7 @@ export function loopCode(compiler: Compiler, node: For, position: Position): Cod
         if (!round(mark)) return;
       }
     } else if (container instanceof ThingSet) {
+      rt.chargeFill(container);
       for (const thing of container.members) {
         a.value = thing;
         if (b !== undefined) b.value = thing.id === 0 ? null : thing.id;

@@ -68,7 +68,10 @@ function itemsToIterate(rt: Runtime, container: Value): readonly Value[] {
     rt.chargeFill(container);
     return container.items;
   }
-  if (container instanceof ThingSet) return Array.from(container.members);
+  if (container instanceof ThingSet) {
+    rt.chargeFill(container);
+    return Array.from(container.members);
+  }
   if (!(container instanceof Thing)) throw typeError(`cannot iterate over ${typeName(container)}`);
   rt.load(container);
   return Array.from(container.shape.index.keys());

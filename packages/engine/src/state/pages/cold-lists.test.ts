@@ -1,53 +1,23 @@
 /** Lists that are not in memory: what comes into memory is charged before, and single items come alone. */
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { Harness } from '../../testing/harness.js';
-import { writeCheckpoint } from '../checkpoint.js';
+import { Cold } from '../../testing/cold.js';
 import { RecordKind } from '../records.js';
 
 const ITEMS = 400_000;
 
-/** A collection whose state was read anew; counts the records that are read. */
-class Cold {
-  readonly db: Harness;
-  reads = 0;
-  readonly records = new Map<string, Uint8Array>();
-
+/** A collection with two large lists. */
+class ColdLists extends Cold {
   constructor() {
-    // The clock stands still: what is refused is refused for what it was going to take.
-    this.db = new Harness({ limits: { durationMs: 50 }, monotonic: () => 1000 });
+    super();
     this.db.run('.a = range(100000); nil;');
     for (const key of ['l', 'm']) {
       this.db.run(`.${key} = []; nil;`);
       for (let i = 0; i < ITEMS / 100_000; i++) this.db.run(`.${key}.extend(.a); nil;`);
     }
   }
-
-  /** Lets nothing be in memory. */
-  reopen(): void {
-    const { db, records } = this;
-    const nameOf = (kind: number, id: number, part: number): string => `${kind}/${id}/${part}`;
-    writeCheckpoint(db.collection, {
-      put: (kind, id, part, value) => records.set(nameOf(kind, id, part), value),
-      delete: (kind, id, part) => records.delete(nameOf(kind, id, part)),
-    });
-    db.collection.dirty.release();
-    const meta = db.collection.encodeMeta();
-    const opened = db.reopen({
-      read: (kind, id, part) => {
-        this.reads += 1;
-        return records.get(nameOf(kind, id, part));
-      },
-    });
-    opened.loadRecord(RecordKind.META, 0, meta);
-    for (const [name, value] of records) {
-      const [kind = 0, id = 0, part = 0] = name.split('/').map(Number);
-      if (kind !== RecordKind.THING) opened.loadRecord(kind, id, value, part);
-    }
-    this.reads = 0;
-  }
 }
 
-const cold = new Cold();
+const cold = new ColdLists();
 beforeEach(() => cold.reopen());
 
 describe('a large list that is not in memory', () => {
@@ -110,7 +80,7 @@ describe('a large list that is not in memory', () => {
 });
 
 test('a large list leaves no record behind when its property is dropped from the type', () => {
-  const cold = new Cold();
+  const cold = new ColdLists();
   const { db, records } = cold;
   db.run("set_type('T', {n: 'int', l: '[int]'}); .t = T{}; .t.l.extend(range(5000)); .id = .t.id(); nil;");
   cold.reopen();
@@ -126,7 +96,7 @@ test('a large list leaves no record behind when its property is dropped from the
 
 describe('a large list of things that is not in memory', () => {
   test('is read as far as it refers to something when it goes, and nothing else remains', () => {
-    const db = new Cold();
+    const db = new ColdLists();
     db.db.run('.l = range(3000); .l.push({}); .l.extend(range(3000)); nil;');
     db.reopen();
     db.db.run(".del('l'); nil;");

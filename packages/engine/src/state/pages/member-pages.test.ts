@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { PersistedCollection } from '../../testing/persisted.js';
 import { ThingSet } from '../../value/containers.js';
 import { Thing } from '../../value/thing.js';
+import { bytesOf } from '../evictor.js';
 import { sharedThing } from '../thing-walk.js';
 import type { Transaction } from '../transaction.js';
 import { isPagedSet, PAGED_MEMBERS_MIN } from './member-pages.js';
@@ -117,6 +118,136 @@ describe('a large set', () => {
     fixture.group.store.visitReferences(1, (id) => seen.push(id));
     expect(seen).toEqual(ids);
     expect(fixture.group.store.table.size).toBe(0);
+  });
+
+  const shapes: readonly [string, (things: Thing[]) => Thing[], rounds: number][] = [
+    ['in the order of their ids', (things) => things, 1],
+    ['in another order', (things) => things.reverse(), 1],
+    ['whose orders are far apart', (things) => things.reverse(), 9],
+  ];
+
+  test.each(shapes)('of members %s comes into memory in several attempts', (_, arrange, rounds) => {
+    const fixture = new Fixture(5000);
+    for (let i = 0; i < rounds; i++) {
+      const things = [...fixture.set.members].filter((_, place) => place % 5 > 0);
+      fixture.change((transaction) => {
+        transaction.removeMembers(fixture.set, things);
+        transaction.addMembers(fixture.set, arrange(things));
+      });
+    }
+    const { ids } = fixture;
+    fixture.checkpoint();
+    fixture.reopen();
+    const { store } = fixture.group;
+    const { set } = fixture;
+    let charges = 0;
+    let attempts = 1;
+    const attempt = (): void => {
+      set.fill(() => {
+        charges += 1;
+        if (charges % 3 === 0) throw new Error('the time is over');
+      });
+    };
+    for (; set.held === null && attempts < 100; attempts++) {
+      expect(store.bytes).toBe(bytesOf(store.root));
+      try {
+        attempt();
+      } catch {}
+    }
+    expect(fixture.ids).toEqual(ids);
+    expect(attempts).toBeGreaterThan(3);
+    expect(charges).toBeLessThan(30);
+    expect(store.recordReads).toBe(1 + 5);
+  });
+
+  test.each([3, 8, 1000])('leaves memory with the %i parts of it that are there', (parts) => {
+    const fixture = new Fixture(5000);
+    fixture.checkpoint();
+    fixture.reopen();
+    const { store } = fixture.group;
+    const { set } = fixture;
+    let left = parts;
+    const work = (): void => {
+      set.fill(() => {
+        left -= 1;
+        if (left === 0) throw new Error('the time is over');
+      });
+    };
+    if (parts < 1000) expect(work).toThrow();
+    else work();
+    const present = store.table.size - 1;
+    expect(present === 0).toBe(parts < 8);
+    expect(store.bytes).toBe(bytesOf(store.root));
+    store.unload(store.root, false);
+    expect([...store.table.inOrder()].map(({ holders }) => holders)).toEqual(new Array(present + 1).fill(0));
+    expect(store.bytes).toBe(0);
+    // A query knows it still.
+    expect(set.members.size).toBe(5000);
+    expect([...store.table.inOrder()].every(({ holders }) => holders === 0)).toBe(true);
+  });
+
+  test('has the same members in the same order whatever of it is in memory', () => {
+    const step = fc.record({
+      kind: fc.constantFrom(
+        'add',
+        'remove',
+        'move',
+        'fill',
+        'fill',
+        'checkpoint',
+        'rest',
+        'reopen',
+        'reopen',
+      ),
+      count: fc.constantFrom(1, 3, 700, 1500),
+      from: fc.nat(5000),
+      fails: fc.boolean(),
+      charges: fc.integer({ min: 1, max: 12 }),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 3, maxLength: 12 }), (steps) => {
+        const [hot, cold] = [new Fixture(3000), new Fixture(3000)];
+        for (const { kind, count, from, fails, charges } of steps) {
+          const { ids } = hot;
+          const picked = ids.slice(from % ids.length).slice(0, count);
+          for (const fixture of [hot, cold]) {
+            const { store } = fixture.group;
+            const things = picked.map((id) => store.thingOfId(id)).reverse();
+            const made = Array.from({ length: count }, () => new Thing(0, store.shapes.empty(), []));
+            if (kind === 'add' || kind === 'remove' || kind === 'move') {
+              const transaction = fixture.change((changes) => {
+                if (kind !== 'add') changes.removeMembers(fixture.set, things);
+                if (kind !== 'remove') changes.addMembers(fixture.set, kind === 'add' ? made : things);
+              });
+              if (fails) transaction.rollback();
+            } else if (kind === 'fill') {
+              let left = charges;
+              try {
+                fixture.set.fill(() => {
+                  left -= 1;
+                  if (left === 0 && fixture === cold) throw new Error('the time is over');
+                });
+              } catch {}
+            } else if (kind === 'checkpoint') fixture.checkpoint();
+            else if (kind === 'rest') for (let i = 0; i < 2; i++) store.rest(store.root);
+            else {
+              fixture.checkpoint();
+              fixture.reopen();
+            }
+          }
+          expect(cold.set.size).toBe(hot.ids.length);
+        }
+        expect(cold.ids).toEqual(hot.ids);
+        for (const { id, holders } of cold.group.store.table.inOrder())
+          expect(holders).toBe(id === 1 ? 0 : 1);
+        for (const fixture of [hot, cold]) fixture.checkpoint();
+        expect(cold.shared).toBe(hot.shared);
+        cold.reopen();
+        hot.reopen();
+        expect(cold.ids).toEqual(hot.ids);
+      }),
+      { numRuns: 40 },
+    );
   });
 
   test('holds what a set would hold after any changes, checkpoints in steps, failures and restarts', () => {

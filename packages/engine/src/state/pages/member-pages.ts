@@ -1,7 +1,7 @@
 /**
  * Large sets. A stored set of more than `PAGED_MEMBERS_MIN` members lies in pages of ids that follow each other, so that a member that
- * comes or goes writes a page. In memory a set is what it always is; a page comes into memory when it is about to change. A member's
- * order is a number that rises with each one that is added. The head stands in the record of the thing:
+ * comes or goes writes a page. In memory a set is what it always is, as soon as somebody asks for its members; before, a page comes into memory
+ * when it is about to change or one of its members is looked for. A member's order is a number that rises with each one that is added. The head stands in the record of the thing:
  *
  *   set    := next:varint count:varint (number:varint gap:varint entries:varint)*     next: the order of the next member
  *   page   := (gap:varint order:varint)*
@@ -10,8 +10,17 @@
  * first one on; in a page to the id before.
  */
 import { ByteReader, type ByteWriter } from '../../bytes.js';
-import { ThingSet } from '../../value/containers.js';
+import {
+  type Charge,
+  type MemberBacking,
+  ThingSet,
+  UNITS_PER_MEMBER,
+  UNITS_PER_READ_ITEM,
+} from '../../value/containers.js';
+import { BYTES_PER_MEMBER } from '../../value/kinds.js';
+import type { Thing } from '../../value/thing.js';
 import type { Value } from '../../value/value.js';
+import { MemberOrder } from './member-order.js';
 import { type Page, type PageSink, PageState, PageTable } from './page-table.js';
 import type { ThingPages } from './thing-pages.js';
 
@@ -29,8 +38,30 @@ interface MemberPage extends Page {
   orders: number[];
 }
 
+/** Members that come into memory at once. */
+const MEMBERS_AT_ONCE = 1024;
+
+const FREE: Charge = () => {};
+
+/** A set that comes into memory. */
+interface Filling {
+  readonly order: MemberOrder;
+  /** Pages that were read. */
+  pages: number;
+  /** The first members, which things in memory refer to. */
+  readonly members: Set<Thing>;
+}
+
 /** The pages of one set, in the order of the ids. */
-export class MemberPages extends PageTable<MemberPage> {
+export class MemberPages extends PageTable<MemberPage> implements MemberBacking {
+  declare protected readonly home: ThingPages;
+  /** Number of members. */
+  size = 0;
+  /** The members that come into memory; null where none do. */
+  private filling: Filling | null = null;
+  /** True once the thing left memory: a query may know the set still, whose members nothing in memory refers to then. */
+  private isAway = false;
+
   private constructor(
     private readonly set: ThingSet,
     home: ThingPages,
@@ -38,17 +69,26 @@ export class MemberPages extends PageTable<MemberPage> {
     private nextOrder: number,
   ) {
     super(home, home.numbers, pages);
+    for (const { entries } of pages) this.size += entries;
     set.backing = this;
   }
 
   /** True if a set that lies in no pages should. */
-  static isWanted({ members }: ThingSet): boolean {
-    return members.size > PAGED_MEMBERS_MIN;
+  static isWanted({ size }: ThingSet): boolean {
+    return size > PAGED_MEMBERS_MIN;
   }
 
   /** True if one that does should go on with it. */
   get isWanted(): boolean {
-    return this.set.members.size >= PAGED_MEMBERS_MIN / 2;
+    return this.size >= PAGED_MEMBERS_MIN / 2;
+  }
+
+  get isFilling(): boolean {
+    return this.filling !== null;
+  }
+
+  get present(): number {
+    return this.filling?.members.size ?? 0;
   }
 
   /** Cuts a set that lies in no pages. */
@@ -66,34 +106,75 @@ export class MemberPages extends PageTable<MemberPage> {
     return new MemberPages(set, home, pages, ids.length);
   }
 
-  /** Reads a set, all members of which come into memory, and no page stays there. */
+  /** Reads the head of a set. None of its members is in memory then. */
   static read(input: ByteReader, home: ThingPages): ThingSet {
     const { nextOrder, pages } = readSetHead(input);
-    const ids: number[] = [];
-    const orders: number[] = [];
-    let last = -1;
-    let isInOrder = true;
-    for (const { number } of pages) {
-      home.numbers.take(number);
-      eachMember(new ByteReader(home.read(number)), (id, order) => {
-        ids.push(id);
-        orders.push(order);
-        if (order < last) isInOrder = false;
-        last = order;
-      });
-    }
+    for (const { number } of pages) home.numbers.take(number);
     const set = new ThingSet();
-    const { members } = set;
-    const { store } = home;
-    // New things have rising ids, so most members were added in the order of their ids.
-    const inOrder = isInOrder ? ids : placesInOrder(orders, nextOrder).map((place) => ids[place] as number);
-    for (const id of inOrder) members.add(store.thingOfId(id));
     new MemberPages(set, home, pages, nextOrder);
+    set.held = null;
     return set;
   }
 
-  /** Notes a new member. */
-  add(id: number): void {
+  /** Reads the pages, which do not stay in memory, and makes the things in the order in which they were added. */
+  fill(charge: Charge): Set<Thing> {
+    const { store } = this.home;
+    this.filling ??= { order: new MemberOrder(this.nextOrder, this.size), pages: 0, members: new Set() };
+    const { order, members } = this.filling;
+    for (; this.filling.pages < this.pages.length; this.filling.pages++) {
+      const page = this.page(this.filling.pages);
+      charge(UNITS_PER_READ_ITEM * page.entries);
+      this.eachEntry(page, (id, place) => order.note(id, place));
+    }
+    order.sort(charge);
+    while (members.size < this.size) {
+      const count = Math.min(MEMBERS_AT_ONCE, this.size - members.size);
+      charge(UNITS_PER_MEMBER * count);
+      for (let i = 0; i < count; i++) {
+        const thing = store.thingOfId(order.next());
+        members.add(thing);
+        if (!this.isAway) thing.holders += 1;
+      }
+      if (!this.isAway) store.bytes += BYTES_PER_MEMBER * count;
+    }
+    this.filling = null;
+    return members;
+  }
+
+  get anyMembers(): Thing[] {
+    this.load(0);
+    return this.page(0).ids.map((id) => this.home.store.thingOfId(id));
+  }
+
+  /** Calls `visit` for each member that is in memory. */
+  eachPresent(visit: (thing: Thing) => void): void {
+    for (const thing of this.set.held ?? this.filling?.members ?? []) visit(thing);
+  }
+
+  /** Calls `visit` with the id of each member, without bringing anything into memory. */
+  visitThings(visit: (id: number) => void): void {
+    for (const page of this.pages) this.eachEntry(page, visit);
+  }
+
+  /** The thing leaves memory: its members are counted out. */
+  leaveThing(letGo: (thing: Thing) => void): void {
+    if (!this.isAway) this.eachPresent(letGo);
+    this.isAway = true;
+  }
+
+  has(id: number, charge: Charge): boolean {
+    if (id === 0) return false;
+    const index = this.indexOf(id);
+    const page = this.page(index);
+    if (page.state === PageState.ABSENT) charge(UNITS_PER_READ_ITEM * page.entries);
+    this.load(index);
+    return page.ids[placeOf(page.ids, id)] === id;
+  }
+
+  /** Takes up a new member, to which a reference was counted. */
+  add(thing: Thing): void {
+    this.set.endFilling(FREE);
+    const { id } = thing;
     const index = this.indexOf(id);
     this.load(index);
     this.touch(index);
@@ -103,12 +184,17 @@ export class MemberPages extends PageTable<MemberPage> {
     page.ids.splice(place, 0, id);
     page.orders.splice(place, 0, this.nextOrder++);
     page.entries += 1;
+    this.size += 1;
     page.first = Math.min(page.first, id);
     if (page.entries > PAGE_MEMBERS_MAX) this.split(index);
+    if (this.set.held === null) thing.holders -= 1;
+    else this.set.held.add(thing);
   }
 
-  /** Notes that a member is gone. */
-  delete(id: number): void {
+  /** Takes a member out, before the reference to it is counted out. */
+  delete(thing: Thing): void {
+    this.set.endFilling(FREE);
+    const { id } = thing;
     const index = this.indexOf(id);
     this.load(index);
     this.touch(index);
@@ -118,7 +204,10 @@ export class MemberPages extends PageTable<MemberPage> {
     page.ids.splice(place, 1);
     page.orders.splice(place, 1);
     page.entries -= 1;
+    this.size -= 1;
     if (page.entries === 0 && this.pages.length > 1) this.replace(index, 1, []);
+    if (this.set.held === null) thing.holders += 1;
+    else this.set.held.delete(thing);
   }
 
   /** Writes the head, and freezes the pages that changed. */
@@ -137,6 +226,7 @@ export class MemberPages extends PageTable<MemberPage> {
 
   /** The set is stored without pages from now on, or not at all. */
   drop(): void {
+    this.set.fill(FREE);
     this.freeNumbers();
     this.set.backing = null;
   }
@@ -150,13 +240,12 @@ export class MemberPages extends PageTable<MemberPage> {
   }
 
   protected encode(index: number, out: ByteWriter): void {
-    const { ids, orders } = this.page(index);
     let before = 0;
-    for (const [i, id] of ids.entries()) {
+    this.eachEntry(this.page(index), (id, order) => {
       out.varint(id - before);
-      out.varint(orders[i] as number);
+      out.varint(order);
       before = id;
-    }
+    });
   }
 
   protected override decode(index: number, input: ByteReader): void {
@@ -165,6 +254,14 @@ export class MemberPages extends PageTable<MemberPage> {
       ids.push(id);
       orders.push(order);
     });
+  }
+
+  private eachEntry(
+    { number, state, ids, orders }: MemberPage,
+    visit: (id: number, order: number) => void,
+  ): void {
+    if (state === PageState.ABSENT) eachMember(new ByteReader(this.home.read(number)), visit);
+    else for (const [i, id] of ids.entries()) visit(id, orders[i] as number);
   }
 
   /** Makes two pages of one that was touched: what is added behind all others, as most is, fills pages to the end. */
@@ -219,22 +316,6 @@ export function eachMember(input: ByteReader, visit: (id: number, order: number)
 function newPage(ids: number[], orders: number[]): MemberPage {
   return { number: 0, entries: ids.length, state: PageState.DIRTY, first: ids[0] ?? 0, ids, orders };
 }
-
-/** The places of members in the order in which they were added. */
-function placesInOrder(orders: readonly number[], nextOrder: number): number[] {
-  if (nextOrder > SPARSE_MIN * orders.length)
-    return Array.from(orders.keys()).sort((a, b) => (orders[a] as number) - (orders[b] as number));
-  const all = new Int32Array(nextOrder).fill(-1);
-  orders.forEach((order, place) => {
-    all[order] = place;
-  });
-  const places: number[] = [];
-  for (const place of all) if (place >= 0) places.push(place);
-  return places;
-}
-
-/** The number of orders for each member from which on it is better to sort them. */
-const SPARSE_MIN = 16;
 
 /** The place of the first id that is not below another one. */
 function placeOf(ids: readonly number[], id: number): number {

@@ -153,6 +153,9 @@ export class Journal {
     return this.undos;
   }
 
+  /** `count`, for what charges as it goes. */
+  protected readonly counting: Charge = (units) => this.count(units);
+
   protected count(units: number): void {
     this.uncharged += units;
     if (this.uncharged < CHARGED_AT_ONCE) return;
@@ -183,10 +186,10 @@ export class Journal {
 
   /** The same for the members of a set. */
   protected keepMemberOrder(set: ThingSet): void {
-    if (set.members.size > EXACT_UNDO_MAX || this.isOrdered(set)) return;
+    if (set.size > EXACT_UNDO_MAX || this.isOrdered(set)) return;
     const before = new Set(set.members);
     this.undoBy(() => {
-      set.members = before;
+      set.held = before;
     });
   }
 

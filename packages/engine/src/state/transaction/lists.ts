@@ -4,8 +4,10 @@ import { Closure } from '../../value/closure.js';
 import {
   assertInnerItems,
   assertItems,
+  chargeFill,
   innerOf,
   List,
+  ThingSet,
   toItem,
   UNITS_PER_INNER_ITEM,
   UNITS_PER_REFERENCE,
@@ -20,7 +22,7 @@ import type { Store } from '../store.js';
 import { writeValue } from '../value-codec.js';
 import { AppendRun } from './append-run.js';
 import { type Appended, isFlat, Storing } from './storing.js';
-import { NS_PER_ITEM, NS_PER_THING, NS_PER_UNIT } from './undo-costs.js';
+import { chargeLoads, NS_PER_ITEM, NS_PER_THING, NS_PER_UNIT } from './undo-costs.js';
 
 /** Changes of lists. */
 export class ListChanges extends Storing {
@@ -45,6 +47,7 @@ export class ListChanges extends Storing {
     this.assertWritable(list);
     if (count === 0 && added === 0) return [];
     const store = this.needStore();
+    for (const item of items) chargeLoads(item, this.counting);
     this.storeItems(items);
     const { length } = this.effects;
     writeEffect(this.effects, ThingEffect.SPLICE, list, start, count, items);
@@ -191,7 +194,11 @@ export class ListChanges extends Storing {
   /** Charges for items that go from a stored list: what they refer to is counted out, and in again when that is taken back. */
   private countGone(list: List, items: readonly Value[]): void {
     let references = 0;
-    for (const item of items) if (!isScalar(item)) references += 1;
+    for (const item of items) {
+      if (isScalar(item)) continue;
+      references += 1;
+      chargeLoads(item, this.counting);
+    }
     this.count(
       2 * UNITS_PER_REFERENCE * references + (list.inner > 0 ? UNITS_PER_INNER_ITEM * innerOf(items) : 0),
     );
@@ -222,7 +229,7 @@ export class ListChanges extends Storing {
       if (value instanceof Closure) {
         this.count(value.unitsToStore);
         value.store();
-      }
+      } else if (value instanceof ThingSet) chargeFill(value, this.counting);
       made.items[i] = toItem(value, made);
     }
     assertInnerItems(list, made.inner * times);

@@ -1,5 +1,6 @@
 import {
   assertMembers,
+  chargeFill,
   type ThingSet,
   UNITS_PER_MEMBER,
   UNITS_PER_REFERENCE,
@@ -9,6 +10,7 @@ import { perform } from '../effect.js';
 import { nsOfMembers, ThingEffect } from '../effects.js';
 import type { Relations } from '../relations.js';
 import { ListChanges } from './lists.js';
+import { chargeLoads } from './undo-costs.js';
 
 /** Changes of sets, which may be one side of a relation. */
 export abstract class SetChanges extends ListChanges {
@@ -28,9 +30,10 @@ export abstract class SetChanges extends ListChanges {
 
   /** Adds things to a set, on this side alone of a relation. */
   addUnrelated(set: ThingSet, things: readonly Thing[]): number {
+    set.endFilling(this.counting);
     this.count(UNITS_PER_MEMBER * things.length);
-    const added = [...new Set(things)].filter((thing) => !set.members.has(thing));
-    assertMembers(set.members.size + added.length);
+    const added = [...new Set(things)].filter((thing) => !set.has(thing, this.counting));
+    assertMembers(set.size + added.length);
     const { stored } = set;
     if (set.rule !== null) this.checkItems(set.rule, added);
     if (!stored) {
@@ -41,6 +44,7 @@ export abstract class SetChanges extends ListChanges {
     this.assertWritable(set);
     if (added.length === 0) return 0;
     const store = this.needStore();
+    for (const thing of added) chargeLoads(thing, this.counting);
     this.storeThings(added);
     this.count(UNITS_PER_PAGED * added.length);
     perform(this, ThingEffect.ADD_MEMBERS, store, set, added);
@@ -53,15 +57,17 @@ export abstract class SetChanges extends ListChanges {
     void set.stored;
     if (set.rule?.isRelated !== true) return this.removeUnrelated(set, given);
     this.assertWritable(set);
-    const removed = [...new Set(given)].filter((thing) => set.members.has(thing));
+    const removed = [...new Set(given)].filter((thing) => set.has(thing, this.counting));
     this.relations.remove(set, removed);
     return removed;
   }
 
   /** Takes things out of a set, on this side alone of a relation. */
   removeUnrelated(set: ThingSet, things: readonly Thing[]): Thing[] {
+    set.endFilling(this.counting);
     this.count(UNITS_PER_MEMBER * things.length);
-    const removed = [...new Set(things)].filter((thing) => set.members.has(thing));
+    const removed = [...new Set(things)].filter((thing) => set.has(thing, this.counting));
+    if (removed.length === set.size) chargeFill(set, this.counting);
     if (!set.stored) {
       if (this.isDetached(set)) {
         this.keepMemberOrder(set);
@@ -72,6 +78,7 @@ export abstract class SetChanges extends ListChanges {
     }
     this.assertWritable(set);
     if (removed.length === 0) return removed;
+    for (const thing of removed) chargeLoads(thing, this.counting);
     this.keepMemberOrder(set);
     this.count(UNITS_PER_PAGED * removed.length);
     perform(this, ThingEffect.REMOVE_MEMBERS, this.needStore(), set, removed);

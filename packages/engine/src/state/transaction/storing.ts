@@ -1,5 +1,5 @@
 import { operationError } from '../../error.js';
-import { List, sizeOf, ThingSet, UNITS_PER_MEMBER } from '../../value/containers.js';
+import { chargeFill, List, sizeOf, ThingSet, UNITS_PER_MEMBER } from '../../value/containers.js';
 import { eachThing, isScalar, type VisitOther } from '../../value/kinds.js';
 import { Member } from '../../value/member.js';
 import { Room } from '../../value/room.js';
@@ -112,6 +112,7 @@ export class Storing extends Journal {
 
   /** Counts the work of looking through a value, writing it and counting what it refers to, before that is done. */
   private countItems(value: Value): void {
+    if (value instanceof ThingSet) chargeFill(value, this.counting);
     this.count((value instanceof ThingSet ? UNITS_PER_MEMBER : UNITS_PER_STORED) * sizeOf(value));
     if (value instanceof List && value.nesting > 0) this.countTuples(value);
   }

@@ -6,13 +6,14 @@ import type { Field, Type } from '../../schema/type.js';
 import { Closure } from '../../value/closure.js';
 import {
   assertMembers,
+  chargeFill,
+  chargeOwn,
   copyList,
   isLoose,
   List,
   sizeOf,
   ThingSet,
   unitsToDrop,
-  unitsToOwn,
 } from '../../value/containers.js';
 import { Future } from '../../value/future.js';
 import { Module } from '../../value/module.js';
@@ -27,7 +28,15 @@ import { placesOf, reshape } from '../places.js';
 import { Relations } from '../relations.js';
 import type { Store } from '../store.js';
 import { SetChanges } from './sets.js';
-import { NS_PER_PROPERTY, NS_PER_PUT_BACK, NS_PER_THING, NS_PER_UNIT, unitsToLeave } from './undo-costs.js';
+import {
+  chargeDrop,
+  chargeLeave,
+  chargeLoads,
+  NS_PER_PROPERTY,
+  NS_PER_PUT_BACK,
+  NS_PER_THING,
+  NS_PER_UNIT,
+} from './undo-costs.js';
 import { conversionRefusal } from './unique.js';
 
 /** Changes of properties of things, which must fit restrictions and the definitions of types. */
@@ -83,7 +92,7 @@ export class ThingChanges extends SetChanges {
   private assertReplaceable(old: Value | undefined): void {
     if (!isContainer(old)) return;
     if (old.lock !== 0) throw operationError('the list or set of this property is in use');
-    if (old.owner?.id !== 0) this.count(unitsToDrop(old));
+    if (old.owner?.id !== 0) chargeDrop(old, this.counting);
   }
 
   /**
@@ -92,13 +101,17 @@ export class ThingChanges extends SetChanges {
    * @throws QueryError type_err or value_err
    */
   checkField(field: Field, value: Value): void {
-    if (typeof value === 'object' && value !== null) this.count(sizeOf(value));
+    if (typeof value === 'object' && value !== null) {
+      chargeFill(value, this.counting);
+      this.count(sizeOf(value));
+    }
     if (!field.rule.fits(value)) throw refusal(field, value, this.labels);
   }
 
   /** Sets a property to a value that fits. Relations are kept. */
   placeField(thing: Thing, field: Field, value: Value): Value {
     if (field.relation !== null) {
+      chargeFill(thing.slots[field.slot] ?? null, this.counting);
       if (thing.id !== 0) this.checkUnique((check) => this.relations.planAssign(check, thing, field, value));
       return this.inParts(() => this.relations.assign(thing, field, value));
     }
@@ -187,6 +200,7 @@ export class ThingChanges extends SetChanges {
       attach(thing, key, own);
       return own;
     }
+    chargeLoads(own, this.counting);
     const ns = ThingEffect.SET.cost(this.needStore(), thing, key, own);
     this.lookAhead(ns);
     const store = this.recordSet(thing, key, own);
@@ -209,6 +223,8 @@ export class ThingChanges extends SetChanges {
     const { indexes } = this.needStore();
     if (indexes.uniques > 0 && thing.shape.type !== null)
       this.checkUnique((check) => check.set(thing, slot, own));
+    if (old instanceof ThingSet) chargeFill(old, this.counting);
+    for (const value of [old, own]) chargeLoads(value, this.counting);
     const ns = NS_PER_PUT_BACK + NS_PER_UNIT * (unitsToDrop(old) + unitsToDrop(own));
     this.lookAhead(ns);
     const store = this.recordSet(thing, key, own);
@@ -222,7 +238,7 @@ export class ThingChanges extends SetChanges {
 
   /** The form of a value as a property; a copy counts as work. */
   private ownOf(value: Value): Value {
-    if (typeof value === 'object') this.count(unitsToOwn(value));
+    if (typeof value === 'object') chargeOwn(value, this.counting);
     return toProperty(value);
   }
 
@@ -303,7 +319,7 @@ export class ThingChanges extends SetChanges {
       return;
     }
     this.assertWritable(thing);
-    this.count(unitsToLeave(thing));
+    chargeLeave(thing, this.counting);
     thing.forEach((_, value) => {
       this.noteDetached(value);
     });

@@ -1,5 +1,13 @@
-import { UNITS_PER_REFERENCE, unitsToDrop } from '../../value/containers.js';
-import { Thing } from '../../value/thing.js';
+import {
+  type Charge,
+  chargeFill,
+  ThingSet,
+  UNITS_PER_REFERENCE,
+  unitsToDrop,
+} from '../../value/containers.js';
+import { Thing, ThingBit } from '../../value/thing.js';
+import type { Value } from '../../value/value.js';
+import { eachReference } from '../pages/paged-containers.js';
 
 /**
  * Time it takes to take things back, in nanoseconds, as measured on a slow machine, since a query that ends too late
@@ -20,6 +28,36 @@ export const NS_PER_NEW_KEY = 2500;
 
 /** Time of a unit of work, in nanoseconds: taking a value back costs what letting it go does. */
 export const NS_PER_UNIT = 5;
+
+/**
+ * Counts what it takes to bring the things into memory that a value refers to, since references to them are about to come or go, and does so
+ * one by one: what is there stays there when a limit ends the work.
+ */
+export function chargeLoads(value: Value, charge: Charge): void {
+  if (typeof value !== 'object' || value === null) return;
+  eachReference(value, (thing) => {
+    if ((thing.bits & ThingBit.LOADED) !== 0) return;
+    charge(UNITS_PER_LOAD);
+    thing.shape.stale?.load(thing);
+  });
+}
+
+/** Units charged for a thing that is brought into memory. */
+const UNITS_PER_LOAD = 2048;
+
+/** Counts what it takes to let go of the value of a stored property, before that is done. All that it touches is in memory then. */
+export function chargeDrop(value: Value, charge: Charge): void {
+  if (typeof value !== 'object' || value === null) return;
+  if (value instanceof ThingSet) chargeFill(value, charge);
+  charge(value instanceof Thing ? UNITS_PER_REFERENCE : unitsToDrop(value));
+  chargeLoads(value, charge);
+}
+
+/** The same for all that a thing refers to. It must be loaded. */
+export function chargeLeave({ slots }: Thing, charge: Charge): void {
+  charge(UNITS_PER_SLOT * slots.length);
+  for (const value of slots) chargeDrop(value, charge);
+}
 
 /** The cost of letting go of all that a thing refers to, in units of `Runtime.charge`. It must be loaded. */
 export function unitsToLeave({ slots }: Thing): number {

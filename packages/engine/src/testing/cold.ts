@@ -1,0 +1,49 @@
+/** A collection that is read anew from its records, of which nothing is in memory then: for tests of what comes into memory, and when. */
+import { writeCheckpoint } from '../state/checkpoint.js';
+import { RecordKind } from '../state/records.js';
+import { Harness, type HarnessOptions } from './harness.js';
+
+export class Cold {
+  readonly db: Harness;
+  /** Records that were read, and those of them that are pages of things. */
+  reads = 0;
+  pageReads = 0;
+  readonly records = new Map<string, Uint8Array>();
+  private meta: Uint8Array = new Uint8Array();
+
+  /** The clock stands still by default: what is refused is refused for what it was going to take. */
+  constructor(options: HarnessOptions = { limits: { durationMs: 50 }, monotonic: () => 1000 }) {
+    this.db = new Harness({ evicts: false, ...options });
+  }
+
+  /** Writes what changed, and lets nothing be in memory. */
+  reopen(): void {
+    const { db, records } = this;
+    const nameOf = (kind: number, id: number, part: number): string => `${kind}/${id}/${part}`;
+    writeCheckpoint(db.collection, {
+      put: (kind, id, part, value) => records.set(nameOf(kind, id, part), value),
+      delete: (kind, id, part) => records.delete(nameOf(kind, id, part)),
+    });
+    db.collection.dirty.release();
+    this.meta = db.collection.encodeMeta();
+    this.open();
+  }
+
+  /** Lets nothing be in memory, and forgets what changed since that was written. */
+  open(): void {
+    const opened = this.db.reopen({
+      read: (kind, id, part) => {
+        this.reads += 1;
+        if (part > 0) this.pageReads += 1;
+        return this.records.get(`${kind}/${id}/${part}`);
+      },
+    });
+    opened.loadRecord(RecordKind.META, 0, this.meta);
+    for (const [name, value] of this.records) {
+      const [kind = 0, id = 0, part = 0] = name.split('/').map(Number);
+      if (kind !== RecordKind.THING) opened.loadRecord(kind, id, value, part);
+    }
+    this.reads = 0;
+    this.pageReads = 0;
+  }
+}
