@@ -1,12 +1,10 @@
 /** Lines of an answer on their way from a reader to the engine thread, in batches, no more than the client takes. */
 
-import { crc32c, waitForChange } from '@althing/storage';
+import { crc32c } from '@althing/storage';
+import type { LineRing } from './line-ring.js';
 
 /** Characters from which on lines are handed over. */
 const BATCH_LENGTH = 64 * 1024;
-
-/** Batches that the client has not taken, at most. */
-const UNTAKEN_MAX = 16;
 
 export class LineSender {
   /** Milliseconds that were waited for the client. */
@@ -14,13 +12,8 @@ export class LineSender {
   private text = '';
   private count = 0;
   private crc = 0;
-  private made = 0;
 
-  /** @param taken a shared word that counts the batches that the client took, from the start of the thread on */
-  constructor(
-    private readonly taken: Int32Array<SharedArrayBuffer>,
-    private readonly send: (bytes: Uint8Array<ArrayBuffer>) => void,
-  ) {}
+  constructor(private readonly ring: Pick<LineRing, 'put'>) {}
 
   line(text: string): void {
     this.text += `${text}\n`;
@@ -45,17 +38,9 @@ export class LineSender {
   /** Hands over what there is, and waits as long as too much is not taken. */
   flush(): void {
     if (this.text === '') return;
-    const bytes = new Uint8Array(Buffer.from(this.text));
+    const bytes = Buffer.from(this.text);
     this.crc = crc32c(bytes, 0, bytes.length, this.crc);
-    this.send(bytes);
     this.text = '';
-    this.made += 1;
-    const begun = performance.now();
-    for (;;) {
-      const seen = Atomics.load(this.taken, 0);
-      if (this.made - seen < UNTAKEN_MAX) break;
-      waitForChange(this.taken, 0, seen);
-    }
-    this.waitedMs += performance.now() - begun;
+    this.waitedMs += this.ring.put(bytes);
   }
 }

@@ -1,6 +1,7 @@
 /** Messages between the engine thread and a reader. */
 import type { QueryLimits, Quotas } from '@althing/engine';
 import type { SnapshotQuery } from '../requests/snapshot-query.js';
+import type { LineMemory } from './line-ring.js';
 
 /** The settings that a reader begins with. */
 export interface ReaderData {
@@ -10,8 +11,8 @@ export interface ReaderData {
   readonly quotas: Quotas;
   /** Memory that things may take. */
   readonly thingBytes: number;
-  /** The number of parts of answers with lines that clients took, a shared word. */
-  readonly linesTaken: Int32Array<SharedArrayBuffer>;
+  /** Where lines of answers go. */
+  readonly lines: LineMemory;
 }
 
 /** A query, and what it may use: that can change while the thread runs. */
@@ -26,9 +27,7 @@ export type ToReader = QueryMessage | null;
 export type FromReader =
   /** The snapshot of the query is taken. */
   | { readonly kind: 'taken'; readonly index: number }
-  /** Lines of its answer. */
-  | { readonly kind: 'lines'; readonly bytes: Uint8Array }
-  /** `answer` is encoded as that of a forwarded request; `cost` as in `Reply`. */
+  /** Behind all lines that it has. `answer` is encoded as that of a forwarded request; `cost` as in `Reply`. */
   | { readonly kind: 'answer'; readonly answer: Uint8Array; readonly cost: string }
   /** A line for the log of the node. */
   | { readonly kind: 'log'; readonly fields: object; readonly message: string }

@@ -4,7 +4,8 @@ import type { Reply } from '../groups/request.js';
 import { encodeAnswer } from '../requests/forward-format.js';
 import type { SnapshotQuery } from '../requests/snapshot-query.js';
 import { ManualClock } from '../testing/index.js';
-import type { ToReader } from './messages.js';
+import { LineRing } from './line-ring.js';
+import type { ReaderData, ToReader } from './messages.js';
 import { Pool } from './pool.js';
 import type { ReaderEvents } from './reader.js';
 
@@ -25,7 +26,15 @@ class FakeReader {
   readonly sent: ToReader[] = [];
   isTerminated = false;
 
-  constructor(readonly events: ReaderEvents) {}
+  constructor(
+    private readonly data: ReaderData,
+    readonly events: ReaderEvents,
+  ) {}
+
+  /** Makes a line of its answer. */
+  line(text: string): void {
+    new LineRing(this.data.lines).put(Buffer.from(text));
+  }
 
   send(message: ToReader): void {
     this.sent.push(message);
@@ -38,6 +47,10 @@ class FakeReader {
 
   answer(result: string): void {
     this.events.said({ kind: 'taken', index: 5 });
+    this.said(result);
+  }
+
+  said(result: string): void {
     const answer = encodeAnswer({ kind: 'reply', reply: { ok: true, result, index: 5 } });
     this.events.said({ kind: 'answer', answer, cost: 'steps=1' });
   }
@@ -74,8 +87,8 @@ describe('the pool of snapshot readers', () => {
         },
       },
       location: 'nowhere',
-      start: (_data, _memoryMb, events) => {
-        const reader = new FakeReader(events);
+      start: (data, _memoryMb, events) => {
+        const reader = new FakeReader(data, events);
         readers.push(reader);
         return reader;
       },
@@ -83,6 +96,12 @@ describe('the pool of snapshot readers', () => {
       log: (fields) => logged.push(fields),
       onDefect: ({ message }) => defects.push(message),
     });
+  }
+
+  /** Lets some time pass, and all that comes of it happen. */
+  async function passed(ms: number): Promise<void> {
+    clock.pass(ms);
+    for (let turn = 0; turn < 20; turn++) await Promise.resolve();
   }
 
   /** Asks, and gives where the outcome will stand. */
@@ -208,13 +227,40 @@ describe('the pool of snapshot readers', () => {
     const asker = { userId: 1, gone: () => false, refusal: () => null, logs: null, lines };
     for (const hasWritten of [false, true]) {
       pool.ask({ ...QUERY, hasLines: true }, asker, ({ reply }) => outcomes.push(reply));
-      const events = readers.at(-1)?.events;
-      events?.said({ kind: 'taken', index: 5 });
-      if (hasWritten) events?.said({ kind: 'lines', bytes: new Uint8Array(1) });
+      const reader = readers.at(-1);
+      if (hasWritten) reader?.line('1\n');
+      reader?.events.said({ kind: 'taken', index: 5 });
       pool.endGroup(7);
     }
     expect(outcomes.map(({ ok }) => ok)).toEqual([false, false]);
     expect(logged).toEqual([{ event: 'lines_cut', request: 'id', code: ErrorCode.NODE }]);
+  });
+
+  test('hands on lines as they come without a message, all of them before the answer', async () => {
+    const pool = poolOf();
+    let text = '';
+    const lines = {
+      begin: (index: number) => {
+        text += `from ${index}: `;
+      },
+      write: async (bytes: Uint8Array) => {
+        text += Buffer.from(bytes).toString();
+      },
+    };
+    const asker = { userId: 1, gone: () => false, refusal: () => null, logs: null, lines };
+    pool.ask({ ...QUERY, hasLines: true }, asker, ({ reply }) => {
+      text += reply.ok ? `end with ${String(reply.result)}` : reply.error.message;
+    });
+    const [reader] = readers;
+    reader?.events.said({ kind: 'taken', index: 5 });
+    reader?.line('1\n');
+    await passed(3);
+    expect(text).toBe('from 5: 1\n');
+    const large = 'x'.repeat(600_000);
+    reader?.line(large);
+    reader?.said('nil');
+    await passed(3);
+    expect(text).toBe(`from 5: 1\n${large}end with nil`);
   });
 
   test('counts no time in which the client takes a batch of lines', async () => {
@@ -237,12 +283,12 @@ describe('the pool of snapshot readers', () => {
     );
     readers[0]?.events.said({ kind: 'taken', index: 5 });
     clock.pass(9000);
-    readers[0]?.events.said({ kind: 'lines', bytes: new Uint8Array(1) });
-    await Promise.resolve();
+    readers[0]?.line('1\n');
+    await passed(3);
     clock.pass(30_000);
     expect(outcome.text).toBe('');
     taken();
-    for (let turn = 0; turn < 5; turn++) await Promise.resolve();
+    await passed(0);
     clock.pass(5000);
     expect(outcome.text).toBe('');
     clock.pass(2000);

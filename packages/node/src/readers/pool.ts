@@ -7,10 +7,10 @@ import {
   quotaError,
   type WireValues,
 } from '@althing/engine';
-import { DamagedStateError, wakeWaiting } from '@althing/storage';
-import type { Clock } from '../base/clock.js';
+import { DamagedStateError } from '@althing/storage';
+import { type Clock, pause } from '../base/clock.js';
 import type { GroupId } from '../between/protocol.js';
-import type { ProgramBody, Reply } from '../groups/request.js';
+import type { LineAnswer, ProgramBody, Reply } from '../groups/request.js';
 import { decodeAnswer } from '../requests/forward-format.js';
 import { failed, nodeError } from '../requests/replies.js';
 import type {
@@ -19,6 +19,7 @@ import type {
   SnapshotQuery,
   SnapshotReaders,
 } from '../requests/snapshot-query.js';
+import { LineRing, newLineMemory } from './line-ring.js';
 import type { FromReader } from './messages.js';
 import { isOutOfMemory, type Reader, type StartReader } from './reader.js';
 
@@ -59,6 +60,10 @@ const WAIT_MAX_MS = 60_000;
 /** A reader that has had nothing to do for so long ends. */
 const QUIET_MS = 60_000;
 
+/** Time between two looks for lines of an answer, and bytes of them that are handed on in one turn at most. */
+const LINES_MS = 3;
+const LINES_BYTES = 256 * 1024;
+
 /** Time between two looks at clients that left, and at limits. */
 const LOOK_MS = 250;
 
@@ -84,6 +89,8 @@ interface Job {
   takenMs: number;
   /** True if lines of its answer are on their way: an error behind them can't be told to the client. */
   hasBegun: boolean;
+  /** True if the thread has made its answer, and no more lines come. */
+  hasAnswer: boolean;
 }
 
 /** A thread, and what it does. */
@@ -101,9 +108,9 @@ interface Place {
   hasSnapshot: boolean;
   /** Bytes that were written since its job began. */
   written: number;
-  /** The number of parts of answers with lines that were taken, for the thread to see. */
-  readonly linesTaken: Int32Array<SharedArrayBuffer>;
-  /** Settles when the client has taken the lines that there are. */
+  /** Lines of its answer, on their way to the client. */
+  readonly lines: LineRing;
+  /** Settles when the client has taken all lines of its answer. */
   writing: Promise<void>;
   /** Settles when it is gone; null as long as nobody ended it. */
   ending: Promise<void> | null;
@@ -130,7 +137,15 @@ export class Pool implements SnapshotReaders {
   }
 
   ask(query: SnapshotQuery, asker: SnapshotAsker, done: (answer: SnapshotAnswer) => void): void {
-    const job = { query, asker, done, askedAt: this.options.clock.now(), takenMs: 0, hasBegun: false };
+    const job = {
+      query,
+      asker,
+      done,
+      askedAt: this.options.clock.now(),
+      takenMs: 0,
+      hasBegun: false,
+      hasAnswer: false,
+    };
     if (this.options.settings.threads === 0) refuse(job, OFF);
     else if (this.isClosed) refuse(job, CLOSED);
     else if (this.waiting.length >= WAITING_MAX) refuse(job, TOO_MANY);
@@ -212,8 +227,8 @@ export class Pool implements SnapshotReaders {
   private startPlace(): Place {
     const { start, settings, location, clock } = this.options;
     const { limits, quotas, memoryMb } = settings;
-    const linesTaken = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
-    const data = { location, limits, quotas, thingBytes: memoryMb * MiB * THINGS_PART, linesTaken };
+    const lines = newLineMemory();
+    const data = { location, limits, quotas, thingBytes: memoryMb * MiB * THINGS_PART, lines };
     const place: Place = {
       reader: start(data, memoryMb, {
         said: (message) => this.take(place, message),
@@ -225,7 +240,7 @@ export class Pool implements SnapshotReaders {
       writingSince: null,
       hasSnapshot: false,
       written: 0,
-      linesTaken,
+      lines: new LineRing(lines),
       writing: Promise.resolve(),
       ending: null,
     };
@@ -244,10 +259,15 @@ export class Pool implements SnapshotReaders {
       job.takenMs = clock.now() - job.askedAt;
       place.since = clock.now();
       place.hasSnapshot = true;
-      job.asker.lines?.begin(message.index, Math.round(job.query.place.ageMs + job.takenMs));
-    } else if (message.kind === 'lines') this.takeLines(place, job, message.bytes);
-    else if (job.asker.lines === null) this.answered(place, job, message);
-    else void place.writing.then(() => this.answered(place, job, message));
+      const { lines } = job.asker;
+      if (lines === null) return;
+      lines.begin(message.index, Math.round(job.query.place.ageMs + job.takenMs));
+      place.writing = this.passLines(place, job, lines);
+    } else if (job.asker.lines === null) this.answered(place, job, message);
+    else {
+      job.hasAnswer = true;
+      void place.writing.then(() => this.answered(place, job, message));
+    }
   }
 
   private answered(place: Place, job: Job, { answer, cost }: AnswerMessage): void {
@@ -263,27 +283,34 @@ export class Pool implements SnapshotReaders {
     this.next();
   }
 
-  /** Hands lines on to the client, and tells the thread when it has taken them. */
-  private takeLines(place: Place, job: Job, bytes: Uint8Array): void {
+  /** Hands lines on to the client as they come, until there are no more. */
+  private async passLines(place: Place, job: Job, answer: LineAnswer): Promise<void> {
+    while (place.job === job && place.ending === null) {
+      const { hasAnswer } = job;
+      const bytes = place.lines.next(LINES_BYTES);
+      if (bytes.length > 0) await this.writeLines(place, job, answer, bytes);
+      else if (hasAnswer) return;
+      if (!hasAnswer) await pause(this.options.clock, LINES_MS);
+    }
+  }
+
+  /** Writes some lines, and tells the thread when the client has taken them. */
+  private async writeLines(place: Place, job: Job, answer: LineAnswer, bytes: Uint8Array): Promise<void> {
     const { clock } = this.options;
-    const { asker } = job;
-    const refusal = asker.refusal();
+    const refusal = job.asker.refusal();
     if (refusal !== null) {
       void this.end(place, refusal);
       return;
     }
     job.hasBegun = true;
-    place.writing = place.writing.then(async () => {
-      const begun = clock.now();
-      place.writingSince = begun;
-      // An asker who is gone is noticed by the next look.
-      await asker.lines?.write(bytes).catch(() => {});
-      // The time that a client takes does not count.
-      place.since += clock.now() - begun;
-      place.writingSince = null;
-      Atomics.add(place.linesTaken, 0, 1);
-      wakeWaiting(place.linesTaken, 0);
-    });
+    const begun = clock.now();
+    place.writingSince = begun;
+    // An asker who is gone is noticed by the next look.
+    await answer.write(bytes).catch(() => {});
+    // The time that a client takes does not count.
+    place.since += clock.now() - begun;
+    place.writingSince = null;
+    place.lines.take(bytes.length);
   }
 
   /** Tells the log of an error that comes behind lines: the client sees only that they end. The text may hold data. */

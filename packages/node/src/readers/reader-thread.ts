@@ -12,11 +12,12 @@ import type { ProgramBody } from '../groups/request.js';
 import { encodeAnswer, withLogs } from '../requests/forward-format.js';
 import { failed } from '../requests/replies.js';
 import type { SnapshotQuery } from '../requests/snapshot-query.js';
+import { LineRing } from './line-ring.js';
 import { LineSender } from './line-sender.js';
 import type { FromReader, ReaderData, ToReader } from './messages.js';
 import { SnapshotEngine, type SnapshotOutcome } from './snapshot-engine.js';
 
-const { location, limits, quotas, thingBytes, linesTaken }: ReaderData = workerData;
+const { location, limits, quotas, thingBytes, lines: memory }: ReaderData = workerData;
 const port = parentPort;
 if (port === null) throw new Error('this file is the program of a thread');
 
@@ -27,10 +28,7 @@ const tell = (message: FromReader): void => port.postMessage(message);
 const defect = (error: unknown): void =>
   tell({ kind: 'defect', message: describe(error), isDamage: isDamage(error) });
 
-const lines = new LineSender(linesTaken, (bytes) => {
-  const message: FromReader = { kind: 'lines', bytes };
-  port.postMessage(message, [bytes.buffer]);
-});
+const lines = new LineSender(new LineRing(memory));
 const environment = systemEnvironment(
   { warn: (fields: object, message: string) => tell({ kind: 'log', fields, message }) },
   null,
