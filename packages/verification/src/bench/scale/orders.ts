@@ -3,6 +3,8 @@ import type { Database } from '@althing/client';
 import type { RealNode } from '@althing/node/testing';
 import { clientOf } from '../../harness/client-of.js';
 import { ADMIN, authorization } from '../../harness/node-client.js';
+import { Child } from '../child.js';
+import type { LinesAnswer, LinesOrder } from './lines-client.js';
 
 export const SCOPE = '//shop';
 
@@ -66,10 +68,10 @@ export class Shop {
     return this.#db.$scope(SCOPE).with({ consistency: 'snapshot' }).query(code);
   }
 
-  /** A snapshot read whose answer is lines, which go nowhere. */
+  /** A snapshot read whose answer is lines, which another process takes. */
   async lines(code: string): Promise<void> {
-    const response = await fetch(this.#linesUrl, {
-      method: 'POST',
+    const order: LinesOrder = {
+      url: this.#linesUrl,
       headers: {
         Authorization: this.#authorization,
         'Content-Type': 'application/json',
@@ -77,10 +79,14 @@ export class Shop {
         Accept: 'application/x-ndjson',
       },
       body: JSON.stringify({ type: 'query', code }),
-    });
-    let last = '';
-    for await (const bytes of response.body ?? []) last = Buffer.from(bytes).subarray(-200).toString();
-    if (!last.includes('{"end":')) throw new Error(`the lines have no end: ${response.status} ${last}`);
+    };
+    const client = new Child(import.meta.url, 'lines-client.js');
+    try {
+      const problem = await client.ask(order, (answer: LinesAnswer) => answer.problem ?? '');
+      if (problem !== '') throw new Error(problem);
+    } finally {
+      await client.close();
+    }
   }
 
   async make(): Promise<void> {
