@@ -17,7 +17,6 @@ import { migrate } from './migrate.js';
 import { isPagedList } from './pages/list-pages.js';
 import { isPagedSet } from './pages/member-pages.js';
 import type { PageSink, Unfinished } from './pages/page-table.js';
-import { eachPresentThing } from './pages/paged-containers.js';
 import { PropertyPages } from './pages/property-pages.js';
 import { ThingPages } from './pages/thing-pages.js';
 import { Rooms } from './parts/rooms.js';
@@ -179,8 +178,8 @@ export class ThingMemory implements Loader {
     this.bytes -= bytesOf(thing);
     this.evictions += 1;
     thing.forEach((_, value) => {
-      if (isPagedSet(value)) value.backing.leaveThing(letGo);
-      else eachPresentThing(value, letGo);
+      if (isPagedList(value) || isPagedSet(value)) value.backing.leaveThing(letGo);
+      else eachThing(value, letGo);
       if (detaches) detach(value);
     });
     this.forgetPages(thing);

@@ -1,6 +1,7 @@
 /** Lists that are not in memory: what comes into memory is charged before, and single items come alone. */
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { Cold } from '../../testing/cold.js';
+import { List } from '../../value/containers.js';
 import { RecordKind } from '../records.js';
 
 const ITEMS = 400_000;
@@ -106,4 +107,19 @@ describe('a large list of things that is not in memory', () => {
     db.reopen();
     expect(db.db.run(".has('l')")).toBe(false);
   });
+});
+
+test('a large list that a query knows still when its thing has left memory holds nothing by what is read then', () => {
+  const things = new Cold();
+  things.db.run('.l = range(3000).map(|i| {i: i}); nil;');
+  things.reopen();
+  const { store } = things.db.collection;
+  store.load(store.root);
+  const list = store.root.get('l');
+  if (!(list instanceof List)) throw new Error('.l is a list');
+  list.at(0);
+  store.unload(store.root, false);
+  expect(list.items).toHaveLength(3000);
+  const holders = new Set([...store.table.inOrder()].map((thing) => thing.holders));
+  expect([...holders]).toEqual([0]);
 });

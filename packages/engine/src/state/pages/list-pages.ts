@@ -54,6 +54,8 @@ export class ListPages extends PageTable<ListPage> implements Backing {
   private isDropped = false;
   /** True if items were read since the last call of `leave`. Pages that change stay until they are written. */
   private isUsed = true;
+  /** True once the thing left memory: a query may know the list still, but things that it reads then are held by nothing in memory. */
+  private isAway = false;
   /** A page, and the position of its first item. */
   private cursor = 0;
   private cursorStart = 0;
@@ -242,8 +244,14 @@ export class ListPages extends PageTable<ListPage> implements Backing {
     this.isDropped = false;
   }
 
+  /** The thing leaves memory: what the items refer to is counted out. */
+  leaveThing(letGo: (thing: Thing) => void): void {
+    this.eachPresent((item) => eachThing(item, letGo));
+    this.isAway = true;
+  }
+
   /** Calls `visit` for each item that is in memory. */
-  eachPresent(visit: (value: Value) => void): void {
+  private eachPresent(visit: (value: Value) => void): void {
     this.eachItem(({ state }) => state !== PageState.ABSENT, visit);
   }
 
@@ -304,7 +312,7 @@ export class ListPages extends PageTable<ListPage> implements Backing {
       if (typeof value === 'string') page.bytes += STRING_BYTES;
       if (isScalar(value)) continue;
       page.refers = true;
-      store.hold(value);
+      if (!this.isAway) store.hold(value);
     }
     if (input.remaining > 0) throw new FormatError('a page of a list is longer than its head says');
   }

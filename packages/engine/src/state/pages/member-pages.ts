@@ -59,7 +59,7 @@ export class MemberPages extends PageTable<MemberPage> implements MemberBacking 
   size = 0;
   /** The members that come into memory; null where none do. */
   private filling: Filling | null = null;
-  /** True once the thing left memory: a query may know the set still, whose members nothing in memory refers to then. */
+  /** True once the thing left memory: a query may know the set still, but members that it reads then are held by nothing in memory. */
   private isAway = false;
 
   private constructor(
@@ -147,7 +147,7 @@ export class MemberPages extends PageTable<MemberPage> implements MemberBacking 
   }
 
   /** Calls `visit` for each member that is in memory. */
-  eachPresent(visit: (thing: Thing) => void): void {
+  private eachPresent(visit: (thing: Thing) => void): void {
     for (const thing of this.set.held ?? this.filling?.members ?? []) visit(thing);
   }
 
@@ -158,7 +158,7 @@ export class MemberPages extends PageTable<MemberPage> implements MemberBacking 
 
   /** The thing leaves memory: its members are counted out. */
   leaveThing(letGo: (thing: Thing) => void): void {
-    if (!this.isAway) this.eachPresent(letGo);
+    this.eachPresent(letGo);
     this.isAway = true;
   }
 

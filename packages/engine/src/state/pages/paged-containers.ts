@@ -35,9 +35,3 @@ export function eachReference(value: Value, visit: (thing: Thing) => void, visit
   if (isPagedList(value)) value.backing.eachReference(visit, visitOther);
   else eachThing(value, visit, visitOther);
 }
-
-/** The same for what is in memory. */
-export function eachPresentThing(value: Value, visit: (thing: Thing) => void): void {
-  if (isPagedList(value)) value.backing.eachPresent((item) => eachThing(item, visit));
-  else eachThing(value, visit);
-}
