@@ -12,6 +12,7 @@ import type { Value } from '../value/value.js';
 import { type Entry, In } from './builtin.js';
 import { chargeLong } from './charge.js';
 import { needCommit } from './commit.js';
+import { loosen } from './gone.js';
 import type { Where } from './params.js';
 import { type Place, placed } from './place.js';
 import type { Runtime } from './runtime.js';
@@ -235,6 +236,7 @@ export function lockForWriting(rt: Runtime, self: Value): void {
 
 /** Throws what `lockForWriting` throws of a list or set. */
 export function assertUnlocked(rt: Runtime, self: List | ThingSet): void {
+  loosen(rt, self);
   rt.transaction.assertWritable(self);
   if (self.lock !== 0) throw inUse(self instanceof List ? 'list' : 'set');
 }

@@ -160,3 +160,36 @@ describe('what is no longer reachable in a query is no instance for the rest of 
     expect(brokenRules(db.collection)).toEqual([]);
   });
 });
+
+describe('a list or set whose thing is gone is loose', () => {
+  const CHANGES = [
+    ['l', 'x.push({})', 'x[1]'],
+    ['l', 'x.unshift({a: 1})', 'x[0]'],
+    ['l', 'x[0] = {}', 'x[0]'],
+    ['l', 'x[0:1] = [{}]', 'x[0]'],
+    ['deep.l', 'x.push({})', 'x[1]'],
+    ['s', 'x.add({})', 'x.one()'],
+  ] as const;
+
+  test.each(["del('t')", 't = nil', 't = {}', 'assign({t: 1})', 'clear()'])('.%s', (goes) => {
+    for (const [which, change, made] of CHANGES) {
+      db.run('.t = {l: [{}], s: set(), deep: {l: [{}]}}; nil');
+      expect(db.run(`x = .t.${which}; .${goes}; ${change}; ${made}.id();`)).toBeNull();
+      expect(brokenRules(db.collection)).toEqual([]);
+    }
+  });
+
+  test('one of a type, too; all of it comes back with an error', () => {
+    db.run("set_type('T', {l: '[]', n: 'int'}); .t = T{l: [{}], n: 7}; nil");
+    expect(db.run("x = .t.l; .del('t'); x.push({}); [x[0].id() > 0, x[1].id()];")).toEqual([true, null]);
+    db.run('.t = T{l: [{}], n: 7}; nil');
+    expect(db.error("x = .t.l; .del('t'); x.push({}); 1 / 0;")).toBe('zero_div_err');
+    expect(db.run('.t.l.len();')).toBe(1);
+    expect(brokenRules(db.collection)).toEqual([]);
+  });
+
+  test('it is not while something holds the thing', () => {
+    expect(db.run(".t.l = []; t = .t; x = t.l; .del('t'); x.push({}); x[0].id() > 0;")).toBe(true);
+    expect(db.run(".t = {l: []}; x = .t.l; .u = .t; .del('t'); x.push({}); .u.l[0].id() > 0;")).toBe(true);
+  });
+});

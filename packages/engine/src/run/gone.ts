@@ -1,3 +1,4 @@
+import type { List, ThingSet } from '../value/containers.js';
 import type { Thing } from '../value/thing.js';
 import { heldThings } from './held.js';
 import type { Runtime } from './runtime.js';
@@ -22,6 +23,19 @@ export function surelyGoneThings(rt: Runtime): ReadonlySet<Thing> {
 /** True if nobody may find a stored thing by its id any more. */
 export function isGone(rt: Runtime, thing: Thing): boolean {
   return surelyGoneThings(rt).has(thing);
+}
+
+/**
+ * Makes a list or set loose whose thing is gone: what it takes from now on is not stored. To be called before it is changed. A set in a
+ * relation stays what it is, since its members know its thing.
+ */
+export function loosen(rt: Runtime, { owner, key }: List | ThingSet): void {
+  if (owner === null || owner.id === 0 || rt.store === null || rt.store.orphans.size === 0) return;
+  if (!isGone(rt, owner)) return;
+  const field = owner.shape.fields.find(({ name }) => name === key);
+  if (owner.type === null) rt.transaction.deleteProperty(owner, key);
+  else if (field !== undefined && field.relation === null)
+    rt.transaction.placeUnchecked(owner, key, rt.makeDefault(field.definition));
 }
 
 /** Gives instances defaults in the place of what their types do not accept any more. */
