@@ -2,7 +2,7 @@ import { crc32c } from '../crc32c.js';
 import type { ReadAhead } from '../kv/key-value-store.js';
 import { PackedPairs } from '../kv/packed-pairs.js';
 import { compareNameAt, NAME_AT, restOfKind, restOfThing } from './keys.js';
-import { checkValue, isValueOf, payloadAt } from './values.js';
+import { damagedValue, isValueOf, payloadAt } from './values.js';
 
 export const READ_AHEAD_AFTER_DEFAULT = 32;
 /** Fewest bytes of records that are worth a thread of 10 MB, which gets ready before anybody scans. */
@@ -104,8 +104,8 @@ export class SequentialReads {
       if (order === 0) {
         this.found = id;
         this.usefulBytes += size;
-        const payload = isNamed ? checkValue(key, bytes, group, valueAt, end) : payloadAt(bytes, valueAt);
-        return bytes.subarray(payload, end);
+        if (isNamed && !isValueOf(keyCrc, bytes, valueAt, end)) throw damagedValue(key, group);
+        return bytes.subarray(payloadAt(bytes, valueAt), end);
       }
       if (!isNamed && before === 0) {
         this.begin(key, false);

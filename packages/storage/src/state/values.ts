@@ -54,18 +54,11 @@ export function decodeStored(key: Buffer, value: Buffer | undefined, group: numb
 /**
  * Where the payload of a value begins, once the value is checked.
  *
- * @param from where the value lies in the bytes, which have nothing else unless `from` and `to` are given
  * @throws DamagedStateError, NewerFormatError
  */
-export function checkValue(
-  key: Buffer,
-  bytes: Buffer,
-  group?: number,
-  from = 0,
-  to: number = bytes.length,
-): number {
-  if (!isValueOf(crc32c(key), bytes, from, to)) throw damagedValue(key, group);
-  return payloadAt(bytes, from);
+export function checkValue(key: Buffer, bytes: Buffer, group?: number): number {
+  if (!isValueOf(crc32c(key), bytes, 0, bytes.length)) throw damagedValue(key, group);
+  return payloadAt(bytes, 0);
 }
 
 /**
@@ -136,6 +129,6 @@ export class Rekeying {
 /** Lengths of values whose change is remembered. */
 const CHANGES_MAX = 4096;
 
-function damagedValue(key: Buffer, group: number | undefined): DamagedStateError {
+export function damagedValue(key: Buffer, group: number | undefined): DamagedStateError {
   return new DamagedStateError(`the value of key ${key.toString('hex')} does not hold its checksum`, group);
 }
