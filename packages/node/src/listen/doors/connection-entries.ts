@@ -1,6 +1,5 @@
 import type { ConnectionEntry } from '@althing/engine';
-import { networkOf } from '../../base/network-of.js';
-import { networkText } from '../limits/address-counts.js';
+import { networkText, networkTextOf } from '../limits/address-counts.js';
 
 /** Elements that are told at most: the oldest connections. */
 const ENTRIES_MAX = 10_000;
@@ -26,12 +25,12 @@ export function connectionEntries(
   } else {
     const socketsOf = new Map<string, number>();
     for (const { address } of sockets) {
-      const network = networkOf(address ?? '');
+      const network = networkTextOf(address ?? '');
       socketsOf.set(network, (socketsOf.get(network) ?? 0) + 1);
     }
     for (const [key, all] of byNetwork) {
       const network = networkText(key);
-      const count = all - (socketsOf.get(network.replace(/::\/64$/, '')) ?? 0);
+      const count = all - (socketsOf.get(network) ?? 0);
       if (count > 0) http.push(httpEntry(network, count));
     }
   }

@@ -4,7 +4,9 @@
  * many, the system is asked how many there really are.
  */
 import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { endianness } from 'node:os';
+import { networkOf } from '../../base/network-of.js';
 
 export interface AddressCountsOptions {
   /** Connections of one address at most. */
@@ -78,6 +80,12 @@ export function networkText(key: string): string {
   if (key.length === 8) return [...Buffer.from(key, 'hex')].join('.');
   const groups = key.match(/.{4}/g) ?? [];
   return `${groups.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`;
+}
+
+/** The network of an address, in the same words. */
+export function networkTextOf(address: string): string {
+  const network = networkOf(address);
+  return isIP(address) === 6 ? `${network}::/64` : network;
 }
 
 /** True if an address, as `addressKey` gives it, is one of this machine itself. */
