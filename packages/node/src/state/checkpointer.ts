@@ -6,7 +6,7 @@ import { encodeContext } from '../groups/applied.js';
 import type { GroupSession } from '../groups/group-session.js';
 import type { TableCapture } from '../groups/session-table.js';
 import type { State } from '../groups/state.js';
-import { SLICE_MIN_MS, sliceLength } from './slice-length.js';
+import { sliceLength } from './slice-length.js';
 
 export interface CheckpointerOptions {
   readonly state: State;
@@ -352,14 +352,13 @@ export class Checkpointer {
     const intervalMs = Math.max(1, settings.checkpointIntervalMs);
     const begun = clock.now();
     const sliceMs = (othersMs: number): number => {
-      if (isBehindLongRun()) return SLICE_MIN_MS;
       const waiting = session.changedBytes + (this.frozenBytes.get(session) ?? 0);
       const lateness = Math.max((clock.now() - begun) / intervalMs, this.share(waiting));
       const mayMs =
         lateness <= 1
           ? SLICE_MS + lateness * (SLICE_LATE_MS - SLICE_MS)
           : Math.min(SLICE_LATE_MS * 2 ** (lateness - 1), SLICE_MAX_MS);
-      return sliceLength(mayMs, othersMs, lateness);
+      return sliceLength(mayMs, othersMs, lateness, isBehindLongRun());
     };
     return { sink, sliceMs };
   }

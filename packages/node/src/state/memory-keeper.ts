@@ -1,5 +1,5 @@
 import type { Collections } from '@althing/engine';
-import { SLICE_MIN_MS, sliceLength } from './slice-length.js';
+import { sliceLength } from './slice-length.js';
 
 /** Milliseconds of one slice of work at most: at first, and when things take half as much memory again as they may. */
 const SLICE_MS = 2;
@@ -58,9 +58,8 @@ export class MemoryKeeper {
     const began = this.monotonic();
     const excess = Math.min(Math.max(2 * (this.collections.bytes / this.settings.cacheBytes - 1), 0), 1);
     const mayMs = SLICE_MS + excess * (SLICE_MAX_MS - SLICE_MS);
-    const sliceMs = this.isBehindLongRun()
-      ? SLICE_MIN_MS
-      : sliceLength(mayMs, began - this.endedAt, excess * URGENCY_MAX);
+    const urgency = excess * URGENCY_MAX;
+    const sliceMs = sliceLength(mayMs, began - this.endedAt, urgency, this.isBehindLongRun());
     const isTooMuch =
       this.collections.evict(this.settings.cacheBytes, began + sliceMs) ||
       (this.collections.isOver(this.settings.cacheBytes) && --this.roundsLeft > 0);

@@ -1,5 +1,5 @@
 /** Milliseconds of a slice at least: shorter ones would come to nothing beside the change of turns. */
-export const SLICE_MIN_MS = 1;
+const SLICE_MIN_MS = 1;
 
 /**
  * Milliseconds of the next slice of work that has to come to its end beside others. These wait for as long as a slice takes. Where they have
@@ -10,6 +10,12 @@ export const SLICE_MIN_MS = 1;
  * @param othersMs milliseconds that others had behind the last slice
  * @param urgency at 0 the work has a quarter of the time that others had, and twice as much with each half more
  */
-export function sliceLength(mayMs: number, othersMs: number, urgency: number): number {
+export function sliceLength(
+  mayMs: number,
+  othersMs: number,
+  urgency: number,
+  isBehindLongRun: boolean,
+): number {
+  if (isBehindLongRun) return SLICE_MIN_MS;
   return Math.min(mayMs, Math.max(SLICE_MIN_MS, othersMs * 4 ** (urgency - 1)));
 }
