@@ -200,7 +200,7 @@ export class ThingChanges extends SetChanges {
       attach(thing, key, own);
       return own;
     }
-    chargeLoads(own, this.counting);
+    if (typeof own === 'object') chargeLoads(own, this.counting);
     const ns = ThingEffect.SET.cost(this.needStore(), thing, key, own);
     this.lookAhead(ns);
     const store = this.recordSet(thing, key, own);
@@ -224,7 +224,8 @@ export class ThingChanges extends SetChanges {
     if (indexes.uniques > 0 && thing.shape.type !== null)
       this.checkUnique((check) => check.set(thing, slot, own));
     if (old instanceof ThingSet) chargeFill(old, this.counting);
-    for (const value of [old, own]) chargeLoads(value, this.counting);
+    if (typeof old === 'object') chargeLoads(old, this.counting);
+    if (typeof own === 'object') chargeLoads(own, this.counting);
     const ns = NS_PER_PUT_BACK + NS_PER_UNIT * (unitsToDrop(old) + unitsToDrop(own));
     this.lookAhead(ns);
     const store = this.recordSet(thing, key, own);
