@@ -3,7 +3,7 @@ import { ErrorCode } from '@althing/engine';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { parsePosition } from '../between/feed-position.js';
 import { TestBench } from '../testing/session-bench.js';
-import { Feeds, LostError } from './feeds.js';
+import { Feeds, FOLLOWERS_MAX, LostError } from './feeds.js';
 import { ALL_CHANGES, filterOf } from './parcel.js';
 import type { FeedEnd, FeedLine, FeedSink } from './subscriber.js';
 
@@ -239,6 +239,18 @@ describe('a follower', () => {
     // The characters that wait for it are bounded, however much happens meanwhile.
     expect(slow.largest).toBeLessThan(1024 * 1024 + 100_000);
     expect(bench.feeds.figures).toMatchObject({ all: 2, lines: 62, lag: 0, ended: { left: 0 } });
+  });
+
+  test('of one user leaves as many to all others, also when they come at once', async () => {
+    await bench.value('thingsdb', "new_user('ann'); grant('//stuff', 'ann', QUERY);");
+    const asked = Array.from({ length: FOLLOWERS_MAX }, () => bench.feeds.follow(present(), new Follower()));
+    const told = Promise.allSettled(asked);
+    await bench.travel();
+    const refusals = (await told).filter((one) => one.status === 'rejected');
+    expect(new Set(refusals.map(({ reason }) => reason.code))).toEqual(new Set([ErrorCode.MAX_QUOTA]));
+    expect([refusals.length, bench.feeds.counts.all]).toEqual([FOLLOWERS_MAX / 2, FOLLOWERS_MAX / 2]);
+    await follow(null, ALL, 'ann');
+    expect(bench.feeds.counts.all).toBe(FOLLOWERS_MAX / 2 + 1);
   });
 
   test('reads the log once for all that is committed within some milliseconds', async () => {

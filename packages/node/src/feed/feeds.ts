@@ -74,9 +74,10 @@ export class Feeds {
     sink: FeedSink,
   ): Promise<() => void> {
     const session = this.sessionOf(user, collection);
-    if (this.counts.all >= FOLLOWERS_MAX) throw TOO_MANY;
     const start = since ?? (await this.presentOf(session));
     if (since !== null) await this.assertHeld(session, since);
+    // Behind what takes time, in which others may have come.
+    this.assertRoom(user);
     const feed = this.feedOf(session);
     const subscriber: Subscriber = new Subscriber(
       { userId: user.id, isLoggedIn },
@@ -113,6 +114,13 @@ export class Feeds {
   /** Ends all: the node stops. */
   leave(): void {
     for (const feed of this.feeds.values()) feed.end({ kind: 'leaving' });
+  }
+
+  /** @throws QueryError where a user has as many followers as are left to all others */
+  private assertRoom({ id }: User): void {
+    let own = 0;
+    for (const feed of this.feeds.values()) own += feed.countOf(id);
+    if (own >= FOLLOWERS_MAX - this.counts.all) throw TOO_MANY;
   }
 
   /** @throws LostError, QueryError */
@@ -218,5 +226,5 @@ const NOT_READY = new QueryError(
 
 const TOO_MANY = new QueryError(
   ErrorCode.MAX_QUOTA,
-  `a node has at most ${FOLLOWERS_MAX} followers of changes: ask another one`,
+  `a node has at most ${FOLLOWERS_MAX} followers of changes, and a user no more of them than are left to all others: ask another node`,
 );
