@@ -44,10 +44,10 @@ export class HttpDoor {
     const clients = new ClientAddresses([]);
     this.bodies = new Bodies({
       root: side.engine.root,
-      decoding: { msgpackNestingMax: 1000 },
-      sizeMax: MiB,
-      timeoutMs: BODY_MS,
-      budget: gate.memory,
+      body: { msgpackNestingMax: 1000 },
+      bodySizeMax: MiB,
+      bodyTimeoutMs: BODY_MS,
+      gate,
       refuse,
       handle: (request, respond) => router.handle(request, respond),
       readsLater: (userId, bytes, read) => router.readsLater(userId, bytes, read),

@@ -19,10 +19,10 @@ function receiving(count: number) {
   const paused = new Set<number>();
   const bodies = new Bodies({
     root: { level: 1 },
-    decoding: { msgpackNestingMax: 100 },
-    sizeMax: 16 * MiB,
-    timeoutMs: 1000,
-    budget,
+    body: { msgpackNestingMax: 100 },
+    bodySizeMax: 16 * MiB,
+    bodyTimeoutMs: 1000,
+    gate: { memory: budget },
     refuse: (exchange, error, answer) => exchange.fail(error, answer),
     handle: (request) => {
       requests.push(request);

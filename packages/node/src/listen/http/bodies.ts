@@ -5,7 +5,7 @@ import { performance } from 'node:perf_hooks';
 import { QueryError, type RootGroup, type WireValues } from '@althing/engine';
 import { backgroundClock } from '../../base/clock.js';
 import type { ProgramBody, ProgramRequest } from '../../groups/request.js';
-import { type BodyOptions, decodeBody } from '../../requests/body.js';
+import { decodeBody } from '../../requests/body.js';
 import type { ByteBudget } from '../limits/byte-budget.js';
 import { Deadlines } from '../limits/deadlines.js';
 import type { Inside } from '../shared/door.js';
@@ -28,15 +28,10 @@ import type { SessionDoor } from './session-door.js';
 
 export interface BodiesOptions
   extends Pick<Inside, 'handle' | 'readsLater' | 'onDefect'>,
-    Pick<HttpOptions, 'charge'> {
+    Pick<HttpOptions, 'charge' | 'body' | 'bodySizeMax' | 'bodyTimeoutMs'> {
   readonly root: Pick<RootGroup, 'level'>;
-  readonly decoding: BodyOptions;
-  /** Bytes that a request body may have. */
-  readonly sizeMax: number;
-  /** Time in which a body must have come. */
-  readonly timeoutMs: number;
-  /** The memory for bodies of senders who are known. */
-  readonly budget: ByteBudget;
+  /** Has the memory for bodies of senders who are known. */
+  readonly gate: { readonly memory: ByteBudget };
   readonly refuse: Refuse;
   readonly sessions: Pick<SessionDoor, 'carryOut'>;
   /** Called for a request whose answer comes of this thread's waiting. */
@@ -60,7 +55,7 @@ export class Bodies {
   private readonly turns = new BodyTurns(setImmediate);
 
   constructor(private readonly options: BodiesOptions) {
-    this.deadlines = new Deadlines(options.timeoutMs, (exchange) => this.late(exchange));
+    this.deadlines = new Deadlines(options.bodyTimeoutMs, (exchange) => this.late(exchange));
   }
 
   /** Waits for the body no longer than it may take. */
@@ -107,9 +102,9 @@ export class Bodies {
 
   /** @param piece of the body, whose memory is gone after the native callback */
   private take(exchange: Exchange, piece: Buffer, isLast: boolean): void {
-    const { refuse, sizeMax, budget } = this.options;
-    if (exchange.bodySize + piece.length > sizeMax) {
-      refuse(exchange, bodyTooLarge(sizeMax), TOO_LARGE);
+    const { refuse, bodySizeMax, gate } = this.options;
+    if (exchange.bodySize + piece.length > bodySizeMax) {
+      refuse(exchange, bodyTooLarge(bodySizeMax), TOO_LARGE);
       return;
     }
     if (isLast) this.finished(exchange);
@@ -119,7 +114,7 @@ export class Bodies {
       return;
     }
     const begun = piece.length > SMALL_BODY ? performance.now() : 0;
-    if (!exchange.keep(piece, exchange.share ?? budget, sizeMax)) {
+    if (!exchange.keep(piece, exchange.share ?? gate.memory, bodySizeMax)) {
       refuse(exchange, BODIES_FULL, CLOSING);
       return;
     }
@@ -136,8 +131,8 @@ export class Bodies {
 
   /** The body did not come in time. */
   private late(exchange: Exchange): void {
-    const { refuse, timeoutMs } = this.options;
-    refuse(exchange, bodyTooLate(timeoutMs), TOO_LATE);
+    const { refuse, bodyTimeoutMs } = this.options;
+    refuse(exchange, bodyTooLate(bodyTimeoutMs), TOO_LATE);
   }
 
   /** Takes a request whose body has come and whose sender is known. */
@@ -152,7 +147,7 @@ export class Bodies {
    */
   private read(exchange: Exchange, body: Buffer, isLent: boolean): void {
     const { user } = exchange;
-    const { budget, readsLater, refuse } = this.options;
+    const { gate, readsLater, refuse } = this.options;
     if (user === null) return;
     if (body.length < LARGE_BODY) {
       this.readNow(exchange, body, isLent);
@@ -163,14 +158,14 @@ export class Bodies {
       if (!exchange.finished) this.readNow(exchange, kept, false);
     });
     if (!isLater) this.readNow(exchange, body, isLent);
-    else if (isLent && !exchange.hold(body.length, budget)) refuse(exchange, BODIES_FULL);
+    else if (isLent && !exchange.hold(body.length, gate.memory)) refuse(exchange, BODIES_FULL);
     else if (isLent) kept = Buffer.from(body);
   }
 
   /** @param isLent whether the memory of the body is gone after the native callback */
   private readNow(exchange: Exchange, body: Buffer, isLent: boolean): void {
     const { user, scope, format, id } = exchange;
-    const { refuse, budget, root } = this.options;
+    const { refuse, gate, root } = this.options;
     if (user === null) return;
     if (exchange.session !== null) {
       this.options.sessions.carryOut(exchange, exchange.session, user, body);
@@ -180,13 +175,13 @@ export class Bodies {
     let request: ProgramRequest | null = null;
     try {
       const begun = body.length > SMALL_BODY ? performance.now() : 0;
-      const decoded = decodeBody(body, format, this.options.decoding, isLent);
+      const decoded = decodeBody(body, format, this.options.body, isLent);
       const terms = exchange.terms === null ? null : termsOf(exchange.terms, body, format, root.level);
       const readMs = begun === 0 ? 0 : performance.now() - begun;
       const values = valuesIn(decoded);
       if (!isLent && (values === null || typeof values.data === 'string')) exchange.releaseBody();
       const memory = begun === 0 ? 0 : memoryOf(decoded, values, isLent);
-      if (memory > SMALL_BODY && !exchange.hold(memory, budget)) {
+      if (memory > SMALL_BODY && !exchange.hold(memory, gate.memory)) {
         refuse(exchange, BODIES_FULL);
         return;
       }

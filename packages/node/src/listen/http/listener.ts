@@ -109,18 +109,10 @@ export class HttpListener {
     });
     this.feedDoor = new FeedDoor({ ...options, refuse, clock: backgroundClock, now: Date.now });
     this.bodies = new Bodies({
-      root: options.root,
-      decoding: options.body,
-      sizeMax: options.bodySizeMax,
-      timeoutMs: options.bodyTimeoutMs,
-      budget: gate.memory,
+      ...options,
       refuse,
-      handle: options.handle,
-      readsLater: options.readsLater,
-      charge: options.charge,
       sessions,
       waits: (exchange) => this.inPlace.answer(exchange, gate.pending, this.connectionCount),
-      onDefect: options.onDefect,
     });
     this.admission = new Admission({
       authenticator: options.authenticator,
