@@ -329,7 +329,7 @@ class Measures {
       {
         name: 'one_by an address',
         times: LOOK_UPS[heat],
-        code: `one_by('Order', 'email', ${addressAt(orders)})`,
+        code: `one_by('Order', 'email', ${addressAt(orders)}).amount`,
         targetMs: targets.one,
         sqliteMs: sqlite?.text ?? null,
       },
