@@ -2,7 +2,7 @@ import { type Entry, method } from '../run/builtin.js';
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import { attach } from '../state/attach.js';
-import { copyList, List, noteAdded, ThingSet, UNITS_PER_MEMBER, unitsToFill } from '../value/containers.js';
+import { copyList, List, noteAdded, ThingSet, UNITS_PER_MEMBER } from '../value/containers.js';
 import { Room } from '../value/room.js';
 import { plainShape, type Shape } from '../value/shape.js';
 import { Thing } from '../value/thing.js';
@@ -84,7 +84,8 @@ export class Copier {
   }
 
   list(list: List, deep: number): List {
-    this.rt.charge(list.length + unitsToFill(list));
+    this.rt.charge(list.length);
+    this.rt.chargeFill(list);
     if (deep === 0) return copyList(list);
     const copy = new List(this.items(list.items, deep));
     noteAdded(copy, copy.items);

@@ -112,7 +112,7 @@ export const LIST_CHANGING: readonly Entry[] = [
       const wanted = Number(count) + Math.min(offset, 0);
       const removed = Math.min(Math.max(wanted, 0), length - start);
       rt.charge(length - start);
-      chargeItems(rt, list, removed);
+      chargeItems(rt, list, start, removed);
       return listOfItems(rt.transaction.spliceList(list, start, removed, values), list);
     },
   }),

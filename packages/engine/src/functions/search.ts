@@ -3,7 +3,7 @@ import { type Entry, method } from '../run/builtin.js';
 import { DEEP_MAX } from '../run/limits.js';
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
-import { List, ThingSet, unitsToFill } from '../value/containers.js';
+import { List, ThingSet } from '../value/containers.js';
 import { Member } from '../value/member.js';
 import { Thing } from '../value/thing.js';
 import { typeName, type Value } from '../value/value.js';
@@ -89,7 +89,8 @@ class Search {
       const inner = value instanceof Wrap ? value.thing : value.value;
       this.look(parent, key, inner, holder === value ? inner : holder, deep);
     } else if (value instanceof List) {
-      this.rt.charge(value.length + unitsToFill(value));
+      this.rt.charge(value.length);
+      this.rt.chargeFill(value);
       for (const item of value.items) {
         if (typeof item === 'object' && item !== null) this.look(parent, key, item, value, deep);
       }

@@ -5,7 +5,7 @@ import type { AssignOp, Chain, Link } from '@althing/language';
 import { lookupError, typeError, valueError } from '../error.js';
 import type { Field } from '../schema/type.js';
 import { Closure } from '../value/closure.js';
-import { List, listOfItems, ThingSet, unitsToFill } from '../value/containers.js';
+import { List, listOfItems, ThingSet } from '../value/containers.js';
 import { Bytes, ErrorValue } from '../value/scalars.js';
 import type { Shape } from '../value/shape.js';
 import { TAG_COUNT } from '../value/tag.js';
@@ -304,10 +304,11 @@ function readSlice(rt: Runtime, slice: SliceCode): Step {
       const range = rangeOf(slice, length);
       const { start, stop, step } = range;
       if (step === 1) {
-        chargeItems(rt, value, Math.max(0, stop - start));
+        chargeItems(rt, value, start, Math.max(0, stop - start));
         return listOfItems(value.slice(start, stop), value);
       }
-      rt.charge(length + unitsToFill(value));
+      rt.charge(length);
+      rt.chargeFill(value);
       return listOfItems(pick(value.items, range), value);
     }
     if (typeof value === 'string') {
@@ -431,8 +432,9 @@ function assignSlice(rt: Runtime, slice: SliceCode, op: AssignOp, value: Code): 
       if (!(right instanceof List)) {
         throw typeError(`only a list or tuple can be assigned to a slice, not ${typeName(right)}`);
       }
-      rt.charge(right.length + unitsToFill(right));
-      chargeItems(rt, target, Math.max(0, stop - start));
+      rt.charge(right.length);
+      rt.chargeFill(right);
+      chargeItems(rt, target, start, Math.max(0, stop - start));
       rt.transaction.spliceList(target, start, Math.max(0, stop - start), right.items.slice());
       return null;
     } finally {

@@ -1,6 +1,6 @@
 /** Charges for work on long values. */
 import { Closure, UNITS_PER_PARSED_CHARACTER } from '../value/closure.js';
-import { List, UNITS_PER_READ_ITEM, unitsToFill } from '../value/containers.js';
+import { List } from '../value/containers.js';
 import { toText } from '../value/convert.js';
 import { Bytes } from '../value/scalars.js';
 import type { Value } from '../value/value.js';
@@ -34,9 +34,10 @@ export function chargeJoin(rt: Runtime, left: Value, right: Value): void {
   }
 }
 
-/** Counts the work of taking so many items out of a list together, which may have to be read for that. */
-export function chargeItems(rt: Runtime, list: List, count: number): void {
-  rt.charge(count + Math.min(unitsToFill(list), UNITS_PER_READ_ITEM * count));
+/** Counts the work of taking items out of a list together, and reads them, where they have to be. */
+export function chargeItems(rt: Runtime, list: List, start: number, count: number): void {
+  rt.charge(count);
+  if (count > 0) list.backing?.fillRange(start, start + count, rt.charging);
 }
 
 /** Counts the work of looking at a long text or bytes, or at a list that is not in memory. */

@@ -18,7 +18,7 @@ export function replaceItems(list: List, start: number, count: number, added: re
 
 /** Makes a list that was a property independent of the pages that it lay in. */
 function becomeWhole(list: List): void {
-  list.backing?.fill();
+  void list.items;
   list.backing = null;
 }
 

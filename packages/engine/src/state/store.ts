@@ -139,7 +139,7 @@ export class Store extends References {
   /** Brings a list into memory, where it does not lie in pages any more. */
   private makeWhole(list: List): void {
     if (!isPagedList(list)) return;
-    list.backing.fill();
+    void list.items;
     list.backing.drop();
   }
 

@@ -39,16 +39,17 @@ export const UNITS_PER_INNER_ITEM = 4;
 
 /** The pages of a large stored list, of which some may not be in memory. See `state/pages/list-pages.ts`. */
 export interface Backing {
-  /** The cost of bringing every item into memory, in units of `Runtime.charge`; 0 when they are there. */
-  readonly unitsToFill: number;
-  /** The same for letting the list go: items that refer to something must be read for that, and what they refer to is counted out. */
+  /**
+   * The cost of letting the list go, in units of `Runtime.charge`: items that refer to something must be read for that, and what they
+   * refer to is counted out.
+   */
   readonly unitsToDrop: number;
   /** Estimated bytes of the items in memory, without their places in the list. */
   readonly bytes: number;
-  /** Brings every item into memory; called whenever the items are asked for. */
-  fill(): void;
-  /** Brings the items from `start` up to but not including `end` into memory, and as few others as possible. */
-  fillRange(start: number, end: number): void;
+  /** Brings every item into memory, a page at a time: what is there stays there when `charge` ends the work. */
+  fill(charge: Charge): void;
+  /** The same for the items from `start` up to but not including `end`, and as few others as possible. */
+  fillRange(start: number, end: number, charge: Charge): void;
   /** One item, for which as little as possible comes into memory. */
   at(position: number): Value;
 }
@@ -101,7 +102,7 @@ export class List {
 
   /** All items, in memory. */
   get items(): Value[] {
-    if (this.backing !== null) this.backing.fill();
+    if (this.backing !== null) this.backing.fill(FREE);
     return this.held;
   }
 
@@ -113,7 +114,7 @@ export class List {
   /** The items from `start` up to but not including `end`, for which as little as possible comes into memory. */
   slice(start: number, end: number): Value[] {
     if (start >= end) return [];
-    this.backing?.fillRange(start, end);
+    this.backing?.fillRange(start, end, FREE);
     return this.held.slice(start, end);
   }
 
@@ -255,23 +256,15 @@ export function listOfItems(items: Value[], source: List): List {
   return list;
 }
 
-/** The cost of bringing a list into memory, in units of `Runtime.charge`; 0 for everything else. */
-export function unitsToFill(value: Value): number {
-  return value instanceof List && value.backing !== null ? value.backing.unitsToFill : 0;
-}
-
 /**
- * Counts what it takes to bring a list or set into memory that is about to be looked at. A list is counted as a whole before it is read; a
- * set comes into memory here, a page at a time, so that work which its limits end gets further when it is done again.
+ * Counts what it takes to bring a list or set into memory that is about to be looked at, and does so, a page at a time: work which its
+ * limits end gets further when it is done again.
  */
 export function chargeFill(value: Value, charge: Charge): void {
   if (typeof value !== 'object' || value === null) return;
   if (value instanceof ThingSet) {
     if (value.held === null) value.fill(charge);
-    return;
-  }
-  const units = unitsToFill(value);
-  if (units > 0) charge(units);
+  } else if (value instanceof List) value.backing?.fill(charge);
 }
 
 /** The cost of letting go of the value of a stored property, in the same units. */

@@ -9,7 +9,7 @@
  */
 import { toIso } from '@althing/datetime';
 import type { Closure } from './closure.js';
-import { type Charge, chargeFill, List, ThingSet, unitsToFill } from './containers.js';
+import { type Charge, chargeFill, List, ThingSet } from './containers.js';
 import { DateTimeValue, withDates } from './datetime-value.js';
 import type { Member } from './member.js';
 import { RegexValue } from './regex-value.js';
@@ -337,8 +337,7 @@ export function equals(a: Value, b: Value, charge?: Charge): boolean {
 /** `equals` of a list or tuple. */
 function equalLists(a: List, b: Value, charge: Charge | undefined): boolean {
   if (!(b instanceof List) || a.length !== b.length) return false;
-  const units = unitsToFill(a) + unitsToFill(b);
-  if (units > 0) charge?.(units);
+  if (charge !== undefined) for (const list of [a, b]) chargeFill(list, charge);
   const left = a.items;
   const right = b.items;
   for (let i = 0; i < left.length; i++) {

@@ -11,7 +11,13 @@
  * that its record lies in slices. Of lists of the first form that is taken for granted.
  */
 import { ByteReader, type ByteWriter, FormatError } from '../../bytes.js';
-import { type Backing, List, UNITS_PER_READ_ITEM, UNITS_PER_REFERENCE } from '../../value/containers.js';
+import {
+  type Backing,
+  type Charge,
+  List,
+  UNITS_PER_READ_ITEM,
+  UNITS_PER_REFERENCE,
+} from '../../value/containers.js';
 import { bytesOfValue, eachThing, isScalar, STRING_BYTES, type VisitOther } from '../../value/kinds.js';
 import type { Thing } from '../../value/thing.js';
 import type { Value } from '../../value/value.js';
@@ -97,14 +103,11 @@ export class ListPages extends PageTable<ListPage> implements Backing {
     return list;
   }
 
-  get unitsToFill(): number {
-    return this.unitsToRead(() => true);
-  }
-
   get unitsToDrop(): number {
-    let items = 0;
-    for (const page of this.pages) if (mustBeRead(page)) items += page.entries;
-    return this.unitsToRead(mustBeRead) + UNITS_PER_REFERENCE * items;
+    let units = 0;
+    for (const page of this.pages)
+      if (mustBeRead(page)) units += unitsToRead(page) + UNITS_PER_REFERENCE * page.entries;
+    return units;
   }
 
   get bytes(): number {
@@ -113,18 +116,19 @@ export class ListPages extends PageTable<ListPage> implements Backing {
     return bytes;
   }
 
-  fill(): void {
-    this.isUsed = true;
-    if (this.hasAbsent) for (let i = 0; i < this.pages.length; i++) this.load(i);
+  fill(charge: Charge): void {
+    this.fillRange(0, this.list.length, charge);
   }
 
-  fillRange(start: number, end: number): void {
+  fillRange(start: number, end: number, charge: Charge): void {
     this.isUsed = true;
     if (!this.hasAbsent) return;
     let index = this.seek(start);
     for (let next = this.cursorStart; next < end && index < this.pages.length; index++) {
+      const page = this.page(index);
+      charge(unitsToRead(page));
       this.load(index);
-      next += this.page(index).entries;
+      next += page.entries;
     }
   }
 
@@ -318,14 +322,6 @@ export class ListPages extends PageTable<ListPage> implements Backing {
   }
 
   /** The cost of bringing the pages that are meant into memory. */
-  private unitsToRead(isMeant: (page: ListPage) => boolean): number {
-    if (!this.hasAbsent) return 0;
-    let items = 0;
-    for (const page of this.pages)
-      if (page.state === PageState.ABSENT && isMeant(page)) items += page.entries;
-    return UNITS_PER_READ_ITEM * items;
-  }
-
   private eachItem(isMeant: (page: ListPage) => boolean, visit: (value: Value) => void): void {
     const { held } = this.list;
     let start = 0;
@@ -431,6 +427,11 @@ function bytesIn(item: Value): number {
 
 function isTooLarge({ entries, bytes }: ListPage): boolean {
   return entries > 2 * PAGE_ITEMS || (bytes > PAGE_BYTES_MAX && entries > 1);
+}
+
+/** The cost of bringing a page into memory; 0 when it is there. */
+function unitsToRead({ state, entries }: ListPage): number {
+  return state === PageState.ABSENT ? UNITS_PER_READ_ITEM * entries : 0;
 }
 
 /** True if a page must come into memory before its list goes. */
