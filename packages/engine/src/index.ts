@@ -129,6 +129,7 @@ export type { Continuation } from './run/later.js';
 export { DEFAULT_LIMITS, type QueryLimits } from './run/limits.js';
 export type { Prepared } from './run/program.js';
 export { QueryShape, RunFigures, type RunNote } from './run/run-figures.js';
+export { UserShares } from './run/user-shares.js';
 export { NAME } from './schema/name.js';
 export { brokenRules } from './state/broken-rules.js';
 export { removedRecords, writeCheckpoint } from './state/checkpoint.js';

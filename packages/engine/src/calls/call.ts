@@ -159,6 +159,8 @@ export interface ModuleAsk {
   readonly number: number;
   /** Id of the module. */
   readonly module: number;
+  /** Id of the user whose call asks. */
+  readonly user: number;
   /** One map, packed. */
   readonly data: Uint8Array;
 }

@@ -133,7 +133,11 @@ export class Futures {
     const transaction = this.beginReading(rest, user, options);
     try {
       const data = this.executor.packRequest(request, scope);
-      return { kind: 'asks', ask: { number: rest.ask(), module: request.module.id, data }, rest };
+      return {
+        kind: 'asks',
+        ask: { number: rest.ask(), module: request.module.id, user: user.id, data },
+        rest,
+      };
     } catch (error) {
       if (!(error instanceof QueryError) || error.code !== ErrorCode.MAX_QUOTA || error.fatal)
         return this.executor.failed(error, transaction);

@@ -16,27 +16,10 @@ import type { Value } from '../value/value.js';
 import { Wrap } from '../value/wrap.js';
 import type { Outlet, TaskRun } from './execution.js';
 import type { Runtime } from './runtime.js';
+import type { UserShares } from './user-shares.js';
 
 /** Most futures of one node that wait for their turn. */
 export const FUTURES_MAX = 2000;
-
-/** The futures of all calls of a node that wait for modules. */
-export class AskedFutures {
-  private all = 0;
-  private readonly byUser = new Map<number, number>();
-
-  /** True if one more of a user may wait: nobody has more of them than are left to all others, since modules may let them wait long. */
-  admits(userId: number): boolean {
-    return (this.byUser.get(userId) ?? 0) < FUTURES_MAX - this.all;
-  }
-
-  add(userId: number, change: number): void {
-    this.all += change;
-    const count = (this.byUser.get(userId) ?? 0) + change;
-    if (count === 0) this.byUser.delete(userId);
-    else this.byUser.set(userId, count);
-  }
-}
 
 /** Most futures of one closure in one run. */
 export const FUTURES_OF_CLOSURE_MAX = 255;
@@ -80,7 +63,7 @@ export class Continuation {
   /** @param allAsked counts those that wait for modules */
   constructor(
     readonly call: Beginning,
-    private readonly allAsked: AskedFutures,
+    private readonly allAsked: UserShares,
   ) {}
 
   /** The future whose turn it is. */

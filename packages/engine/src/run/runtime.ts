@@ -36,7 +36,7 @@ import {
 } from './execution.js';
 import { Signal } from './jump.js';
 import { lateValue, type Making } from './late.js';
-import { AskedFutures, FUTURES_DEPTH_MAX, FUTURES_MAX, FUTURES_OF_CLOSURE_MAX } from './later.js';
+import { FUTURES_DEPTH_MAX, FUTURES_MAX, FUTURES_OF_CLOSURE_MAX } from './later.js';
 import { HOT_RUNS, INDEXED_AT_ONCE_MAX } from './limits.js';
 import { Meter } from './meter.js';
 import type { FirstTier } from './operators.js';
@@ -46,6 +46,7 @@ import { rulesOf } from './rules.js';
 import { type SavedValue, Symbols } from './symbols.js';
 import type { FunctionTable } from './table.js';
 import { GONE, type Unit } from './unit.js';
+import { UserShares } from './user-shares.js';
 
 /**
  * The machine that runs compiled code. One for each engine thread: code is compiled for its runtime and finds
@@ -110,7 +111,8 @@ export class Runtime extends Meter {
   futureDepth = 0;
   /** Futures of other queries that wait for their turn. */
   waitingFutures = 0;
-  readonly askedFutures = new AskedFutures();
+  /** Futures that wait for modules, which may let them wait long. */
+  readonly askedFutures = new UserShares(FUTURES_MAX);
 
   /** The hint in place of a result with secrets that the query made. */
   readonly secrets: string[] = [];

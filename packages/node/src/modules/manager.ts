@@ -127,15 +127,16 @@ export class ModuleManager implements ModulesView {
     this.supervisors.get(id)?.start();
   }
 
-  ask({ module, data }: ModuleAsk, given: (answer: ModuleAnswer) => void): void {
+  ask(ask: ModuleAsk, given: (answer: ModuleAnswer) => void): void {
     this.consider();
     const answer = (told: ModuleAnswer): void => {
       this.options.counted?.(outcomeOf(told));
       given(told);
     };
+    const { module } = ask;
     const supervisor = this.supervisors.get(module);
     if (this.isOver) answer(failure(ErrorCode.CANCELLED, ENDING));
-    else if (supervisor !== undefined) supervisor.ask(data, answer);
+    else if (supervisor !== undefined) supervisor.ask(ask, answer);
     else if (this.options.root().modules.byId.has(module)) {
       answer(failure(ErrorCode.OPERATION, 'the module is not loaded yet'));
     } else answer(failure(ErrorCode.CANCELLED, DELETED));

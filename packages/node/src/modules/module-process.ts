@@ -2,7 +2,16 @@
 
 import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { ErrorCode, List, type ModuleAnswer, MsgpackReader, QueryError, ShapeTree } from '@althing/engine';
+import {
+  ErrorCode,
+  List,
+  type ModuleAnswer,
+  type ModuleAsk,
+  MsgpackReader,
+  QueryError,
+  ShapeTree,
+  UserShares,
+} from '@althing/engine';
 import type { Clock } from '../base/clock.js';
 import { messageOf } from '../base/error-text.js';
 import { ErrorLines } from './error-lines.js';
@@ -46,6 +55,9 @@ export const UNSENT_BYTES_MAX = 64 * 1024 * 1024;
 const UNASKED_MAX = 1000;
 const UNASKED_BYTES_MAX = 64 * 1024 * 1024;
 
+/** In place of the id of a user, for the node itself. */
+const NOBODY = 0;
+
 /** Variables of the node that a module sees. */
 const VARIABLES = ['PATH', 'HOME', 'LANG', 'TZ', 'TMPDIR'];
 
@@ -56,6 +68,8 @@ export class ModuleProcess {
   private readonly reader: PackageReader;
   private readonly errors: ErrorLines;
   private readonly requests: OpenRequests;
+  /** Bytes that it has not read yet. */
+  private readonly unsent = new UserShares(UNSENT_BYTES_MAX);
   private hasEnded = false;
   private isStopping = false;
   private killTimer: ReturnType<typeof setTimeout> | null = null;
@@ -101,13 +115,8 @@ export class ModuleProcess {
     return this.requests.next;
   }
 
-  /** Bytes that it has not read yet. */
-  get unsent(): number {
-    return this.child.stdin?.writableLength ?? 0;
-  }
-
   configure(conf: Uint8Array): void {
-    this.write(encodePackage(PackageType.CONF, 0, conf));
+    this.write(NOBODY, encodePackage(PackageType.CONF, 0, conf));
   }
 
   /**
@@ -116,8 +125,8 @@ export class ModuleProcess {
    * @param answer called once
    * @returns takes the request back: a later answer to it is dropped
    */
-  ask(data: Uint8Array, answer: Answer): () => void {
-    if (this.unsent + data.length > UNSENT_BYTES_MAX) {
+  ask({ user, data }: Pick<ModuleAsk, 'user' | 'data'>, answer: Answer): () => void {
+    if (!this.unsent.admits(user, data.length)) {
       answer(
         failure(
           ErrorCode.MAX_QUOTA,
@@ -136,7 +145,7 @@ export class ModuleProcess {
       return () => {};
     }
     const id = this.requests.add(answer);
-    this.write(encodePackage(PackageType.REQ, id, data));
+    this.write(user, encodePackage(PackageType.REQ, id, data));
     return () => this.requests.takeBack(id, answer);
   }
 
@@ -193,9 +202,11 @@ export class ModuleProcess {
     this.saidTimer = setTimeout(() => this.child.stderr?.resume(), SAID_PAUSE_MS);
   }
 
-  private write(bytes: Buffer): void {
+  private write(userId: number, bytes: Buffer): void {
     const { stdin } = this.child;
-    if (stdin?.writable === true) stdin.write(bytes);
+    if (stdin?.writable !== true) return;
+    this.unsent.add(userId, bytes.length);
+    stdin.write(bytes, () => this.unsent.add(userId, -bytes.length));
   }
 
   private receive(bytes: Buffer): void {

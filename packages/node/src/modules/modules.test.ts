@@ -188,7 +188,7 @@ async function settled(module: ModuleInfo, status: string | RegExp): Promise<voi
 /** The answer to a request: the text, or the code of the error. */
 async function ask({ id }: ModuleInfo, what: string): Promise<string | number> {
   const answer = await new Promise<ModuleAnswer>((resolve) =>
-    manager.ask({ number: 1, module: id, data: Buffer.from(`=${what}`) }, resolve),
+    manager.ask({ number: 1, module: id, user: 1, data: Buffer.from(`=${what}`) }, resolve),
   );
   return answer.ok ? Buffer.from(answer.data).toString('latin1') : answer.error.code;
 }
@@ -334,12 +334,30 @@ describe('a module', () => {
     const answers = [0, 1].map(
       () =>
         new Promise<ModuleAnswer>((resolve) =>
-          manager.ask({ number: 1, module: x.id, data: large }, resolve),
+          manager.ask({ number: 1, module: x.id, user: 1, data: large }, resolve),
         ),
     );
     expect(await answers[1]).toMatchObject({ error: { code: ErrorCode.MAX_QUOTA } });
     manager.restart(x.id);
     expect(await answers[0]).toMatchObject({ error: { code: ErrorCode.CANCELLED } });
+  });
+
+  test.each([
+    ['reads nothing', 0],
+    ['does not take its configuration', 1],
+  ])('that %s leaves room to all users', async (_, size) => {
+    place('X/run', '#!/bin/sh\nexec sleep 1000\n');
+    const x = define('X', { conf: Buffer.alloc(size) });
+    if (size === 0) await settled(x, 'running');
+    const told = [1, 1, 1, 1, 2, 2].map((user) => {
+      let code = 0;
+      manager.ask({ number: 1, module: x.id, user, data: Buffer.alloc(15 * 1024 * 1024) }, (answer) => {
+        if (!answer.ok) code = answer.error.code;
+      });
+      return code;
+    });
+    const refused = ErrorCode.MAX_QUOTA;
+    expect(told).toEqual([0, 0, refused, refused, 0, refused]);
   });
 
   test('that does not answer in time is answered for, and a late answer is dropped', async () => {

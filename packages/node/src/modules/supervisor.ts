@@ -3,9 +3,11 @@
 import {
   ErrorCode,
   type ModuleAnswer,
+  type ModuleAsk,
   type ModuleInfo,
   type ModuleLook,
   type ModuleManifest,
+  UserShares,
 } from '@althing/engine';
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../telemetry/logger.js';
@@ -84,7 +86,7 @@ export class ModuleSupervisor {
   /** Ends waiting: for a configuration to be taken, or for the next start. */
   private timer: ReturnType<typeof setTimeout> | null = null;
   private held: Held[] = [];
-  private heldBytes = 0;
+  private heldBytes = new UserShares(UNSENT_BYTES_MAX);
   private isOver = false;
   /** The work on files and processes, one step after another. */
   private work: Promise<void> = Promise.resolve();
@@ -136,9 +138,9 @@ export class ModuleSupervisor {
   }
 
   /** Sends a request, or lets it wait while the module is about to be ready for it. */
-  ask(data: Uint8Array, answer: (answer: ModuleAnswer) => void): void {
+  ask(ask: ModuleAsk, answer: (answer: ModuleAnswer) => void): void {
     if (this.phase === 'running' || this.phase === 'starting' || this.phase === 'configuring') {
-      this.take(data, answer);
+      this.take(ask, answer);
       return;
     }
     answer(failure(ErrorCode.OPERATION, `the module '${this.name}' does not run: ${this.look().status}`));
@@ -168,7 +170,7 @@ export class ModuleSupervisor {
     return (this.process?.tasks ?? 0) + this.held.length;
   }
 
-  private take(data: Uint8Array, given: (answer: ModuleAnswer) => void): void {
+  private take(ask: ModuleAsk, given: (answer: ModuleAnswer) => void): void {
     let timer: ReturnType<typeof setTimeout> | null = null;
     let takeBack = (): void => {};
     let isDone = false;
@@ -188,17 +190,18 @@ export class ModuleSupervisor {
       }, timeoutMs);
     }
     if (this.phase === 'running' && this.process !== null) {
-      takeBack = this.process.ask(data, answer);
+      takeBack = this.process.ask(ask, answer);
       return;
     }
-    if (this.heldBytes + data.length > UNSENT_BYTES_MAX) {
+    const { user, data } = ask;
+    if (!this.heldBytes.admits(user, data.length)) {
       answer(failure(ErrorCode.MAX_QUOTA, `too much waits for the module '${this.name}'`));
       return;
     }
-    this.heldBytes += data.length;
+    this.heldBytes.add(user, data.length);
     this.held.push({
       send: () => {
-        if (!isDone && this.process !== null) takeBack = this.process.ask(data, answer);
+        if (!isDone && this.process !== null) takeBack = this.process.ask(ask, answer);
       },
       fail: (why) => answer(failure(this.isOver ? ErrorCode.CANCELLED : ErrorCode.OPERATION, why)),
     });
@@ -352,7 +355,7 @@ export class ModuleSupervisor {
   private release(each: (held: Held) => void): void {
     const { held } = this;
     this.held = [];
-    this.heldBytes = 0;
+    this.heldBytes = new UserShares(UNSENT_BYTES_MAX);
     for (const one of held) each(one);
   }
 
