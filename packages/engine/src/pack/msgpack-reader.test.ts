@@ -300,3 +300,37 @@ test('any bytes give a value or an error of the request', () => {
     { numRuns: 5000 },
   );
 });
+
+describe('a long list', () => {
+  const COUNT = 2_000_000;
+
+  /** Bytes of the heap that it takes to do something. */
+  function bytesOf(act: () => void): number {
+    const before = process.memoryUsage().heapUsed;
+    act();
+    return process.memoryUsage().heapUsed - before;
+  }
+
+  function announcing(count: number): Buffer {
+    const head = Buffer.alloc(5, 0xdd);
+    head.writeUInt32BE(count, 1);
+    return head;
+  }
+
+  test('gets its room once, and no more than it needs', () => {
+    const data = Buffer.concat([announcing(COUNT), Buffer.alloc(COUNT, 0xc0)]);
+    let list: Value = null;
+    const bytes = bytesOf(() => {
+      list = read(data);
+    });
+    expect(list).toHaveLength(COUNT);
+    expect(bytes).toBeLessThan(12 * COUNT);
+  });
+
+  test('gets no room for what does not come, however many are one in the other', () => {
+    const heads = Array.from({ length: NESTING_MAX }, () => announcing(COUNT));
+    const data = Buffer.concat([...heads, Buffer.alloc(COUNT - 1, 0xc0)]);
+    const bytes = bytesOf(() => expect(codeOf(data)).toBe(ErrorCode.BAD_DATA));
+    expect(bytes).toBeLessThan(100 * COUNT);
+  });
+});

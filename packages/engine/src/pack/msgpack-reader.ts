@@ -34,6 +34,8 @@ export class MsgpackReader {
   private position = 0;
   /** Values so far. */
   private count = 0;
+  /** Items for which room may yet be made before they are read. */
+  private room: number;
 
   /**
    * @param nestingMax arrays and maps inside each other at most
@@ -49,6 +51,7 @@ export class MsgpackReader {
   ) {
     this.data = data instanceof Buffer ? data : Buffer.from(data.buffer, data.byteOffset, data.byteLength);
     this.onValues = onValues;
+    this.room = Math.min(data.length, ROOM_MAX);
   }
 
   /** The next value; maps become things and arrays lists. */
@@ -287,8 +290,21 @@ export class MsgpackReader {
   private list(announced: number, nesting: number): List {
     const count = this.countOf(announced, 1);
     this.enter(nesting);
+    if (count >= ROOM_MIN && count <= this.room) return this.longList(count, nesting);
     const list = new List([]);
     for (let i = 0; i < count; i++) list.items.push(toItem(this.value(nesting + 1), list));
+    return list;
+  }
+
+  /**
+   * Reads a list with room for all its items at once: an array that grows item by item is copied again and again, which takes most of
+   * the time. All that is read has as many items as bytes at most, so lists that announce more than comes get no more room than that
+   * together.
+   */
+  private longList(count: number, nesting: number): List {
+    this.room -= count;
+    const list = new List(new Array<Value>(count));
+    for (let i = 0; i < count; i++) list.items[i] = toItem(this.value(nesting + 1), list);
     return list;
   }
 
@@ -361,6 +377,12 @@ export class MsgpackReader {
     return badDataError(`the MessagePack data ends too early, after ${this.data.length} bytes`);
   }
 }
+
+/** Items of a list from which on room is made for them at once. */
+const ROOM_MIN = 10_000;
+
+/** Items for which one reader makes room, so that the memory of a call is looked at in between: 64 MB. */
+const ROOM_MAX = 8_000_000;
 
 /** Characters of a str whose length is in its first byte. */
 const FIXSTR_MAX = 31;
