@@ -6,7 +6,7 @@ import { Thing } from '../../value/thing.js';
 import { bytesOf } from '../evictor.js';
 import { sharedThing } from '../thing-walk.js';
 import type { Transaction } from '../transaction.js';
-import { isPagedSet, PAGED_MEMBERS_MIN } from './member-pages.js';
+import { PAGED_MEMBERS_MIN } from './member-pages.js';
 
 /** A collection with a set of things under `.set`; nothing else refers to most of them. */
 class Fixture extends PersistedCollection {
@@ -304,8 +304,8 @@ describe('a large set', () => {
         const { ids } = fixture;
         fixture.reopen();
         expect(fixture.ids.sort((a, b) => a - b)).toEqual(ids.sort((a, b) => a - b));
-        const { set } = fixture;
-        expect(fixture.count).toBe(1 + (isPagedSet(set) ? set.backing.recordNumbers.length : 0));
+        const { store } = fixture.group;
+        expect(fixture.count).toBe(1 + (store.homeOf(store.root)?.numbers.all.length ?? 0));
       }),
       { numRuns: 100 },
     );

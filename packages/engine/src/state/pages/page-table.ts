@@ -201,11 +201,6 @@ export abstract class PageTable<P extends Page = Page> implements Unfinished {
     throw new Error('pages of this kind are always in memory');
   }
 
-  /** Numbers of the records of the pages. */
-  get recordNumbers(): number[] {
-    return this.pages.map(({ number }) => number).filter((number) => number !== 0);
-  }
-
   get hasAbsent(): boolean {
     return this.absentCount > 0;
   }
