@@ -41,7 +41,12 @@ const MUTANTS = {
         code: '!holdsItsHash(content, record, previous, link, this.chainHash)',
         bug: 'false',
       },
-      { file: 'state/values', code: '!isValueOf(crc32c(key), bytes, from, to)', bug: 'false' },
+      { file: 'state/values', code: '!isValueOf(crc32c(key), bytes, 0, bytes.length)', bug: 'false' },
+      {
+        file: 'state/sequential-reads',
+        code: 'isNamed && !isValueOf(keyCrc, bytes, valueAt, end)',
+        bug: 'false',
+      },
       { file: 'state/values', code: 'format !== VALUE_FORMAT', bug: 'false' },
     ],
   },
