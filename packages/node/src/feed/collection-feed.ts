@@ -68,11 +68,6 @@ export class CollectionFeed {
     return { all: this.live.size + this.behind.size, behind: this.behind.size };
   }
 
-  /** The number of followers of one user. */
-  countOf(userId: number): number {
-    return [...this.live, ...this.behind].filter(({ follower }) => follower.userId === userId).length;
-  }
-
   /** Entries of the log behind the one that is farthest behind. */
   get lag(): number {
     const { appliedIndex } = this.options.session;

@@ -1,4 +1,12 @@
-import { type Engine, ErrorCode, missingPrivilege, Privilege, QueryError, type User } from '@althing/engine';
+import {
+  type Engine,
+  ErrorCode,
+  missingPrivilege,
+  Privilege,
+  QueryError,
+  type User,
+  UserShares,
+} from '@althing/engine';
 import { type Clock, pause } from '../base/clock.js';
 import { type FeedPosition, positionText } from '../between/feed-position.js';
 import type { GroupId } from '../between/protocol.js';
@@ -40,6 +48,7 @@ export interface FollowRequest {
 /** The feeds of all collections that somebody follows on this node. While nobody does, nothing is read, and nothing costs anything. */
 export class Feeds {
   private readonly feeds = new Map<GroupId, CollectionFeed>();
+  private readonly places = new UserShares(FOLLOWERS_MAX);
   private stopBeat: (() => void) | null = null;
   private readonly told = { lines: 0, characters: 0 };
   private readonly ended = { lost: 0, forbidden: 0, leaving: 0, left: 0 };
@@ -77,7 +86,8 @@ export class Feeds {
     const start = since ?? (await this.presentOf(session));
     if (since !== null) await this.assertHeld(session, since);
     // Behind what takes time, in which others may have come.
-    this.assertRoom(user);
+    if (!this.places.admits(user.id)) throw TOO_MANY;
+    this.places.add(user.id, 1);
     const feed = this.feedOf(session);
     const subscriber: Subscriber = new Subscriber(
       { userId: user.id, isLoggedIn },
@@ -93,6 +103,7 @@ export class Feeds {
         drained: () => feed.drained(subscriber),
         gone: (end) => {
           this.ended[end?.kind ?? 'left'] += 1;
+          this.places.add(user.id, -1);
           feed.remove(subscriber);
           this.considerEnd(session.id, feed);
         },
@@ -114,13 +125,6 @@ export class Feeds {
   /** Ends all: the node stops. */
   leave(): void {
     for (const feed of this.feeds.values()) feed.end({ kind: 'leaving' });
-  }
-
-  /** @throws QueryError where a user has as many followers as are left to all others */
-  private assertRoom({ id }: User): void {
-    let own = 0;
-    for (const feed of this.feeds.values()) own += feed.countOf(id);
-    if (own >= FOLLOWERS_MAX - this.counts.all) throw TOO_MANY;
   }
 
   /** @throws LostError, QueryError */
