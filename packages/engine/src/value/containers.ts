@@ -54,7 +54,7 @@ export interface Backing {
   at(position: number): Value;
 }
 
-/** Told of the units of work that are about to be done; what it throws ends the work. */
+/** A callback that gets the units of work that are about to be done; an error that it throws ends the work. */
 export type Charge = (units: number) => void;
 
 /** The pages of a large stored set, of which the members may not be in memory. See `state/pages/member-pages.ts`. */
@@ -67,7 +67,7 @@ export interface MemberBacking {
   readonly isFilling: boolean;
   /** Brings all members into memory, some at a time: what is there stays there when `charge` ends the work. */
   fill(charge: Charge): Set<Thing>;
-  /** Those of one page. */
+  /** The members of one page. */
   readonly anyMembers: Iterable<Thing>;
   /** True if the thing with an id is a member, for which as little as possible comes into memory. */
   has(id: number, charge: Charge): boolean;

@@ -45,7 +45,7 @@ export class OpenRequests {
     if (this.answers.get(id) !== answer) return;
     this.answers.delete(id);
     this.takenBack.add(id);
-    // Of a module that leaves requests without an answer, ids have to come again.
+    // Ids have to come again where a module leaves requests without an answer.
     const [oldest] = this.takenBack;
     if (this.takenBack.size > TAKEN_BACK_MAX && oldest !== undefined) this.takenBack.delete(oldest);
   }

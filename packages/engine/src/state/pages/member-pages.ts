@@ -1,7 +1,8 @@
 /**
  * Large sets. A stored set of more than `PAGED_MEMBERS_MIN` members lies in pages of ids that follow each other, so that a member that
- * comes or goes writes a page. In memory a set is what it always is, as soon as somebody asks for its members; before, a page comes into memory
- * when it is about to change or one of its members is looked for. A member's order is a number that rises with each one that is added. The head stands in the record of the thing:
+ * comes or goes writes a page. As long as nobody asks for all members, a page comes into memory when it is about to change or when one of its
+ * members is looked for; from then on the set is in memory as a small one is. A member's order is a number that rises with each one
+ * that is added. The head stands in the record of the thing:
  *
  *   set    := next:varint count:varint (number:varint gap:varint entries:varint)*     next: the order of the next member
  *   page   := (gap:varint order:varint)*
