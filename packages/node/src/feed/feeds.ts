@@ -83,11 +83,13 @@ export class Feeds {
     sink: FeedSink,
   ): Promise<() => void> {
     const session = this.sessionOf(user, collection);
-    const start = since ?? (await this.presentOf(session));
-    if (since !== null) await this.assertHeld(session, since);
-    // Behind what takes time, in which others may have come.
     if (!this.places.admits(user.id)) throw TOO_MANY;
+    // Others may come while the beginning is looked for.
     this.places.add(user.id, 1);
+    const start = await this.startOf(session, since).catch((error: unknown) => {
+      this.places.add(user.id, -1);
+      throw error;
+    });
     const feed = this.feedOf(session);
     const subscriber: Subscriber = new Subscriber(
       { userId: user.id, isLoggedIn },
@@ -125,6 +127,13 @@ export class Feeds {
   /** Ends all: the node stops. */
   leave(): void {
     for (const feed of this.feeds.values()) feed.end({ kind: 'leaving' });
+  }
+
+  /** The position from which on a follower is told. @throws LostError, QueryError */
+  private async startOf(session: GroupSession, since: FeedPosition | null): Promise<FeedPosition> {
+    if (since === null) return this.presentOf(session);
+    await this.assertHeld(session, since);
+    return since;
   }
 
   /** @throws LostError, QueryError */
