@@ -9,8 +9,9 @@ import { type ChangeMark, takeBack, UNITS_PER_PROPERTY } from './transaction/jou
 import { ThingChanges } from './transaction/things.js';
 import { chargeLeave, NS_PER_THING, NS_PER_UNIT, unitsToLeave } from './transaction/undo-costs.js';
 
+export type { Charge } from '../value/containers.js';
 export type { Undo } from './effect.js';
-export { type Charge, takeBack } from './transaction/journal.js';
+export { takeBack } from './transaction/journal.js';
 export { toProperty } from './transaction/things.js';
 
 /**

@@ -57,6 +57,9 @@ export interface Backing {
 /** A callback that gets the units of work that are about to be done; an error that it throws ends the work. */
 export type Charge = (units: number) => void;
 
+/** For work that nobody is charged for. */
+export const FREE: Charge = () => {};
+
 /** The pages of a large stored set, of which the members may not be in memory. See `state/pages/member-pages.ts`. */
 export interface MemberBacking {
   /** Number of members, whether in memory or not. */
@@ -203,8 +206,6 @@ export class ThingSet {
   }
 }
 
-const FREE: Charge = () => {};
-
 /** True if it is the value of a property of a stored thing. Brings the thing up to date, which may find that it is not any more. */
 function isStored(value: List | ThingSet): boolean {
   const { owner } = value;
@@ -278,12 +279,10 @@ export function unitsToDrop(value: Value): number {
 /** Counts what it takes to give a value the form of a property, before that is done: see `toProperty`. */
 export function chargeOwn(value: Value, charge: Charge): void {
   if (value instanceof Closure) charge(value.unitsToStore);
-  else if (
-    value instanceof List ? value.tuple || !isLoose(value) : value instanceof ThingSet && !isLoose(value)
-  ) {
-    chargeFill(value, charge);
-    charge(value instanceof ThingSet ? UNITS_PER_MEMBER * value.size : sizeOf(value));
-  }
+  if (!(value instanceof List || value instanceof ThingSet)) return;
+  if (isLoose(value) && !(value instanceof List && value.tuple)) return;
+  chargeFill(value, charge);
+  charge(value instanceof ThingSet ? UNITS_PER_MEMBER * value.size : sizeOf(value));
 }
 
 /** True if a list or set is nobody's yet, so that it need not be copied to become a property. */

@@ -321,7 +321,7 @@ export class ListPages extends PageTable<ListPage> implements Backing {
     if (input.remaining > 0) throw new FormatError('a page of a list is longer than its head says');
   }
 
-  /** The cost of bringing the pages that are meant into memory. */
+  /** Calls `visit` for each item of the pages that are meant. */
   private eachItem(isMeant: (page: ListPage) => boolean, visit: (value: Value) => void): void {
     const { held } = this.list;
     let start = 0;

@@ -13,6 +13,7 @@
 import { ByteReader, type ByteWriter } from '../../bytes.js';
 import {
   type Charge,
+  FREE,
   type MemberBacking,
   ThingSet,
   UNITS_PER_MEMBER,
@@ -41,8 +42,6 @@ interface MemberPage extends Page {
 
 /** Members that come into memory at once. */
 const MEMBERS_AT_ONCE = 1024;
-
-const FREE: Charge = () => {};
 
 /** A set that comes into memory. */
 interface Filling {

@@ -1,6 +1,7 @@
 import type { ByteWriter } from '../../bytes.js';
 import { operationError } from '../../error.js';
 import { type Labels, NO_LABELS } from '../../schema/definition.js';
+import type { Charge } from '../../value/containers.js';
 import { List, ThingSet } from '../../value/containers.js';
 import type { Thing } from '../../value/thing.js';
 import type { Value } from '../../value/value.js';
@@ -9,9 +10,6 @@ import type { Store } from '../store.js';
 import type { Tally } from '../tally.js';
 import type { AppendRun } from './append-run.js';
 import { NS_PER_KEY, NS_PER_UNDO, NS_PER_UNIT } from './undo-costs.js';
-
-/** Counts work, about a byte or item each; throws when the query has had its share. */
-export type Charge = (units: number) => void;
 
 /**
  * Taking removals from a set back restores the order of its members up to this size. The order of a set is no
