@@ -1,8 +1,7 @@
 import type { ByteWriter } from '../../bytes.js';
 import { operationError } from '../../error.js';
 import { type Labels, NO_LABELS } from '../../schema/definition.js';
-import type { Charge } from '../../value/containers.js';
-import { List, ThingSet } from '../../value/containers.js';
+import { type Charge, List, ThingSet } from '../../value/containers.js';
 import type { Thing } from '../../value/thing.js';
 import type { Value } from '../../value/value.js';
 import type { Undo } from '../effect.js';
