@@ -2,6 +2,7 @@
 import { ErrorCode } from '@althing/engine';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { parsePosition } from '../between/feed-position.js';
+import { ROOT_GROUP } from '../between/protocol.js';
 import { TestBench } from '../testing/session-bench.js';
 import { Feeds, FOLLOWERS_MAX, LostError } from './feeds.js';
 import { ALL_CHANGES, filterOf } from './parcel.js';
@@ -107,6 +108,44 @@ function present(): Parameters<Feeds['follow']>[0] {
   if (user === undefined) throw new Error('no user admin');
   return { user, collection: 'stuff', since: null, filter: ALL };
 }
+
+describe('a node that lags behind what was acknowledged', () => {
+  test.each([
+    ['the collection', true, { collectionsByName: new Map() }, 1],
+    ['the privilege', true, { allows: () => false }, 1],
+    ['a collection that was never made', false, { collectionsByName: new Map() }, ErrorCode.LOOKUP],
+    ['a privilege that was never given', false, { allows: () => false }, ErrorCode.FORBIDDEN],
+  ])('looks again for %s before it refuses a follower', async (_title, comes, lacks, outcome) => {
+    const { root } = bench.engine;
+    const behind: typeof root = Object.create(
+      root,
+      Object.fromEntries(Object.entries(lacks).map(([name, value]) => [name, { value }])),
+    );
+    let known = behind;
+    const asked: number[] = [];
+    const session = (group: number): Session => {
+      const real = bench.session(group);
+      const readIndex = (done: (isKnown: boolean) => void): void => {
+        asked.push(group);
+        if (comes) known = root;
+        real.readIndex(done);
+      };
+      return Object.create(real, { readIndex: { value: readIndex } });
+    };
+    const engine = {
+      get root() {
+        return known;
+      },
+    };
+    const feeds = new Feeds({ ...feedsOptions(session(stuff)), session, engine });
+    const end = feeds.follow(present(), new Follower()).then(
+      () => feeds.counts.all,
+      (error) => error.code,
+    );
+    await bench.travel();
+    expect([await end, asked]).toEqual([outcome, comes ? [ROOT_GROUP, stuff] : [ROOT_GROUP]]);
+  });
+});
 
 describe('a follower', () => {
   test.each([

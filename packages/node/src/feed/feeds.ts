@@ -9,7 +9,7 @@ import {
 } from '@althing/engine';
 import { type Clock, pause } from '../base/clock.js';
 import { type FeedPosition, positionText } from '../between/feed-position.js';
-import type { GroupId } from '../between/protocol.js';
+import { type GroupId, ROOT_GROUP } from '../between/protocol.js';
 import type { GroupSession } from '../groups/group-session.js';
 import type { FeedFigures } from '../telemetry/engine-metrics.js';
 import { CollectionFeed, follows } from './collection-feed.js';
@@ -82,11 +82,10 @@ export class Feeds {
     { user, collection, since, filter, isLoggedIn }: FollowRequest,
     sink: FeedSink,
   ): Promise<() => void> {
-    const session = this.sessionOf(user, collection);
     if (!this.places.admits(user.id)) throw TOO_MANY;
     // Others may come while the beginning is looked for.
     this.places.add(user.id, 1);
-    const start = await this.startOf(session, since).catch((error: unknown) => {
+    const { session, start } = await this.beginningOf(user, collection, since).catch((error: unknown) => {
       this.places.add(user.id, -1);
       throw error;
     });
@@ -129,11 +128,16 @@ export class Feeds {
     for (const feed of this.feeds.values()) feed.end({ kind: 'leaving' });
   }
 
-  /** The position from which on a follower is told. @throws LostError, QueryError */
-  private async startOf(session: GroupSession, since: FeedPosition | null): Promise<FeedPosition> {
-    if (since === null) return this.presentOf(session);
+  /** The group of a collection, and the position from which on a follower is told. @throws LostError, QueryError */
+  private async beginningOf(
+    user: User,
+    collection: string,
+    since: FeedPosition | null,
+  ): Promise<{ readonly session: GroupSession; readonly start: FeedPosition }> {
+    const session = await this.sessionOf(user, collection);
+    if (since === null) return { session, start: await this.presentOf(session) };
     await this.assertHeld(session, since);
-    return since;
+    return { session, start: since };
   }
 
   /** @throws LostError, QueryError */
@@ -158,7 +162,19 @@ export class Feeds {
     throw NOT_READY;
   }
 
-  private sessionOf(user: User, name: string): GroupSession {
+  /** The group of a collection. It is refused by no state that lags behind what was acknowledged. @throws QueryError */
+  private async sessionOf(user: User, name: string): Promise<GroupSession> {
+    try {
+      return this.knownSessionOf(user, name);
+    } catch (error) {
+      const root = this.options.session(ROOT_GROUP);
+      if (root === undefined || error === NOT_READY) throw error;
+      await this.presentOf(root);
+      return this.knownSessionOf(user, name);
+    }
+  }
+
+  private knownSessionOf(user: User, name: string): GroupSession {
     const { root } = this.options.engine;
     const collection = root.collectionsByName.get(name);
     // Without the privilege nobody learns whether there is such a collection.
