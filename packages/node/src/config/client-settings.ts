@@ -160,7 +160,7 @@ export const http = {
   http_allowed_origins: setting(
     origins(256),
     [],
-    'Origins of web pages that may use the HTTP API and `ws_port` from a browser, such as `https://app.example.com`. They get the headers for it (CORS); a request with an `Origin` that is neither listed nor the place that it is sent to gets status 403.',
+    'Origins of web pages that may use the HTTP API and `ws_port` from a browser, such as `https://app.example.com`. They get the headers for it (CORS); a request with an `Origin` that is neither listed nor the place that it is sent to gets status 403, as does one without that says `Sec-Fetch-Site: cross-site` or `same-site`, except for pages and their files.',
   ),
   console: setting(
     choice('on', 'production', 'read_only', 'off'),

@@ -97,6 +97,7 @@ function headersOf(authorization: string, contentLength: number): RequestHeaders
     id: 'simulated',
     host: 'simulated',
     origin: null,
+    isFromElsewhere: false,
     isPreflight: false,
     authorization,
     forwardedFor: '',

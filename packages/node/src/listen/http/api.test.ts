@@ -333,12 +333,35 @@ describe('errors', () => {
   test.each([
     ['', '405'],
     ['Origin: https://other.example\r\n', '403'],
+    ['Sec-Fetch-Site: cross-site\r\n', '403'],
   ])('HEAD gets no body, whatever it is refused for: %j', async (headers, status) => {
     const connection = await node.open();
     const whole = await connection.send(`HEAD /t HTTP/1.1\r\nHost: test\r\n${headers}\r\n`).rest();
     expect(whole).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     expect(whole.slice(whole.indexOf('\r\n\r\n') + 4)).toBe('');
   });
+});
+
+test.each([
+  ['cross-site', '403 -55'],
+  ['same-site', '403 -55'],
+  ['same-origin', '200'],
+  ['none', '200'],
+])('a browser that tells of no Origin says from where it asks: %s', async (site, verdict) => {
+  const headers = { 'Sec-Fetch-Site': site };
+  const told: string[] = [];
+  for (const path of ['/@changes/stuff', '/@changes/stuff?since=', '/@changes/nix'])
+    told.push(
+      (await node.post(path, '', { method: 'GET', headers: { ...headers, accept: 'application/json' } }))
+        .verdict,
+    );
+  told.push((await node.post('//stuff', ONE, { headers })).verdict);
+  const isRefused = verdict !== '200';
+  expect(told).toEqual(
+    isRefused ? [verdict, verdict, verdict, verdict] : ['200', '400 -53', '404 -54', '200'],
+  );
+  // Any page may have a link to the first page of this node.
+  expect((await node.post('/', '', { method: 'GET', headers })).status).toBe(200);
 });
 
 describe('the order of checks', () => {

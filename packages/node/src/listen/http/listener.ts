@@ -200,6 +200,7 @@ export class HttpListener {
       path.kind === 'scope' &&
       headers.malformed === null &&
       headers.origin === null &&
+      !headers.isFromElsewhere &&
       !this.needsCertificate &&
       this.sites.serves(headers.host) &&
       !req.getQuery();
@@ -218,8 +219,9 @@ export class HttpListener {
   ): void {
     const refuse = (error: QueryError, status?: string, more?: Headers): void =>
       this.refuseHead(res, headers, error, status, more);
-    const refusal = this.headRefusal(res, headers);
     const file = this.fileOf(req, method);
+    const isPage = file !== null || (method === 'GET' && path.kind === 'root');
+    const refusal = this.headRefusal(res, headers, isPage);
     if (refusal !== null && method === 'HEAD') this.refuseBare(res, headers, ...refusal);
     else if (refusal !== null) refuse(...refusal);
     else if (headers.isPreflight && this.originOf(headers) === 'listed') {
@@ -272,15 +274,25 @@ export class HttpListener {
     }
   }
 
-  private originOf({ origin, host }: RequestHeaders): OriginKind {
-    return origin === null ? 'own' : this.sites.kindOf(origin, host);
+  private originOf({ origin, host, isFromElsewhere }: RequestHeaders): OriginKind {
+    if (origin === null) return isFromElsewhere ? 'foreign' : 'own';
+    return this.sites.kindOf(origin, host);
   }
 
-  /** Why a request is refused whatever it asks for, and the status of that; null for one that is not. */
-  private headRefusal(res: HttpResponse, headers: RequestHeaders): [QueryError, string] | null {
+  /**
+   * Why a request is refused whatever it asks for, and the status of that; null for one that is not.
+   *
+   * @param isPage whether it asks for a page or a file of one, to which pages of anybody may have links
+   */
+  private headRefusal(
+    res: HttpResponse,
+    headers: RequestHeaders,
+    isPage = false,
+  ): [QueryError, string] | null {
     if (headers.malformed !== null) return [badDataError(headers.malformed), '400 Bad Request'];
     if (this.needsCertificate && !hasCertificate(res)) return [NO_CERTIFICATE, '403 Forbidden'];
     if (!this.sites.serves(headers.host)) return [OTHER_HOST, '421 Misdirected Request'];
+    if (isPage && headers.origin === null) return null;
     return this.originOf(headers) === 'foreign' ? [FOREIGN_ORIGIN, '403 Forbidden'] : null;
   }
 

@@ -20,6 +20,8 @@ class HeadersRead {
   host = '';
   /** The origin of the page that sends the request; null for none. */
   origin: string | null = null;
+  /** True if a browser says that a page of another origin has it sent: without `Origin`, where the page is not to read the answer. */
+  isFromElsewhere = false;
   /** True if a browser asks if it may send another request. */
   isPreflight = false;
   /** Null when there is none, or more than one. */
@@ -82,6 +84,9 @@ export class HeaderReader {
       case 'origin':
         if (into.origin !== null) into.malformed = 'there is more than one Origin';
         into.origin = value;
+        break;
+      case 'sec-fetch-site':
+        into.isFromElsewhere = value === 'cross-site' || value === 'same-site';
         break;
       case 'access-control-request-method':
         into.isPreflight = into.method === 'OPTIONS';
