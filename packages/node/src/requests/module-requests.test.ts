@@ -1,4 +1,4 @@
-import { ErrorCode, type ModuleAnswer } from '@althing/engine';
+import { ErrorCode, type ModuleAnswer, QueryError } from '@althing/engine';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Reply, Terms } from '../groups/request.js';
 import { MiniCluster } from '../testing/mini-cluster.js';
@@ -233,6 +233,72 @@ test('a task asks a module, and its run is over when that has answered', async (
   expect(await value('[.x, .y, .t.err()];')).toEqual([5, 7, null]);
   expect(sent).toEqual([]);
   expectNothingLeft();
+});
+
+describe('a task that waits for a module', () => {
+  beforeEach(async () => {
+    await value('.n = 0; .t = task(datetime(), || { .n += 1; X({load: true}).then(|r| .x += r); }); nil;');
+    await cluster.pass(3000);
+    expect(sent.map((one) => one.node)).toEqual([1]);
+  });
+
+  /** The runs that began, the sum of what the module answered, and what became of the task, at a node. */
+  const seen = (node: number): Promise<unknown> =>
+    value('[.n, .x, tasks().map(|t| [t.at(), t.err().code(), t.err().msg()])];', node);
+
+  test('runs again as a whole at the next leader when its own is lost, and the first answer is nobody’s', async () => {
+    cluster.log(cluster.stuff).lead(3, 0);
+    await cluster.pass(2000);
+    expect(sent.map((one) => one.node)).toEqual([1, 3]);
+    await answerAll();
+    expect(await seen(2)).toEqual([2, 5, []]);
+    await cluster.pass(5000);
+    expect(sent).toEqual([]);
+    expectNothingLeft();
+  });
+
+  test('fails with the error of its module, and stays', async () => {
+    const error = new QueryError(ErrorCode.CANCELLED, "the module 'X' ended before it answered");
+    for (const { answer } of sent.splice(0)) answer({ ok: false, error });
+    await cluster.pass(3000);
+    expect(await seen(2)).toEqual([1, 0, [[null, error.code, error.message]]]);
+    expect(sent).toEqual([]);
+    expectNothingLeft();
+  });
+
+  test('is run to its end by a node that stops, before that gives its leadership away', async () => {
+    cluster.node(1).tasks.halt();
+    const log = cluster.log(cluster.stuff);
+    log.announceTransfer();
+    await cluster.settle();
+    expect(log.isReleased).toBe(false);
+    await answerAll();
+    expect(log.isReleased).toBe(true);
+    // Whoever asks the leader meanwhile is told nothing that others don't know.
+    expect([await seen(1), await seen(2)]).toEqual([
+      [1, 5, []],
+      [1, 5, []],
+    ]);
+    log.lead(3);
+    await cluster.pass(5000);
+    expect(await seen(3)).toEqual([1, 5, []]);
+    expect(sent).toEqual([]);
+    expectNothingLeft();
+  });
+
+  test('has not failed where its node stops before the module answers: it runs at the next leader', async () => {
+    cluster.node(1).tasks.halt();
+    const error = new QueryError(ErrorCode.CANCELLED, 'the node is about to stop');
+    for (const { answer } of sent.splice(0)) answer({ ok: false, error });
+    await cluster.pass(3000);
+    expect(sent).toEqual([]);
+    cluster.log(cluster.stuff).lead(3);
+    await cluster.pass(3000);
+    expect(sent.map((one) => one.node)).toEqual([3]);
+    await answerAll();
+    expect(await seen(2)).toEqual([2, 5, []]);
+    expectNothingLeft();
+  });
 });
 
 test('a collection that is deleted ends those that wait in it', async () => {

@@ -90,11 +90,12 @@ export class Tasks implements RunningTaskHost {
     if (session.id === ROOT_GROUP) this.rootChanged(session);
   }
 
-  /** Starts no run any more: the node stops. Those that are under way go on. */
+  /** Starts no run any more: the node stops. Those that are under way go on, and are decided here as long as it leads. */
   halt(): void {
     this.isHalted = true;
     this.endWatch?.();
-    for (const led of this.groups.values()) this.leave(led);
+    this.due = [];
+    for (const led of this.groups.values()) letBe(led);
   }
 
   private takeUp(session: GroupSession): void {
@@ -130,8 +131,7 @@ export class Tasks implements RunningTaskHost {
   }
 
   private leave(led: LedGroup): void {
-    led.cancel();
-    led.group.tasks.onChange = null;
+    letBe(led);
     // Each would take a turn only to find that it is over, and all of them come back when the group is taken up again.
     this.due = this.due.filter((due) => due.led !== led);
     if (this.groups.get(led.session.id) === led) this.groups.delete(led.session.id);
@@ -202,7 +202,7 @@ export class Tasks implements RunningTaskHost {
 
   /** Begins the next run, when other work had its turn. */
   private pump(ms: number): void {
-    if (this.isPumping || this.due.length === 0) return;
+    if (this.isPumping || this.isHalted || this.due.length === 0) return;
     this.isPumping = true;
     const { clock, scheduler } = this.options;
     const goOn = (): void => {
@@ -253,7 +253,7 @@ export class Tasks implements RunningTaskHost {
   private attempt(run: RunningTask, hasTurn = false): void {
     const { engine, driver, scheduler, clock } = this.options;
     const { led, id, userId, prerequisites } = run;
-    if (!this.isOurs(led)) return;
+    if (this.isHalted || !this.isOurs(led)) return;
     if (!hasTurn && scheduler.defersUnstoppable(userId, undefined, () => this.attempt(run, true))) return;
     if (!led.session.readable) {
       this.retry(run);
@@ -292,8 +292,14 @@ export class Tasks implements RunningTaskHost {
     const { led, rest } = run;
     if (!this.isOurs(led)) return;
     if (end.kind === 'value') this.propose(run, rest, end.change, null);
-    else if (end.kind !== 'error' || led.session.refusal() !== null) this.retry(run);
+    else if (end.kind !== 'error' || led.session.refusal() !== null || this.isCutOff(end.error))
+      this.retry(run);
     else this.fail(run, rest, end.error);
+  }
+
+  /** True if a run may have ended only since the node stops, which answers what waits for modules: the next leader is to run it. */
+  private isCutOff({ code }: QueryError): boolean {
+    return this.isHalted && code === ErrorCode.CANCELLED;
   }
 
   private fail(run: RunningTask, taskRun: TaskRun | null, error: QueryError): void {
@@ -408,6 +414,12 @@ export class Tasks implements RunningTaskHost {
 /** True if nothing happened to the role and the state of a group since it was taken up. */
 function isCurrent({ session, group, version }: LedGroup): boolean {
   return session.roleVersion === version && session.group === group;
+}
+
+/** No task of a group becomes due any more. */
+function letBe({ cancel, group }: LedGroup): void {
+  cancel();
+  group.tasks.onChange = null;
 }
 
 const NOTHING = (): void => {};

@@ -78,6 +78,10 @@ export class MiniNode {
     return this.side.rooms;
   }
 
+  get tasks(): EngineSide['tasks'] {
+    return this.side.tasks;
+  }
+
   get scopes(): EngineSide['scopes'] {
     return this.side.scopes;
   }
