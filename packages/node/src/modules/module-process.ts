@@ -73,7 +73,7 @@ export class ModuleProcess {
   private hasEnded = false;
   private isStopping = false;
   private killTimer: ReturnType<typeof setTimeout> | null = null;
-  /** Decides whether it closed its standard output, or is gone. */
+  /** Decides whether it closed a pipe, or is gone. */
   private closeTimer: ReturnType<typeof setTimeout> | null = null;
   private saidTimer: ReturnType<typeof setTimeout> | null = null;
   private saidBytes = 0;
@@ -176,21 +176,22 @@ export class ModuleProcess {
     child.on('exit', (code, signal) => {
       this.end(signal === null ? `it ended with status ${code}` : `it was ended by ${signal}`);
     });
-    // A process that does not read any more is about to end, or a limit says so.
-    child.stdin?.on('error', () => {});
+    child.stdin?.on('error', () => this.closed('input'));
     child.stdout?.on('error', () => {});
     child.stderr?.on('error', () => {});
     child.stdout?.on('data', (bytes: Buffer) => this.receive(bytes));
-    child.stdout?.on('end', () => {
-      // It ends with the process as well, which is told a moment later.
-      this.closeTimer = setTimeout(() => {
-        if (!this.isStopping) this.violate('it closed its standard output', Buffer.alloc(0));
-      }, CLOSED_MS);
-    });
+    child.stdout?.on('end', () => this.closed('output'));
     child.stderr?.on('data', (bytes: Buffer) => {
       this.errors.take(bytes);
       this.slowDown(bytes.length);
     });
+  }
+
+  /** One of its pipes has an end: with the process, which is told a moment later, or before. */
+  private closed(pipe: 'input' | 'output'): void {
+    this.closeTimer ??= setTimeout(() => {
+      if (!this.isStopping) this.violate(`it closed its standard ${pipe}`, Buffer.alloc(0));
+    }, CLOSED_MS);
   }
 
   /** Reads no more of what it says than so much in a second: it waits meanwhile. */
@@ -283,7 +284,7 @@ export class ModuleProcess {
   }
 }
 
-/** Time that a process may live on without its standard output, in milliseconds. */
+/** Time that a process may live on without one of its pipes, in milliseconds. */
 const CLOSED_MS = 100;
 
 /** Bytes on standard error after which it is read on only later, and how much later, in milliseconds. */

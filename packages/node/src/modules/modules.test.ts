@@ -57,6 +57,7 @@ const acts = {
   dies: () => process.exit(3),
   prints: () => console.log('hello world'),
   closes: () => fs.closeSync(1),
+  deafens: (id, data) => { process.stdin.destroy(); fs.closeSync(0); send(81, id, data); },
   announces: () => { fs.writeSync(1, Buffer.from([255, 255, 255, 127, 0, 0, 81, 81 ^ 255])); },
   floods: () => { for (;;) send(81, 9999, Buffer.alloc(100)); },
   says: (id, data) => { for (let i = 0; i < 1000; i++) console.error('line ' + i + 'x'.repeat(20000 * (i % 2))); send(81, id, data); },
@@ -312,6 +313,15 @@ describe('a module', () => {
     },
   );
 
+  test('that closes its standard input is ended and started again: whoever asked is told', async () => {
+    place('X/run');
+    const x = define('X');
+    expect(await ask(x, 'deafens')).toBe('=deafens');
+    expect(await ask(x, 'echo')).toBe(ErrorCode.CANCELLED);
+    await until(() => statusOf(x) === 'running', 'it runs again');
+    expect(await ask(x, 'echo')).toBe('=echo');
+  });
+
   test('that dies at each start is given up, until somebody starts it', async () => {
     place('X/run', '#!/bin/sh\nexit 3\n');
     const x = define('X');
@@ -400,6 +410,20 @@ describe('a module', () => {
     x = change(x, { conf: conf('right'), confs: 4 });
     expect(await asked).toBe('=echo');
     expect(JSON.stringify(said)).not.toContain('silent');
+  });
+
+  test('that is started again and again while it starts answers all who asked meanwhile', async () => {
+    place('X/run');
+    let x = define('X');
+    const asked: Promise<string | number>[] = [];
+    for (let starts = 1; starts <= 10; starts++) {
+      asked.push(ask(x, 'echo'));
+      // Somewhere else on the way to its process each time.
+      for (let i = 0; i < starts; i++) await new Promise(setImmediate);
+      x = change(x, { starts });
+    }
+    expect(new Set(await Promise.all(asked))).toEqual(new Set(['=echo']));
+    expect(manager.look(x.id).restarts).toBe(0);
   });
 
   test('and what it started are gone when it is deleted, though it does not want to', async () => {

@@ -137,13 +137,12 @@ export class ModuleSupervisor {
     else if (module.conf.length > 0) this.process.configure(module.conf);
   }
 
-  /** Sends a request, or lets it wait while the module is about to be ready for it. */
+  /** Sends a request, or lets it wait while the module is about to be ready for it: its process may have to end before that. */
   ask(ask: ModuleAsk, answer: (answer: ModuleAnswer) => void): void {
-    if (this.phase === 'running' || this.phase === 'starting' || this.phase === 'configuring') {
-      this.take(ask, answer);
-      return;
-    }
-    answer(failure(ErrorCode.OPERATION, `the module '${this.name}' does not run: ${this.look().status}`));
+    const { phase } = this;
+    if (phase === 'refused' || phase === 'pausing' || phase === 'failed')
+      answer(failure(ErrorCode.OPERATION, `the module '${this.name}' does not run: ${this.look().status}`));
+    else this.take(ask, answer);
   }
 
   /** Fails all requests. */
@@ -216,7 +215,7 @@ export class ModuleSupervisor {
     this.why = this.process === null ? NOT_LOADED : STOPPING;
     this.work = this.work
       .then(() => this.stopProcess())
-      .then(() => (this.isOver || wanted !== this.wanted ? undefined : this.startProcess()))
+      .then(() => this.startProcess(() => !this.isOver && wanted === this.wanted))
       .catch((error) => this.fail(reasonOf(error)));
   }
 
@@ -229,7 +228,9 @@ export class ModuleSupervisor {
     });
   }
 
-  private async startProcess(): Promise<void> {
+  /** @param isWanted false once something else is wanted: what starts now would only be stopped, with the requests that it got */
+  private async startProcess(isWanted: () => boolean): Promise<void> {
+    if (!isWanted()) return;
     const { mode, modulesPath, python } = this.options;
     const { module, code } = this.defined;
     this.phase = 'starting';
@@ -237,6 +238,7 @@ export class ModuleSupervisor {
     const isDeployed = code !== null;
     if (isDeployed && mode === 'deploy') await writeCode(modulesPath, module, code);
     const { file, manifest, program } = await findProgram(modulesPath, module, python);
+    if (!isWanted()) return;
     this.file = file;
     this.manifest = manifest;
     if (mode === 'off') {
@@ -246,7 +248,7 @@ export class ModuleSupervisor {
     } else if (isDeployed && mode !== 'deploy') {
       this.fail('its code was deployed, and this node runs none that is: enable_modules must be deploy');
     } else if (typeof program === 'string') this.fail(program);
-    else if (!this.isOver) this.spawn(program);
+    else this.spawn(program);
   }
 
   private spawn(program: {

@@ -7,12 +7,18 @@ import { outcome } from '../testing/mini-node.js';
 const FIVE: ModuleAnswer = { ok: true, data: Uint8Array.of(5) };
 
 /** Requests that came to the modules of nodes, which nobody answered yet. */
-let sent: { readonly node: number; readonly answer: (answer: ModuleAnswer) => void }[];
+let sent: {
+  readonly node: number;
+  readonly module: number;
+  readonly answer: (answer: ModuleAnswer) => void;
+}[];
 let cluster: MiniCluster;
 
 beforeEach(async () => {
   sent = [];
-  cluster = await MiniCluster.begin(3, { asked: (node, _ask, answer) => sent.push({ node, answer }) });
+  cluster = await MiniCluster.begin(3, {
+    asked: (node, { module }, answer) => sent.push({ node, module, answer }),
+  });
   for (const code of ["new_module('X', 'x');", "new_module('Y', 'y');"]) {
     await told(cluster.node(1).query('/t', code));
   }
@@ -223,6 +229,44 @@ test('a module that another node was told of is known', async () => {
   expect(sent).toHaveLength(2);
   await answerAll();
   expect(asked.map((one) => one.told)).toEqual([[5], [5], `${ErrorCode.LOOKUP} none`]);
+});
+
+test('calls go to the module that has the name when their statements run, whatever is renamed, deleted or configured meanwhile', async () => {
+  await value("new_procedure('ask', || X({})); nil;");
+  const CODES = [
+    'X({});',
+    "run('ask');",
+    "future({module: 'X'});",
+    'future(nil).then(|| X({}));',
+    "future(nil).then(|| run('ask'));",
+  ];
+  const ask = async (): Promise<readonly Asked[]> => {
+    const asked = [1, 2].flatMap((node) => CODES.map((code) => new Asked(node, code)));
+    await cluster.pass(5);
+    return asked;
+  };
+  const modules = (from: number): Set<number> => new Set(sent.slice(from).map(({ module }) => module));
+  const first = await ask();
+  const [x] = modules(0);
+  await told(
+    cluster.node(1).query('/t', "rename_module('X', 'Z'); rename_module('Y', 'X'); rename_module('Z', 'Y');"),
+  );
+  await told(
+    cluster
+      .node(1)
+      .query('/t', "set_module_conf('X', {a: 1}); set_module_conf('Y', {a: 1}); restart_module('Y');"),
+  );
+  const second = await ask();
+  const [y] = modules(first.length);
+  await told(cluster.node(1).query('/t', "del_module('X');"));
+  const third = await ask();
+  expect([sent.length, modules(0).size, modules(first.length).size, x === y]).toEqual([20, 2, 1, false]);
+  await answerAll();
+  expect(
+    [...first, ...second].map(({ told }) => JSON.stringify(told)).every((one) => one.includes('5')),
+  ).toBe(true);
+  expect(third.map(({ told }) => told)).toEqual(third.map(() => `${ErrorCode.LOOKUP} none`));
+  expectNothingLeft();
 });
 
 test('a task asks a module, and its run is over when that has answered', async () => {
