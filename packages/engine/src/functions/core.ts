@@ -155,7 +155,10 @@ export const CORE: readonly Entry[] = [
   func('type', {
     doc: 'Name of the type of a value.',
     params: [p.any('value')],
-    run: (_rt, value) => typeName(value),
+    run: (rt, value) => {
+      if (value instanceof Thing) rt.load(value);
+      return typeName(value);
+    },
   }),
   func('root', {
     doc: 'The root thing of the collection; nil in other scopes.',

@@ -103,6 +103,7 @@ class Search {
 
   private result(parent: Thing, key: string, holder: Value): Thing {
     const result = new Thing(0, this.rt.shapes.empty(), []);
+    if (holder instanceof Thing) this.rt.load(holder);
     result.put('parent', parent);
     result.put('parent_type', typeName(parent));
     result.put('key', key);

@@ -14,6 +14,7 @@ import { CHANGES_DATA, type Entry, func, In, method, type Receiver, variadic } f
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import { START_MAX, TaskEditor } from '../state/parts/tasks.js';
+import { chargeLoads } from '../state/transaction/undo-costs.js';
 import { Closure } from '../value/closure.js';
 import { List, listOf } from '../value/containers.js';
 import { DateTimeValue, withDates } from '../value/datetime-value.js';
@@ -312,7 +313,9 @@ export function argsOf(
   }
   if (rt.store === null) for (const value of given) assertSimple(value);
   const values = [...given, ...new Array<Value>(count - given.length).fill(null)];
-  return listOf(values, true);
+  const args = listOf(values, true);
+  chargeLoads(args, rt.charging);
+  return args;
 }
 
 /** True if a value refers to nothing that may be stored, or changed. */

@@ -11,7 +11,7 @@ import { toClientText } from '@althing/datetime';
 import { ErrorCode, operationError, QueryError } from '../error.js';
 import { NO_LABELS } from '../schema/definition.js';
 import type { Store } from '../state/store.js';
-import { chargeFill, List, ThingSet } from '../value/containers.js';
+import { type Charge, chargeFill, List, ThingSet } from '../value/containers.js';
 import type { AnyKind, KindColumn, ObjectValue } from '../value/kinds.js';
 import { Float } from '../value/scalars.js';
 import { Tag } from '../value/tag.js';
@@ -185,7 +185,7 @@ class Packer implements Packing {
     if (length > this.options.sizeMax) throw tooLarge(this.options);
     this.options.charge?.(TEXT_UNITS + length);
     if (length <= PIECE) this.sink.str(text);
-    else this.sink.longStr(text, (units) => this.check(units));
+    else this.sink.longStr(text, this.checking);
     this.checkSize();
   }
 
@@ -221,7 +221,7 @@ class Packer implements Packing {
       sink.endMap();
       return;
     }
-    if (thing.id !== 0) options.store?.load(thing);
+    if (thing.id !== 0) options.store?.load(thing, this.checking);
     else if (thing.shape.stale !== null) thing.shape.stale.load(thing);
     this.enter();
     this.open.push(thing);
@@ -252,7 +252,7 @@ class Packer implements Packing {
 
   private longKey(key: string): void {
     if (key.length > this.options.sizeMax) throw tooLarge(this.options);
-    this.sink.longKey(key, (units) => this.check(units));
+    this.sink.longKey(key, this.checking);
     this.checkSize();
   }
 
@@ -326,6 +326,8 @@ class Packer implements Packing {
     this.sink.packed(data);
     this.checkSize();
   }
+
+  private readonly checking: Charge = (units) => this.check(units);
 
   check(units: number): void {
     this.options.charge?.(units);

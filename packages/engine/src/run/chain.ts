@@ -237,8 +237,11 @@ function partlyBuiltIn(rt: Runtime, entry: Entry, name: string, args: readonly C
   const builtIn = builtInMethod(rt, entry, args);
   const other = otherMethod(rt, name, args);
   const isOfInstances = entry.instances === 'only';
-  return (self) =>
-    self instanceof Thing && (self.type !== null) === isOfInstances ? builtIn(self) : other(self);
+  return (self) => {
+    if (!(self instanceof Thing)) return other(self);
+    rt.load(self);
+    return (self.shape.type !== null) === isOfInstances ? builtIn(self) : other(self);
+  };
 }
 
 function builtInMethod(rt: Runtime, entry: Entry, args: readonly Code[]): Step {

@@ -3,6 +3,7 @@ import { Closure, UNITS_PER_PARSED_CHARACTER } from '../value/closure.js';
 import { List } from '../value/containers.js';
 import { toText } from '../value/convert.js';
 import { Bytes } from '../value/scalars.js';
+import { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import type { Runtime } from './runtime.js';
 
@@ -65,6 +66,7 @@ export function chargeParse(rt: Runtime, source: string): void {
 /** The text of a value, as `toText` gives it: that of a closure is laid out anew. */
 export function textFor(rt: Runtime, value: Value): string {
   if (value instanceof Closure) chargeParse(rt, value.source);
+  else if (value instanceof Thing) rt.load(value);
   return toText(value);
 }
 

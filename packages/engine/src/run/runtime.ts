@@ -427,7 +427,7 @@ export class Runtime extends Meter {
 
   /** Makes sure that the properties of a thing are in memory. */
   load(thing: Thing): void {
-    if (thing.id !== 0) this.store?.load(thing);
+    if (thing.id !== 0) this.store?.load(thing, this.charging);
     else if (thing.shape.stale !== null) thing.shape.stale.load(thing);
   }
 }

@@ -45,8 +45,9 @@ export class Evictor {
       const isKept = store.isPinned(thing);
       if (evict && !thing.locked && !isKept) this.pass(thing);
       if ((thing.bits & ThingBit.LOADED) === 0) {
-        if (thing.holders === 0 && !isKept) store.forgetStub(thing);
-        else this.counted += STUB_BYTES;
+        const isPart = (thing.bits & ThingBit.PAGED) !== 0;
+        if (thing.holders === 0 && !isKept && !isPart) store.forgetStub(thing);
+        else this.counted += STUB_BYTES + (isPart ? store.bytesOfPart(thing) : 0);
       } else {
         this.counted += bytesOf(thing);
       }
@@ -58,7 +59,11 @@ export class Evictor {
   }
 
   private pass(thing: Thing): void {
-    if ((thing.bits & ThingBit.LOADED) === 0) return;
+    if ((thing.bits & ThingBit.LOADED) === 0) {
+      if ((thing.bits & (ThingBit.PAGED | ThingBit.USED)) === ThingBit.PAGED) this.store.unloadPart(thing);
+      thing.bits &= ~ThingBit.USED;
+      return;
+    }
     if ((thing.bits & DIRTY) !== 0) {
       // A list to which something is added all the time never is as it is on disk, but most of its pages are.
       if ((thing.bits & ThingBit.PAGED) !== 0) this.store.rest(thing);

@@ -2,6 +2,7 @@ import { ByteWriter, FormatError } from '../bytes.js';
 import { Catalog } from '../schema/catalog.js';
 import type { EnumType } from '../schema/enum.js';
 import type { Type } from '../schema/type.js';
+import { type Charge, FREE } from '../value/containers.js';
 import { eachThing } from '../value/kinds.js';
 import type { Room } from '../value/room.js';
 import { Float } from '../value/scalars.js';
@@ -144,8 +145,12 @@ export class ThingMemory implements Loader {
     return this.records.read(RecordKind.THING, id, 0)?.length ?? 0;
   }
 
-  /** Brings the properties of a thing into memory. Every access to a thing that may be stored starts here. */
-  load(thing: Thing): void {
+  /**
+   * Brings the properties of a thing into memory. Every access to a thing that may be stored starts here.
+   *
+   * @param charge told of each page of a large thing before it is read; may throw, and the next call goes on there
+   */
+  load(thing: Thing, charge: Charge = FREE): void {
     if ((thing.bits & ThingBit.LOADED) !== 0) {
       thing.bits |= ThingBit.USED;
       this.hits += 1;
@@ -153,21 +158,28 @@ export class ThingMemory implements Loader {
       return;
     }
     this.misses += 1;
-    readThing(this.records.reader(thing.id, 0), thing, this);
-    thing.bits |= ThingBit.LOADED | ThingBit.USED;
-    this.takeUp(thing);
+    thing.bits |= ThingBit.USED;
+    readThing(this.records.reader(thing.id, 0), thing, this, charge);
+    thing.bits |= ThingBit.LOADED;
+    if (!this.homeOf(thing)?.properties) this.takeUpAll(thing);
     this.bytes += bytesOf(thing);
     this.reading?.noteLoaded(thing);
   }
 
   /** Says to the lists and sets of a thing that was read whose they are, and to the things that something refers to them. */
-  private takeUp(thing: Thing): void {
+  private takeUpAll(thing: Thing): void {
     // Most values are no objects, or numbers: then there is no key to be found.
     if (!thing.slots.some(isObject)) return;
     thing.forEach((key, value) => {
-      attach(thing, key, value);
-      if (!isPagedList(value) && !isPagedSet(value)) this.hold(value);
+      this.takeUp(thing, key, value);
     });
+  }
+
+  /** The same for one value. */
+  takeUp(thing: Thing, key: string, value: Value): void {
+    if (!isObject(value)) return;
+    attach(thing, key, value);
+    if (!isPagedList(value) && !isPagedSet(value)) this.hold(value);
   }
 
   /**
@@ -178,9 +190,7 @@ export class ThingMemory implements Loader {
     this.bytes -= bytesOf(thing);
     this.evictions += 1;
     thing.forEach((_, value) => {
-      if (isPagedList(value) || isPagedSet(value)) value.backing.leaveThing(letGo);
-      else eachThing(value, letGo);
-      if (detaches) detach(value);
+      leaveMemory(value, detaches);
     });
     this.forgetPages(thing);
     thing.shape = this.stub;
@@ -194,6 +204,19 @@ export class ThingMemory implements Loader {
       if (isPagedList(value)) value.backing.leave((item) => eachThing(item, letGo));
       else if (isPagedSet(value)) value.backing.leave();
     });
+  }
+
+  /** Bytes of what was read of a thing that is in memory in part. */
+  bytesOfPart(thing: Thing): number {
+    return this.homeOf(thing)?.filling?.bytes ?? 0;
+  }
+
+  /** Takes what was read of a thing that is in memory in part out of it. */
+  unloadPart(thing: Thing): void {
+    const { filling } = this.pagesOf(thing);
+    this.bytes -= filling?.bytes ?? 0;
+    for (const value of filling?.slots ?? []) leaveMemory(value, true);
+    this.forgetPages(thing);
   }
 
   /** Forgets a stub that nothing in memory refers to. */
@@ -271,7 +294,7 @@ export class ThingMemory implements Loader {
   restoreRecord(id: number, part: number, value: Uint8Array): void {
     const known = this.table.get(id);
     if (known !== undefined) {
-      if ((known.bits & ThingBit.LOADED) !== 0) this.bytes -= bytesOf(known);
+      this.bytes -= (known.bits & ThingBit.LOADED) === 0 ? this.bytesOfPart(known) : bytesOf(known);
       this.dirty.forget(known);
       this.table.delete(id);
     }
@@ -398,6 +421,12 @@ export class ThingMemory implements Loader {
       thing.holders += 1;
     });
   }
+}
+
+function leaveMemory(value: Value, detaches: boolean): void {
+  if (isPagedList(value) || isPagedSet(value)) value.backing.leaveThing(letGo);
+  else eachThing(value, letGo);
+  if (detaches) detach(value);
 }
 
 function letGo(thing: Thing): void {

@@ -12,6 +12,7 @@
 import { type ByteReader, type ByteWriter, FormatError } from '../bytes.js';
 import { Restriction } from '../schema/restriction.js';
 import type { Field, Type } from '../schema/type.js';
+import type { Charge } from '../value/containers.js';
 import type { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import type { ThingMemory } from './memory.js';
@@ -63,8 +64,12 @@ function successorIn({ shape: { successor }, slots }: Thing): Field | null {
   return successor === null || successor.mark.isUndone || slots.length <= successor.slot ? null : successor;
 }
 
-/** Fills a stub from its record. */
-export function readThing(input: ByteReader, thing: Thing, store: ThingMemory): void {
+/**
+ * Fills a stub from its record, and from its pages, if it has some.
+ *
+ * @param charge told of each page before it is read; may throw, and what was read until then is not read again
+ */
+export function readThing(input: ByteReader, thing: Thing, store: ThingMemory, charge: Charge): void {
   thing.refs = input.varint();
   const type = readTypeHead(input);
   if (type >= 0) {
@@ -78,7 +83,7 @@ export function readThing(input: ByteReader, thing: Thing, store: ThingMemory): 
   }
   const home = store.pagesOf(thing);
   const restriction = Restriction.read(head.slice(PAGED_HEAD.length), store.schema);
-  home.properties = PropertyPages.read(input, store.shapes.empty(restriction).own(), thing, home);
+  home.properties = PropertyPages.read(input, store.shapes.empty(restriction).own(), thing, home, charge);
 }
 
 /** The head and the properties, as in the effect that stores a new thing. */

@@ -1,5 +1,6 @@
 import type { Restriction } from '../schema/restriction.js';
 import type { Field, Type } from '../schema/type.js';
+import type { Charge } from './containers.js';
 import type { Thing } from './thing.js';
 import type { Value } from './value.js';
 
@@ -167,7 +168,8 @@ export class Shape {
 
 /** Brings the properties of a thing into memory, in their present form. */
 export interface Loader {
-  load(thing: Thing): void;
+  /** @param charge told of what is read of large things, before that is done; may throw */
+  load(thing: Thing, charge?: Charge): void;
 }
 
 /** Properties of a type that a job gives to its instances, one after the other: who reads one before that gets the value all the same. */

@@ -10,6 +10,8 @@
  * property has a gap: the number of free slots in front of it.
  */
 import { ByteReader, type ByteWriter, FormatError } from '../../bytes.js';
+import type { Charge } from '../../value/containers.js';
+import { bytesOfValue } from '../../value/kinds.js';
 import type { Shape } from '../../value/shape.js';
 import type { Thing } from '../../value/thing.js';
 import type { Value } from '../../value/value.js';
@@ -31,6 +33,21 @@ export const PAGED_HEAD = '*';
 /** Bits of the flags of a page: whether each property has a gap, and whether some values lie elsewhere, at which earlier software looks. */
 const HAS_GAPS = 1;
 const HAS_PARTS = 2;
+
+/** Units charged for a property that is read. */
+const UNITS_PER_READ_PROPERTY = 256;
+
+/** A thing that comes into memory a page at a time. */
+export interface PropertyFilling {
+  readonly pages: PropertyPages;
+  /** The keys and values that were read, which things in memory hold. */
+  readonly shape: Shape;
+  readonly slots: Value[];
+  /** Pages that were read. */
+  read: number;
+  /** Bytes that the values take in memory. */
+  bytes: number;
+}
 
 interface PropertyPage extends Page {
   /** The large values in it; null as long as there was none. */
@@ -64,26 +81,57 @@ export class PropertyPages extends PageTable<PropertyPage> {
     return shape.owned && shape.size > PAGED_PROPERTIES_MIN / 2;
   }
 
-  /** Fills a stub from its pages. `input` stands behind the head; `shape` has no keys. */
-  static read(input: ByteReader, shape: Shape, thing: Thing, home: ThingPages): PropertyPages {
-    const pages = new PropertyPages(thing, home);
+  /**
+   * Fills a stub from its pages, and takes up the values. `input` stands behind the head.
+   *
+   * @param empty a shape without keys
+   * @param charge told of each page before it is read; what was read until it threw is not read again
+   */
+  static read(
+    input: ByteReader,
+    empty: Shape,
+    thing: Thing,
+    home: ThingPages,
+    charge: Charge,
+  ): PropertyPages {
+    const { store } = home;
     const count = input.varint();
     const end = input.varint();
-    const slots = new Array<Value>(end).fill(null);
-    pages.grow(pagesFor(end), PageState.CLEAN);
-    for (const [index, page] of pages.pages.entries()) {
-      eachProperty(new ByteReader(home.read(page.number)), index, (record, slot) => {
+    home.filling ??= PropertyPages.begin(empty, end, thing, home);
+    const { filling } = home;
+    const { pages, shape, slots } = filling;
+    for (; filling.read < pages.pages.length; filling.read++) {
+      charge(UNITS_PER_READ_PROPERTY * WIDTH);
+      const page = pages.page(filling.read);
+      let bytes = 0;
+      eachProperty(new ByteReader(home.read(page.number)), filling.read, (record, slot) => {
         const key = record.text();
         shape.place(key, slot);
-        slots[slot] = readStored(record, key, thing, home.store, page);
+        const value = readStored(record, key, thing, store, page);
+        slots[slot] = value;
+        store.takeUp(thing, key, value);
+        bytes += bytesOfValue(value);
       });
+      filling.bytes += bytes;
+      store.bytes += bytes;
     }
     if (shape.size !== count)
       throw new FormatError(`thing ${thing.id} has ${shape.size} properties, not ${count}`);
+    // From now on it is counted as any other thing.
+    store.bytes -= filling.bytes;
+    home.filling = null;
     pages.layout = shape.index;
     thing.shape = shape;
     thing.slots = slots;
     return pages;
+  }
+
+  private static begin(shape: Shape, end: number, thing: Thing, home: ThingPages): PropertyFilling {
+    const pages = new PropertyPages(thing, home);
+    pages.grow(pagesFor(end), PageState.CLEAN);
+    const bytes = 8 * end;
+    home.store.bytes += bytes;
+    return { pages, shape, slots: new Array<Value>(end).fill(null), read: 0, bytes };
   }
 
   /** Must be called before a property changes, or comes, or goes. */

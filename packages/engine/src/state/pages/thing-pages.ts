@@ -1,7 +1,7 @@
 import type { ByteWriter } from '../../bytes.js';
 import type { ThingMemory } from '../memory.js';
 import { type PageHome, PageNumbers, type PageSink, type Unfinished } from './page-table.js';
-import type { PropertyPages } from './property-pages.js';
+import type { PropertyFilling, PropertyPages } from './property-pages.js';
 import type { ValuePages } from './value-pages.js';
 
 /** The number of the first page of properties. */
@@ -18,6 +18,8 @@ export class ThingPages implements PageHome {
   readonly valueNumbers: PageNumbers;
   /** The pages of its properties; null as long as they stand in its first record. */
   properties: PropertyPages | null = null;
+  /** Its properties while they come into memory; null where none do. */
+  filling: PropertyFilling | null = null;
   /** The large values that its first record has; null as long as there was none. */
   values: ValuePages | null = null;
 

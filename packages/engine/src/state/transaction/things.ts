@@ -281,6 +281,7 @@ export class ThingChanges extends SetChanges {
   private drop(thing: Thing, key: string): Value {
     const old = thing.get(key);
     if (old === undefined) throw new Error(`no property '${key}' to delete`);
+    if (old instanceof Thing) chargeLoads(old, this.counting);
     if (thing.id === 0) {
       thing.drop(key);
       detach(old);

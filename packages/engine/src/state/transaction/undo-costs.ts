@@ -38,7 +38,7 @@ export function chargeLoads(value: Value, charge: Charge): void {
   eachReference(value, (thing) => {
     if ((thing.bits & ThingBit.LOADED) !== 0) return;
     charge(UNITS_PER_LOAD);
-    thing.shape.stale?.load(thing);
+    thing.shape.stale?.load(thing, charge);
   });
 }
 
