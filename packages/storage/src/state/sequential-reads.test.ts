@@ -182,7 +182,18 @@ describe('SequentialReads', () => {
     const key = recordKeyBuffer(GROUP, 1);
     for (const part of upTo(100)) reads.find(keyOf(key, 1, part), GROUP, KIND, 1, part);
     expect(ahead.ends[0]).toEqual(keyOf(Buffer.from(key), 2, 0).subarray(0, RECORD_KEY_BYTES - 4));
-    expect(found(reads, upTo(100).slice(49), key)).toEqual(upTo(100).slice(55));
+    expect(found(reads, upTo(100).slice(49), key)).toEqual(upTo(100).slice(50));
+    expect(ahead.withKeys).toEqual([]);
+  });
+
+  test('begins anew, and without keys, at the things behind some of the pages of one', () => {
+    const ahead = new FakeReadAhead(upTo(100));
+    ahead.partsOf = (id) => (id === 1 ? 100 : 0);
+    const reads = new SequentialReads(ahead, 5);
+    const key = recordKeyBuffer(GROUP, 1);
+    for (const part of upTo(50)) reads.find(keyOf(key, 1, part), GROUP, KIND, 1, part);
+    expect(found(reads, upTo(100).slice(1), key)).toEqual(upTo(100).slice(2));
+    expect(ahead.begun).toEqual([1, 2]);
     expect(ahead.withKeys).toEqual([]);
   });
 

@@ -41,6 +41,8 @@ export class SequentialReads {
   private run = 0;
   private strays = 0;
   private isReading = false;
+  /** Only the pages of one thing are read ahead, the first of the run. */
+  private isOneThing = false;
   private pairs: PackedPairs | null = null;
   /** The id of the last record that was found among what was read ahead, or behind which that began. */
   private found = 0;
@@ -64,7 +66,8 @@ export class SequentialReads {
    */
   find(key: Buffer, group: number, kind: number, id: number, part: number): Buffer | undefined {
     if (!this.follows(key, kind, id, part)) return undefined;
-    if (this.isReading) return this.take(key, group, kind, id, part);
+    if (this.isReading && !(this.isOneThing && id !== this.first))
+      return this.take(key, group, kind, id, part);
     if (this.run >= this.runMin) this.begin(key, true);
     return undefined;
   }
@@ -84,8 +87,8 @@ export class SequentialReads {
     this.usefulBytes = 0;
     this.wastedBytes = 0;
     this.late = 0;
-    const isOneThing = this.part > 0 && this.id === this.first;
-    this.ahead.begin(isOneThing ? restOfThing(key) : restOfKind(key), valuesOnly);
+    this.isOneThing = this.part > 0 && this.id === this.first;
+    this.ahead.begin(this.isOneThing ? restOfThing(key) : restOfKind(key), valuesOnly);
   }
 
   private take(key: Buffer, group: number, kind: number, id: number, part: number): Buffer | undefined {
