@@ -68,6 +68,44 @@ describe('a large list', () => {
     expect(before).toBeGreaterThan(300);
   });
 
+  test('takes no memory for the items that are not there, until many are', () => {
+    const fixture = new Fixture(200_000);
+    fixture.checkpoint();
+    fixture.reopen();
+    const { list } = fixture;
+    const expected = Array.from({ length: 200_000 }, (_, i): Value => i);
+    const taken = (): number => Object.keys(list.held).length;
+    expect(list.at(150_000)).toBe(150_000);
+    fixture.change((transaction) => {
+      transaction.append(list, 'last');
+      transaction.spliceList(list, 100_000, 1, ['another']);
+      transaction.spliceList(list, 200_000, 1, []);
+    });
+    expected[100_000] = 'another';
+    expect(taken()).toBeLessThan(2000);
+
+    for (let i = 0; i < 20; i++) expect(list.at(i * 10_000)).toBe(expected[i * 10_000]);
+    expect(taken()).toBe(200_000);
+    expect(list.items).toEqual(expected);
+  });
+
+  test.each([
+    ['spliced', (transaction: Transaction, list: List) => transaction.spliceList(list, 5, 2, ['one'])],
+    ['taken out', (transaction: Transaction, list: List) => transaction.removeItems(list, [5, 199_999])],
+  ])('of which little is in memory has items %s', (_, change) => {
+    const fixture = new Fixture(200_000);
+    fixture.checkpoint();
+    fixture.reopen();
+    expect(fixture.list.at(100_000)).toBe(100_000);
+    fixture.change((transaction) => change(transaction, fixture.list));
+    const { items } = fixture.list;
+    expect(items.slice(0, 8)).toEqual(
+      items.length === 199_999 ? [0, 1, 2, 3, 4, 'one', 7, 8] : [0, 1, 2, 3, 4, 6, 7, 8],
+    );
+    expect(items).not.toContain(undefined);
+    expect(items).not.toContain(null);
+  });
+
   test('of the form of release 0.1.0 is read, and has the present one when it was touched', () => {
     const fixture = new Fixture(5000);
     const formOf = (): string => Buffer.from(fixture.records.get('1:0') ?? []).toString('latin1');

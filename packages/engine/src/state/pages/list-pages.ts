@@ -24,6 +24,7 @@ import type { Value } from '../../value/value.js';
 import { type Run, removeRuns, replaceItems } from '../list-edits.js';
 import { readValue, visitThings, writeValue } from '../value-codec.js';
 import { type Page, type PageSink, PageState, PageTable } from './page-table.js';
+import { absentItems, ItemRoom } from './thin-items.js';
 import type { ThingPages } from './thing-pages.js';
 
 /** Lists of more items than this are stored in pages. */
@@ -65,14 +66,17 @@ export class ListPages extends PageTable<ListPage> implements Backing {
   /** A page, and the position of its first item. */
   private cursor = 0;
   private cursorStart = 0;
+  private readonly room: ItemRoom;
 
   private constructor(
     private readonly list: List,
     home: ThingPages,
     pages: ListPage[],
+    absent = 0,
   ) {
     super(home, home.numbers, pages);
     list.backing = this;
+    this.room = new ItemRoom(list, absent);
   }
 
   /** Cuts a list that is in memory as a whole, and a property of a stored thing. Its pages get their numbers here, not in a checkpoint. */
@@ -96,10 +100,10 @@ export class ListPages extends PageTable<ListPage> implements Backing {
       items += page.entries;
       home.numbers.take(page.number);
     }
-    const list = new List(new Array<Value>(items).fill(null));
+    const list = new List(absentItems(items));
     list.nesting = nesting;
     list.inner = inner;
-    list.backing = new ListPages(list, home, pages);
+    list.backing = new ListPages(list, home, pages, items);
     return list;
   }
 
@@ -140,6 +144,8 @@ export class ListPages extends PageTable<ListPage> implements Backing {
 
   /** Replaces `count` items from `start` on, for which only the pages that they lie in come into memory; returns them. */
   splice(start: number, count: number, added: readonly Value[]): Value[] {
+    // What lies behind moves.
+    if (count !== added.length && start + count < this.list.length) this.room.give();
     const first = this.seek(start);
     const firstStart = this.cursorStart;
     let last = first;
@@ -172,6 +178,7 @@ export class ListPages extends PageTable<ListPage> implements Backing {
   /** Removes the items of some runs, for which only the pages that they lie in come into memory; returns them. */
   removeRuns(runs: readonly Run[]): Value[] {
     this.isUsed = true;
+    this.room.give();
     const counts = new Map<ListPage, number>();
     for (const { start, count } of runs) {
       const end = start + count;
@@ -305,8 +312,9 @@ export class ListPages extends PageTable<ListPage> implements Backing {
 
   protected override decode(index: number, input: ByteReader): void {
     const { store } = this.home;
-    const { held } = this.list;
     const page = this.page(index);
+    this.room.take(page.entries);
+    const { held } = this.list;
     const start = this.startOf(index);
     page.bytes = input.remaining;
     page.refers = false;
