@@ -14,7 +14,7 @@ export class Marking {
   private marks: Uint32Array;
   /** Ids that are marked and whose references are still to be followed. */
   private readonly grey: number[] = [];
-  /** The suspects of the beginning; those that come later wait for the next search. */
+  /** The suspects of the beginning. */
   private readonly suspects: readonly number[];
 
   constructor(private readonly store: Store) {
@@ -52,7 +52,8 @@ export class Marking {
   finish(): number[] {
     this.store.marking = null;
     const garbage = new Set<number>();
-    const stack = this.suspects.filter((id) => this.isGarbage(id));
+    // Also what became suspect meanwhile: it may refer to other garbage, which must not go without it.
+    const stack = [...this.suspects, ...this.store.suspects].filter((id) => this.isGarbage(id));
     for (let id = stack.pop(); id !== undefined; id = stack.pop()) {
       if (garbage.has(id)) continue;
       garbage.add(id);
