@@ -22,7 +22,7 @@ export const ENGINE_FLOORS: Readonly<Record<string, Floor>> = {
   admin: { below: ['value', 'schema', 'state'] },
   pack: { below: ['value', 'schema', 'state', 'admin'] },
   run: { below: ['value', 'schema', 'state', 'admin'], types: ['pack'] },
-  thingsdb: { below: ['value', 'schema', 'state', 'admin'] },
+  thingsdb: { below: ['value', 'schema', 'state', 'admin', 'pack'] },
   functions: { below: ['value', 'schema', 'state', 'admin', 'pack', 'run', 'thingsdb'] },
   calls: { below: ['value', 'schema', 'state', 'admin', 'pack', 'run', 'functions'] },
 };

@@ -62,7 +62,8 @@ export class MsgpackWriter implements Sink {
 
   str(value: string): void {
     const size = value.length < 32 && isAscii(value) ? value.length : Buffer.byteLength(value);
-    this.sized(size, 0xa0, 32, 0xd9, 0xda, 0xdb);
+    if (size < 32) this.out.u8(0xa0 | size);
+    else this.sized(size, 0xd9, 0xda, 0xdb);
     this.out.utf8(value, size);
   }
 
@@ -71,19 +72,8 @@ export class MsgpackWriter implements Sink {
   }
 
   bin(value: Uint8Array): void {
-    const { out } = this;
-    const size = value.length;
-    if (size < 0x100) {
-      out.u8(0xc4);
-      out.u8(size);
-    } else if (size < 0x10000) {
-      out.u8(0xc5);
-      out.u16(size);
-    } else {
-      out.u8(0xc6);
-      out.u32(size);
-    }
-    out.bytes(value);
+    this.sized(value.length, 0xc4, 0xc5, 0xc6);
+    this.out.bytes(value);
   }
 
   /** Announces an array of this many values. */
@@ -116,10 +106,10 @@ export class MsgpackWriter implements Sink {
     return this.out.length;
   }
 
-  private sized(size: number, fix: number, fixMax: number, c8: number, c16: number, c32: number): void {
+  /** A length behind the code of its width. */
+  protected sized(size: number, c8: number, c16: number, c32: number): void {
     const { out } = this;
-    if (size < fixMax) out.u8(fix | size);
-    else if (size < 0x100) {
+    if (size < 0x100) {
       out.u8(c8);
       out.u8(size);
     } else if (size < 0x10000) {

@@ -114,11 +114,11 @@ function write(out: DataOutput, value: Written): void {
   else if (value instanceof Uint8Array) out.bin(value);
   else if (value instanceof Ext) out.ext(value.type, value.data);
   else if (isList(value)) {
-    out.array(value.length);
+    out.beginArray(value.length);
     for (const item of value) write(out, item);
   } else {
     const pairs = Object.entries(value);
-    out.map(pairs.length);
+    out.beginMap(pairs.length);
     for (const [key, item] of pairs) {
       out.str(key);
       write(out, item);

@@ -62,13 +62,13 @@ class DumpWriter {
       }),
       ...named.map(([name, { id }]) => () => {
         this.record(79, () => {
-          out.array(2);
+          out.beginArray(2);
           out.int(id);
           out.str(name);
         });
       }),
     ];
-    out.array(2 + rows.length);
+    out.beginArray(2 + rows.length);
     out.int(DUMP_SCHEMA);
     out.str(version);
     for (const row of rows) row();
@@ -76,7 +76,7 @@ class DumpWriter {
   }
 
   private record(number: number, payload: () => void): void {
-    this.out.array(2);
+    this.out.beginArray(2);
     this.out.int(number);
     payload();
   }
@@ -84,7 +84,7 @@ class DumpWriter {
   /** A record whose payload is a map with empty keys. */
   private map(number: number, values: readonly (() => void)[]): void {
     this.record(number, () => {
-      this.out.map(values.length);
+      this.out.beginMap(values.length);
       for (const value of values) {
         this.out.str('');
         value();
@@ -100,7 +100,7 @@ class DumpWriter {
       () => out.str(name),
       () => out.int(members.length),
       () => {
-        out.array(members.length);
+        out.beginArray(members.length);
         for (const member of members) out.str(member.name);
       },
     ]);
@@ -123,12 +123,12 @@ class DumpWriter {
       () => out.int(modifiedAt ?? 0),
       ...this.flags(flags),
       () => {
-        out.array(fields.length + (idName === null ? 0 : 1));
+        out.beginArray(fields.length + (idName === null ? 0 : 1));
         if (idName !== null) this.pair(idName, () => out.str('#'));
         for (const field of fields) this.pair(field.name, () => this.definition(field));
       },
       () => {
-        out.map(methods.size);
+        out.beginMap(methods.size);
         for (const [name, closure] of methods) {
           out.str(name);
           this.values.write(closure);
@@ -157,7 +157,7 @@ class DumpWriter {
       () => out.int(startAt),
       () => out.int(owner),
       () => this.values.write(closure),
-      () => out.array(0),
+      () => out.beginArray(0),
     ]);
   }
 
@@ -167,7 +167,7 @@ class DumpWriter {
     this.map(63, [
       () => out.int(id),
       () => {
-        out.array(1 + args.length);
+        out.beginArray(1 + args.length);
         out.nil();
         for (const value of args.items) values.write(value);
       },
@@ -179,11 +179,11 @@ class DumpWriter {
     this.map(76, [
       () => out.int(values.numbers.enum(id)),
       () => {
-        out.array(members.length);
+        out.beginArray(members.length);
         for (const { name, value } of members) this.pair(name, () => values.write(value));
       },
       () => {
-        out.array(methods.size);
+        out.beginArray(methods.size);
         for (const [name, closure] of methods) this.pair(name, () => values.write(closure));
       },
     ]);
@@ -211,7 +211,7 @@ class DumpWriter {
   }
 
   private pair(name: string, value: () => void): void {
-    this.out.array(2);
+    this.out.beginArray(2);
     this.out.str(name);
     value();
   }

@@ -90,24 +90,24 @@ export class ValueWriter {
     store.load(thing);
     this.present = `thing ${thing.id}`;
     const { type } = thing;
-    out.map(1);
+    out.beginMap(1);
     if (type !== null) {
       out.str('.');
-      out.array(3);
+      out.beginArray(3);
       out.int(this.numbers.type(type.id));
       out.int(thing.id);
-      out.array(thing.slots.length);
+      out.beginArray(thing.slots.length);
       this.noteLengths(thing);
       return thing.slots[Symbol.iterator]();
     }
     out.str(',');
-    out.array(3);
+    out.beginArray(3);
     out.int(this.restriction(thing));
     out.int(thing.id);
     const entries = thing.entries();
     // One that serves as a dictionary has no order there.
     if (entries.some(([key]) => !NAME.test(key))) entries.sort(([a], [b]) => compareBytes(a, b));
-    out.map(entries.length);
+    out.beginMap(entries.length);
     return this.properties(entries);
   }
 
@@ -119,16 +119,16 @@ export class ValueWriter {
   }
 
   list({ items }: List): Steps {
-    this.out.array(items.length);
+    this.out.beginArray(items.length);
     return items[Symbol.iterator]();
   }
 
   date({ time }: DateTimeValue, key: string): null {
     const { out } = this;
     const { moment, zone } = time;
-    out.map(1);
+    out.beginMap(1);
     out.str(key);
-    out.array(3);
+    out.beginArray(3);
     out.int(moment);
     out.int16(Math.trunc(offsetAt(time, moment) / SECONDS_PER_MINUTE));
     if (zone === null) out.nil();
@@ -170,9 +170,9 @@ const WRITERS: AnyKind<[writer: ValueWriter], Steps | null> = {
       writer.note(`an error has the code ${code}`);
       return done(out.nil());
     }
-    out.map(1);
+    out.beginMap(1);
     out.str('!');
-    out.array(2);
+    out.beginArray(2);
     out.str(message);
     return done(out.int8(code));
   },
@@ -180,9 +180,9 @@ const WRITERS: AnyKind<[writer: ValueWriter], Steps | null> = {
   [Tag.LIST]: (list, writer) => writer.list(list),
   [Tag.TUPLE]: (list, writer) => writer.list(list),
   [Tag.SET]: ({ members }, { out }) => {
-    out.map(1);
+    out.beginMap(1);
     out.str('$');
-    out.array(members.size);
+    out.beginArray(members.size);
     return members[Symbol.iterator]();
   },
   [Tag.THING]: (thing, writer) => writer.thing(thing),
@@ -194,21 +194,21 @@ const WRITERS: AnyKind<[writer: ValueWriter], Steps | null> = {
       writer.note('a member of an enum was deleted');
       return done(out.nil());
     }
-    out.map(1);
+    out.beginMap(1);
     out.str('%');
-    out.array(2);
+    out.beginArray(2);
     out.int(writer.numbers.enum(member.enum.id));
     return done(out.int(index));
   },
   [Tag.WRAP]: ({ thing, by }, { out, numbers }) => {
-    out.map(1);
+    out.beginMap(1);
     if (by instanceof Anonymous) {
       out.str(' ');
-      out.array(2);
+      out.beginArray(2);
       out.bin(structureBytes(by.structure, NO_LABELS));
     } else {
       out.str('&');
-      out.array(2);
+      out.beginArray(2);
       out.int(numbers.type(by.id));
     }
     return [thing][Symbol.iterator]();
@@ -228,13 +228,13 @@ function done(_written: unknown): null {
 /** The MessagePack of a nested definition, or of a list with it. */
 export function structureBytes(structure: Structure, labels: Labels, isList = false): Uint8Array {
   const out = new DataOutput();
-  if (isList) out.array(1);
+  if (isList) out.beginArray(1);
   writeStructure(out, structure, labels);
   return out.take();
 }
 
 function writeStructure(out: DataOutput, { idName, fields, methods }: Structure, labels: Labels): void {
-  out.map((idName === null ? 0 : 1) + fields.length + methods.size);
+  out.beginMap((idName === null ? 0 : 1) + fields.length + methods.size);
   if (idName !== null) {
     out.str(idName);
     out.str('#');
@@ -246,7 +246,7 @@ function writeStructure(out: DataOutput, { idName, fields, methods }: Structure,
       out.str(definitionText(definition, labels));
       continue;
     }
-    if (base.isList) out.array(1);
+    if (base.isList) out.beginArray(1);
     writeStructure(out, base.structure, labels);
   }
   for (const [name, closure] of methods) {
