@@ -1,6 +1,5 @@
 // The global of this name has a getter, which takes longer than the look at the clock.
 import { performance } from 'node:perf_hooks';
-import { delay } from './timers.js';
 
 /** Time, as the parts of a node are handed it: that of the machine, or that of a test. */
 export interface Clock {
@@ -28,7 +27,10 @@ export const systemClock: Clock = {
 /** The clock of the machine, for what does not keep the process alive. */
 export const backgroundClock: Clock = {
   now: () => performance.now(),
-  after: delay,
+  after(ms, work) {
+    const timer = setTimeout(work, ms).unref();
+    return () => clearTimeout(timer);
+  },
   every(ms, work) {
     const timer = setInterval(work, ms).unref();
     return () => clearInterval(timer);

@@ -2,7 +2,7 @@
  * The page of figures, as the consensus thread makes it: what both threads count, and what it finds out now.
  */
 import { statfs } from 'node:fs/promises';
-import { delayed } from '../base/timers.js';
+import { backgroundClock, pause } from '../base/clock.js';
 import type { GroupSize } from '../between/protocol.js';
 import type { Metrics } from '../telemetry/metrics.js';
 import { label, Page } from '../telemetry/page.js';
@@ -94,7 +94,7 @@ const DISK_MS = 50;
 
 /** A file system that does not tell its room is left out. */
 async function addDisk(page: Page, folder: string): Promise<void> {
-  const late = delayed(DISK_MS).then(() => null);
+  const late = pause(backgroundClock, DISK_MS).then(() => null);
   const disk = await Promise.race([statfs(folder).catch(() => null), late]);
   if (disk === null) return;
   const { bavail, blocks, bsize } = disk;

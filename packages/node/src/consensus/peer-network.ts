@@ -1,6 +1,5 @@
-import { type Clock, systemClock } from '../base/clock.js';
+import { backgroundClock, type Clock, pause, systemClock } from '../base/clock.js';
 import type { Identity } from '../base/identity.js';
-import { delayed } from '../base/timers.js';
 import type { ClusterFile } from '../between/cluster-record.js';
 import { storeSecret } from '../between/cluster-secret.js';
 import type { Command, NodeId, PeerAddress } from '../between/protocol.js';
@@ -148,7 +147,7 @@ export class PeerNetwork implements Network {
         if (declined !== null) return { problem: declined.problem };
         if (systemClock.now() > end) throw error;
       }
-      await delayed(AGAIN_MS);
+      await pause(backgroundClock, AGAIN_MS);
     }
   }
 

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { type Membership, membershipOf } from 'raft-ts';
-import { delayed } from '../../base/timers.js';
+import { backgroundClock, pause } from '../../base/clock.js';
 import { catchUp } from './catch-up.js';
 
 const NODE = 4;
@@ -43,7 +43,7 @@ function begun(
 
 test('a node that is a spare in every group has caught up', async () => {
   const { end } = begun(new Group(resting), new Group(resting));
-  await delayed(50);
+  await pause(backgroundClock, 50);
   expect(await end()).toBe(true);
 });
 
@@ -52,18 +52,18 @@ test('a node that votes in the root group has not caught up while it rests in an
   const other = new Group(resting);
   const { isOver, end } = begun(root, other);
   // The other group rested it when the root group did.
-  await delayed(50);
+  await pause(backgroundClock, 50);
   expect(other.reads).toBe(1);
   root.membership = voting;
-  await delayed(50);
+  await pause(backgroundClock, 50);
   expect(isOver()).toBe(false);
   other.membership = voting;
-  await delayed(50);
+  await pause(backgroundClock, 50);
   expect(await end()).toBe(true);
 });
 
 test('a node that does not go on is told so', async () => {
   const { end } = begun(new Group(voting), new Group(learning));
-  await delayed(50);
+  await pause(backgroundClock, 50);
   expect(await end()).toBe(false);
 });

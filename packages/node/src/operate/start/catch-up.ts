@@ -1,5 +1,5 @@
 import type { Membership } from 'raft-ts';
-import { delayed } from '../../base/timers.js';
+import { backgroundClock, pause } from '../../base/clock.js';
 import { isResting } from '../../between/membership.js';
 import type { NodeId } from '../../between/protocol.js';
 import type { GroupSession } from '../../groups/group-session.js';
@@ -39,7 +39,7 @@ export async function catchUp(groups: Groups, nodeId: NodeId, isRunning: () => b
     // A membership may change again behind the answer, as that of a group that rested the node before root's gave it a vote.
     if (open.length === 0 && groups.areServing && [...groups.all].every(takesPart)) return true;
     for (const group of open) if (takesPart(group)) ask(group);
-    await delayed(CATCH_UP_MS);
+    await pause(backgroundClock, CATCH_UP_MS);
   }
   return false;
 }

@@ -1,5 +1,5 @@
 import { DiskFullError } from '@althing/storage';
-import { delayed } from '../../base/timers.js';
+import { backgroundClock, pause } from '../../base/clock.js';
 import type { DiskKeeper } from '../../state/disk-keeper.js';
 import { StartStoppedError } from './running-node.js';
 
@@ -36,6 +36,6 @@ export async function startWait(
     if (fullSince !== null && performance.now() - fullSince > START_FULL_MS) {
       throw new DiskFullError('the log has no room to go on, not even with the reserve');
     }
-    await delayed(POLL_MS);
+    await pause(backgroundClock, POLL_MS);
   }
 }

@@ -1,4 +1,4 @@
-import { delayed } from '../../base/timers.js';
+import { backgroundClock, pause } from '../../base/clock.js';
 
 /**
  * The time that a node that stops waits for what would be good to have: until a deadline, or until it is to stop
@@ -31,7 +31,7 @@ export class GracePeriod {
    * milliseconds.
    */
   async wait(work: Promise<unknown>, whileMs = 0): Promise<void> {
-    const end = this.pause(this.deadline - performance.now()).then(() => delayed(whileMs));
+    const end = this.pause(this.deadline - performance.now()).then(() => pause(backgroundClock, whileMs));
     await Promise.race([work, end]);
   }
 

@@ -1,3 +1,4 @@
+import { backgroundClock, pause } from '../../base/clock.js';
 /**
  * Decides if a node that is told to stop leaves its cluster for good, and does it. A stop is a restart unless
  * the operator said otherwise beforehand, in a file that is read at that moment: what a running pod has in
@@ -7,7 +8,6 @@
 import { readFileSync } from 'node:fs';
 import { Deferred } from '../../base/deferred.js';
 import { messageOf } from '../../base/error-text.js';
-import { delay, delayed } from '../../base/timers.js';
 import type { Config } from '../../config/index.js';
 import type { GracePeriod } from './grace-period.js';
 
@@ -53,7 +53,7 @@ export class Leaving {
     if (!this.isWanted()) return false;
     this.hasAsked = true;
     const timeUp = new Deferred<void>();
-    const callOff = delay(LEAVE_MS, () => timeUp.resolve());
+    const callOff = backgroundClock.after(LEAVE_MS, () => timeUp.resolve());
     await grace.wait(Promise.race([this.removal.promise, this.askUntilHeard(), timeUp.promise]));
     callOff();
     this.isOver = true;
@@ -72,7 +72,7 @@ export class Leaving {
       } catch (error) {
         this.problem = messageOf(error);
       }
-      await delayed(AGAIN_MS);
+      await pause(backgroundClock, AGAIN_MS);
     }
   }
 

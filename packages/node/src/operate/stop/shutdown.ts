@@ -1,7 +1,7 @@
 import type { QueryError } from '@althing/engine';
 import type { DataFolder } from '@althing/storage';
 import type { NodeBackups } from '../../backup/node-backups.js';
-import { delayed } from '../../base/timers.js';
+import { backgroundClock, pause } from '../../base/clock.js';
 import { Phase, type SharedStatus } from '../../between/shared-status.js';
 import { type Config, ExitCode } from '../../config/index.js';
 import type { EngineSide } from '../../engine-side/engine-side.js';
@@ -73,7 +73,7 @@ export class Shutdown {
   /** This node is to be removed: it still serves for a while, and asks for no more requests. */
   depart(): Promise<void> {
     const since = this.turnAway();
-    return delayed(since + this.parts.config.drainDelayMs - performance.now());
+    return pause(backgroundClock, since + this.parts.config.drainDelayMs - performance.now());
   }
 
   private async run(grace: GracePeriod): Promise<void> {
