@@ -109,15 +109,11 @@ export function encodeEntry(
   }
   if (key !== null) {
     out.varint(key.user);
-    out.text(key.key);
-    out.latin1(key.body);
+    writeKey(out, key);
   }
   if (client !== null) {
     out.varint(client.user);
-    out.text(client.client);
-    out.varint(client.sequence);
-    out.varint(client.low);
-    out.latin1(client.body);
+    writeName(out, client);
   }
   if (flags !== 0) out.blob(reply);
   out.bytes(effects);
@@ -154,8 +150,26 @@ function readRequest(input: ByteReader): RequestIdentity {
 }
 
 function readClient(input: ByteReader): ClientRequest {
+  return { user: input.varint(), ...readName(input) };
+}
+
+function readKey(input: ByteReader): IdempotencyKey {
+  return { user: input.varint(), ...readKeyText(input) };
+}
+
+/** Writes a client's own name for a request as all formats have it: without the user. */
+export function writeName(
+  out: ByteWriter,
+  { client, sequence, low, body }: Omit<ClientRequest, 'user'>,
+): void {
+  out.text(client);
+  out.varint(sequence);
+  out.varint(low);
+  out.latin1(body);
+}
+
+export function readName(input: ByteReader): Omit<ClientRequest, 'user'> {
   return {
-    user: input.varint(),
     client: input.text(),
     sequence: input.varint(),
     low: input.varint(),
@@ -163,10 +177,12 @@ function readClient(input: ByteReader): ClientRequest {
   };
 }
 
-function readKey(input: ByteReader): IdempotencyKey {
-  return {
-    user: input.varint(),
-    key: input.text(),
-    body: input.latin1(BODY_HASH_BYTES),
-  };
+/** Writes a key without its user. */
+export function writeKey(out: ByteWriter, { key, body }: Omit<IdempotencyKey, 'user'>): void {
+  out.text(key);
+  out.latin1(body);
+}
+
+export function readKeyText(input: ByteReader): Omit<IdempotencyKey, 'user'> {
+  return { key: input.text(), body: input.latin1(BODY_HASH_BYTES) };
 }

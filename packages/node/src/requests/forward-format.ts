@@ -47,7 +47,7 @@ import {
   toldPlaces,
 } from '@althing/engine';
 import { SALT_KEY_BYTES } from '../base/password-salts.js';
-import { BODY_HASH_BYTES } from '../groups/body-hash.js';
+import { readKeyText, readName, writeKey, writeName } from '../groups/entry.js';
 import { type ChangeOutcome, conflictingKey, type Reply, type Terms } from '../groups/request.js';
 import { readDetail, writeDetail } from './forwarded-detail.js';
 
@@ -121,17 +121,9 @@ export function encodeRequest(request: ForwardedRequest, out = new ByteWriter())
   out.varint(request.user);
   out.u8(FORMATS.indexOf(request.format));
   writeScope(out, scope);
-  if (key !== null) {
-    out.text(key.key);
-    out.latin1(key.body);
-  }
+  if (key !== null) writeKey(out, key);
   if (id !== null) out.text(id);
-  if (name !== null) {
-    out.text(name.client);
-    out.varint(name.sequence);
-    out.varint(name.low);
-    out.latin1(name.body);
-  }
+  if (name !== null) writeName(out, name);
   if (saltKey !== null) out.bytes(saltKey);
   if (modes !== 0) out.u8(modes);
   out.bytes(body);
@@ -153,7 +145,7 @@ export function decodeRequest(payload: Uint8Array): ForwardedRequest {
     user: input.varint(),
     format: formatOf(input.u8()),
     scope: readScope(input),
-    key: (flags & WITH_KEY) === 0 ? null : { key: input.text(), body: input.latin1(BODY_HASH_BYTES) },
+    key: (flags & WITH_KEY) === 0 ? null : readKeyText(input),
     id: (flags & WITH_ID) === 0 ? null : input.text(),
     name: (flags & WITH_CLIENT) === 0 ? null : readName(input),
     undecided: (flags & UNDECIDED) !== 0,
@@ -170,15 +162,6 @@ function readModes(modes: number): Pick<ForwardedRequest, 'readOnly' | 'dryRun'>
   if (modes > KNOWN_MODES || (explains && !isDryRun))
     throw new FormatError(`a forwarded request with the unknown modes ${modes}`);
   return { readOnly: (modes & READ_ONLY) !== 0, dryRun: explains ? 'explain' : isDryRun };
-}
-
-function readName(input: ByteReader): Terms['name'] {
-  return {
-    client: input.text(),
-    sequence: input.varint(),
-    low: input.varint(),
-    body: input.latin1(BODY_HASH_BYTES),
-  };
 }
 
 /** @param out a writer for this; the bytes are valid until it is written again */
