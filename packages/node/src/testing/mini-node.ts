@@ -14,13 +14,14 @@ import {
 import type { CallKind } from '../calls/calls.js';
 import { EngineSide } from '../engine-side/engine-side.js';
 import type { EnginePorts } from '../engine-side/ports.js';
+import { silentReports } from '../engine-side/silent-reports.js';
 import type { GroupSession } from '../groups/group-session.js';
 import { type Client, ORDINARY_TERMS, type Reply, type Terms } from '../groups/request.js';
 import type { State } from '../groups/state.js';
 import { RequestFigures } from '../requests/request-figures.js';
 import type { Router } from '../requests/router.js';
 import type { MiniCluster } from './mini-cluster.js';
-import { engineOf, READY, roomyDisk, silentReports, stillEnvironment } from './still-ports.js';
+import { engineOf, READY, roomyDisk, stillEnvironment } from './still-ports.js';
 
 const TIMEOUT_MS = 1000;
 

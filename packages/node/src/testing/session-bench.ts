@@ -10,13 +10,14 @@ import { ConsensusSide } from '../consensus/consensus-side.js';
 import { logChainHash } from '../consensus/group-log.js';
 import type { Network } from '../consensus/network.js';
 import { EngineSide } from '../engine-side/engine-side.js';
+import { silentReports } from '../engine-side/silent-reports.js';
 import type { Feeds } from '../feed/feeds.js';
 import type { GroupSession } from '../groups/group-session.js';
 import type { Reply } from '../groups/request.js';
 import type { Sessions } from '../groups/sessions.js';
 import { State } from '../groups/state.js';
 import type { Checkpointer } from '../state/checkpointer.js';
-import { engineOf, READY, roomyDisk, silentReports, stillEnvironment } from './still-ports.js';
+import { engineOf, READY, roomyDisk, stillEnvironment } from './still-ports.js';
 
 const NODE = 1;
 const CLUSTER = {

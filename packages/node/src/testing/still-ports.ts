@@ -4,7 +4,7 @@
  */
 import type { EngineOptions } from '@althing/engine';
 import { DEFAULT_LIMITS } from '@althing/engine';
-import type { EnginePorts, EngineReports, EngineSettings, StateDisk } from '../engine-side/ports.js';
+import type { EnginePorts, EngineSettings, StateDisk } from '../engine-side/ports.js';
 import type { State } from '../groups/state.js';
 
 type Clocks = Pick<EnginePorts['environment'], 'now' | 'monotonic'>;
@@ -34,24 +34,6 @@ export function roomyDisk(state: State): StateDisk {
     freeBytes: () => Promise.resolve(Number.MAX_SAFE_INTEGER),
     bytesToReopen: () => Promise.resolve(1),
     reserveBytes: 0,
-  };
-}
-
-/** @param failed told of defects, and of what would end a node */
-export function silentReports(failed: (error: unknown) => void): EngineReports {
-  return {
-    disk: () => {},
-    members: () => {},
-    changedItself: () => {},
-    snapshotInstalled: () => {},
-    snapshotLost: () => {},
-    checkpointed: () => {},
-    checkpointHadNoRoom: () => {},
-    stateChecked: () => {},
-    taskRan: () => {},
-    defect: failed,
-    diverged: () => failed(new Error('the states differ')),
-    failed: (_message, error) => failed(error),
   };
 }
 

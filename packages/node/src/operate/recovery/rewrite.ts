@@ -8,6 +8,7 @@ import { groupIdentity } from '../../base/identity.js';
 import { type Applied, type GroupId, type NodeId, ROOT_GROUP } from '../../between/protocol.js';
 import { type Config, LiveSettings } from '../../config/index.js';
 import { EngineSide } from '../../engine-side/engine-side.js';
+import { silentReports } from '../../engine-side/silent-reports.js';
 import { engineClock } from '../../engine-side/system-clock.js';
 import { encodeEntry, plainHead } from '../../groups/entry.js';
 import type { GroupSession } from '../../groups/group-session.js';
@@ -131,20 +132,7 @@ function scopesOf(
     },
     line: replay,
     hasher: new PasswordHasher(),
-    reports: {
-      disk: () => fail(new Error('there is no room on the disk')),
-      members: () => {},
-      changedItself: () => {},
-      snapshotInstalled: () => {},
-      snapshotLost: () => {},
-      checkpointed: () => {},
-      checkpointHadNoRoom: () => {},
-      stateChecked: () => {},
-      taskRan: () => {},
-      defect: fail,
-      diverged: () => {},
-      failed: (_, error) => fail(error),
-    },
+    reports: { ...silentReports(fail), disk: () => fail(new Error('there is no room on the disk')) },
     departs: nothing,
     status: () => ({ status: 'SYNCHRONIZING', committed: 0, stored: 0, zone: 0 }),
   });
