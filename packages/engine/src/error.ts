@@ -210,6 +210,23 @@ export function quotaFatal(message: string): QueryError {
   return new QueryError(ErrorCode.MAX_QUOTA, message, true);
 }
 
+/** The error for what a node, or the cluster, can't do now. */
+export function nodeError(message: string): QueryError {
+  return new QueryError(ErrorCode.NODE, message);
+}
+
+export function timeoutError(message: string): QueryError {
+  return new QueryError(ErrorCode.TIMEOUT, message);
+}
+
+export function cancelledError(message: string): QueryError {
+  return new QueryError(ErrorCode.CANCELLED, message);
+}
+
+export function authError(message: string): QueryError {
+  return new QueryError(ErrorCode.AUTH, message);
+}
+
 export function badDataError(message: string): QueryError {
   return new QueryError(ErrorCode.BAD_DATA, message);
 }

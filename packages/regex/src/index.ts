@@ -8,13 +8,11 @@ export {
   matchText,
   replaceMatches,
   splitAtMatches,
-  successiveMatches,
   testRegex,
 } from './operations.js';
 export {
   Budget,
   compileRegex,
-  Match,
   Regex,
   RegexBudgetError,
   RegexSyntaxError,

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, readSync } from 'node:fs';
 import {
   ByteWriter,
+  badDataError,
   CollectionGroup,
   ErrorCode,
   FormatError,
@@ -10,7 +11,6 @@ import {
   missingPrivilege,
   Privilege,
   packUser,
-  QueryError,
   type RestoresView,
   type RootGroup,
   RootRestore,
@@ -87,7 +87,7 @@ export class Replacements implements RestoresView {
         closeSync(fd);
       }
     } catch (error) {
-      throw new QueryError(ErrorCode.BAD_DATA, messageOf(error));
+      throw badDataError(messageOf(error));
     }
   }
 

@@ -1,4 +1,10 @@
-import { type BackupInfo, type BackupOrder, type BackupsView, ErrorCode, QueryError } from '@althing/engine';
+import {
+  type BackupInfo,
+  type BackupOrder,
+  type BackupsView,
+  ErrorCode,
+  operationError,
+} from '@althing/engine';
 import type { Clock } from '../base/clock.js';
 import { messageOf } from '../base/error-text.js';
 import type { Backups } from './backup.js';
@@ -62,8 +68,7 @@ export class ScheduledBackups implements BackupsView {
     const found = schedule.find(id);
     if (found === undefined) return false;
     if (found.isStanding === true && this.options.standing !== null) {
-      throw new QueryError(
-        ErrorCode.OPERATION,
+      throw operationError(
         `backup ${id} is ordered by the settings of the node: backup_interval_ms = 0 ends it`,
       );
     }
@@ -225,7 +230,7 @@ function remembered<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
-    throw new QueryError(ErrorCode.OPERATION, `the node can not remember it: ${messageOf(error)}`);
+    throw operationError(`the node can not remember it: ${messageOf(error)}`);
   }
 }
 

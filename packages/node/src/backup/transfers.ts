@@ -1,6 +1,7 @@
 import {
   ErrorCode,
   missingPrivilege,
+  nodeError,
   Privilege,
   QueryError,
   type RestoreOrder,
@@ -153,8 +154,7 @@ export class Transfers {
   /** Makes sure that a user has some privileges on `@thingsdb`. */
   private async require({ user }: TransferRequest, privilege: number): Promise<void> {
     const { root, freshenRoot } = this.options;
-    if (!(await freshenRoot()))
-      throw new QueryError(ErrorCode.NODE, 'no majority of the nodes can be reached');
+    if (!(await freshenRoot())) throw nodeError('no majority of the nodes can be reached');
     if (!root.allows('thingsdb', user.id, privilege)) throw missingPrivilege(user, privilege, '@thingsdb');
   }
 

@@ -8,10 +8,10 @@
  * An array with a scope that is none of these comes out as undefined: other mistakes are told before that one.
  */
 import {
-  ErrorCode,
+  badDataError,
   MsgpackReader,
   MsgpackWriter,
-  QueryError,
+  quotaError,
   ShapeTree,
   type WireValues,
 } from '@althing/engine';
@@ -31,10 +31,7 @@ export function decodeRooms(data: Uint8Array): {
 } {
   const { reader, scope, left } = begin(data);
   if (left > ROOMS_PER_LISTENER_MAX) {
-    throw new QueryError(
-      ErrorCode.MAX_QUOTA,
-      `a request names ${ROOMS_PER_LISTENER_MAX} rooms at most, not ${left}`,
-    );
+    throw quotaError(`a request names ${ROOMS_PER_LISTENER_MAX} rooms at most, not ${left}`);
   }
   const rooms: RoomKey[] = [];
   for (let i = 0; i < left; i++) rooms.push(readRoom(reader));
@@ -71,7 +68,7 @@ function begin(data: Uint8Array): { reader: MsgpackReader; scope: string; left: 
   const count = data.length === 0 ? null : reader.arraySize();
   const scope = count === null || count === 0 ? null : reader.str();
   if (count === null || scope === null) {
-    throw new QueryError(ErrorCode.BAD_DATA, 'the request must be an array that begins with a scope');
+    throw badDataError('the request must be an array that begins with a scope');
   }
   return { reader, scope, left: count - 1 };
 }

@@ -1,11 +1,12 @@
 import {
+  badDataError,
   type Engine,
   type RoomKey as EngineKey,
-  ErrorCode,
   List,
   MsgpackReader,
+  nodeError,
   Privilege,
-  QueryError,
+  type QueryError,
   quotaError,
   type RoomEvent,
   type ScopeName,
@@ -264,7 +265,7 @@ export class Rooms {
     why: string,
     respond: Respond,
   ): void {
-    const error = new QueryError(ErrorCode.BAD_DATA, why);
+    const error = badDataError(why);
     this.ask(request, [], false, (reply) => respond(reply.ok ? { ok: false, error } : reply));
   }
 
@@ -319,7 +320,4 @@ function idsOf(result: string | Uint8Array): (number | null)[] {
   return value.items.map((id) => (typeof id === 'number' ? id : null));
 }
 
-const RESTLESS = new QueryError(
-  ErrorCode.NODE,
-  'the rooms came and went faster than they could be joined: try again',
-);
+const RESTLESS = nodeError('the rooms came and went faster than they could be joined: try again');

@@ -1,9 +1,10 @@
 import {
   type Engine,
-  ErrorCode,
+  lookupError,
   missingPrivilege,
+  nodeError,
   Privilege,
-  QueryError,
+  quotaError,
   type User,
   UserShares,
 } from '@althing/engine';
@@ -180,7 +181,7 @@ export class Feeds {
     // Without the privilege nobody learns whether there is such a collection.
     if (collection === undefined || !root.allows(collection.id, user.id, Privilege.QUERY)) {
       const isKnown = collection === undefined && root.allows('thingsdb', user.id, Privilege.QUERY);
-      if (isKnown) throw new QueryError(ErrorCode.LOOKUP, `there is no collection '${name}'`);
+      if (isKnown) throw lookupError(`there is no collection '${name}'`);
       throw missingPrivilege(user, Privilege.QUERY, `@:${name}`);
     }
     const session = this.options.session(collection.id);
@@ -248,12 +249,8 @@ function newPresentOf(session: GroupSession): Promise<FeedPosition | null> {
   });
 }
 
-const NOT_READY = new QueryError(
-  ErrorCode.NODE,
-  'this node can not tell the changes of the collection now: try again',
-);
+const NOT_READY = nodeError('this node can not tell the changes of the collection now: try again');
 
-const TOO_MANY = new QueryError(
-  ErrorCode.MAX_QUOTA,
+const TOO_MANY = quotaError(
   `a node has at most ${FOLLOWERS_MAX} followers of changes, and a user no more of them than are left to all others: ask another node`,
 );

@@ -1,5 +1,12 @@
 /** The changes that a session proposes as leader: entries, with the names and answers that the log keeps, and what waits for them. */
-import { ByteWriter, type Change, type QueryError, type RoomEvent, takeBack } from '@althing/engine';
+import {
+  ByteWriter,
+  type Change,
+  nodeError,
+  type QueryError,
+  type RoomEvent,
+  takeBack,
+} from '@althing/engine';
 import { assert } from '../base/assert.js';
 import { type DiskLevel, type GroupId, type PreparedAnswer, ROOT_GROUP } from '../between/protocol.js';
 import { type EntryHead, encodeEntry, plainHead } from './entry.js';
@@ -10,7 +17,6 @@ import {
   DISK_FULL,
   DISK_LOW,
   NO_CHANGES,
-  nodeError,
   RESTORING,
   SHORTAGES,
   TOO_MANY_KEYS,

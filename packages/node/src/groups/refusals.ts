@@ -2,7 +2,7 @@
  * The answers of a session to what it did not do: why a change is not made now, or what became of one that
  * was.
  */
-import { ErrorCode, QueryError } from '@althing/engine';
+import { nodeError, type QueryError, quotaError } from '@althing/engine';
 import { CHANGE_BYTES_MAX } from './limits.js';
 import type { Shortage } from './request-sessions.js';
 
@@ -53,12 +53,7 @@ export const NOT_ANSWERED = nodeError(
 
 export function tooLarge({ length }: Uint8Array): QueryError | null {
   if (length <= CHANGE_BYTES_MAX) return null;
-  return new QueryError(
-    ErrorCode.MAX_QUOTA,
+  return quotaError(
     `the change takes ${length} bytes in the log; at most ${CHANGE_BYTES_MAX} are allowed: make it in several steps`,
   );
-}
-
-export function nodeError(message: string): QueryError {
-  return new QueryError(ErrorCode.NODE, message);
 }

@@ -1,4 +1,5 @@
 import {
+  badDataError,
   ErrorCode,
   type Format,
   type Outcome,
@@ -247,16 +248,14 @@ export function conflictingKey(error: QueryError = KEY_USED): Reply {
   return { ok: false, error, conflict: true };
 }
 
-const KEY_USED = new QueryError(
-  ErrorCode.BAD_DATA,
+const KEY_USED = badDataError(
   'the Idempotency-Key was used for another request: use a new key for each request, and the same one only to repeat it',
 );
 
 /** The answer to a request with a number that another one of its client had. */
 export function conflictingName({ client, sequence }: Pick<ClientRequest, 'client' | 'sequence'>): Reply {
   return conflictingKey(
-    new QueryError(
-      ErrorCode.BAD_DATA,
+    badDataError(
       `the client ${client} used the number ${sequence} of Althing-Request for another request: use each number once, and the same one only to repeat its request`,
     ),
   );

@@ -2,10 +2,10 @@ import {
   type CollectionEvent,
   type CollectionGroup,
   type Engine,
-  ErrorCode,
   type Group,
   loadGroup,
-  QueryError,
+  lookupError,
+  type QueryError,
   type RoomEvent,
   type Target,
 } from '@althing/engine';
@@ -424,5 +424,5 @@ export class Sessions {
 const LEFT_OVER = 0;
 
 function gone(): QueryError {
-  return new QueryError(ErrorCode.LOOKUP, 'the collection was deleted');
+  return lookupError('the collection was deleted');
 }

@@ -3,6 +3,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import {
+  badDataError,
   ErrorCode,
   List,
   type ModuleAnswer,
@@ -320,7 +321,7 @@ function errorOf(data: Buffer): QueryError {
   } catch (error) {
     if (!(error instanceof QueryError)) throw error;
   }
-  return new QueryError(ErrorCode.BAD_DATA, 'the module answered with an error that is no code and text');
+  return badDataError('the module answered with an error that is no code and text');
 }
 
 /** Codes of errors are between this and that of assert_err. */

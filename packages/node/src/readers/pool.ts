@@ -1,10 +1,12 @@
 import {
   ErrorCode,
+  nodeError,
   operationError,
-  QueryError,
+  type QueryError,
   type QueryLimits,
   type Quotas,
   quotaError,
+  timeoutError,
   type WireValues,
 } from '@althing/engine';
 import { DamagedStateError } from '@althing/storage';
@@ -12,7 +14,7 @@ import { type Clock, pause } from '../base/clock.js';
 import type { GroupId } from '../between/protocol.js';
 import type { LineAnswer, ProgramBody, Reply } from '../groups/request.js';
 import { decodeAnswer } from '../requests/forward-format.js';
-import { failed, nodeError } from '../requests/replies.js';
+import { failed } from '../requests/replies.js';
 import type {
   SnapshotAnswer,
   SnapshotAsker,
@@ -433,10 +435,7 @@ const TOO_SLOW = nodeError('no snapshot could be taken for a long time: try agai
 const GONE = nodeError('nobody waits for the answer any more');
 
 function tooLong(ms: number): QueryError {
-  return new QueryError(
-    ErrorCode.TIMEOUT,
-    `the query ran longer than ${ms} ms (snapshot_duration_limit_ms) and was ended`,
-  );
+  return timeoutError(`the query ran longer than ${ms} ms (snapshot_duration_limit_ms) and was ended`);
 }
 
 function tooMuchMemory(mb: number): QueryError {

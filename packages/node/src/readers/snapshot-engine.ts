@@ -5,6 +5,7 @@ import {
   type Environment,
   type Group,
   loadGroup,
+  nodeError,
   type Outlet,
   operationError,
   QueryError,
@@ -20,7 +21,7 @@ import type { FeedPosition } from '../between/feed-position.js';
 import { type GroupId, ROOT_GROUP } from '../between/protocol.js';
 import { decodeApplied } from '../groups/applied.js';
 import { LogTexts, type Reply, replyOf } from '../groups/request.js';
-import { failed, nodeError } from '../requests/replies.js';
+import { failed } from '../requests/replies.js';
 import type { SnapshotQuery } from '../requests/snapshot-query.js';
 
 export interface SnapshotEngineOptions {

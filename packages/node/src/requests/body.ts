@@ -8,11 +8,10 @@
 // The global of the name has a getter, which takes time at each request.
 import { Buffer, isAscii, isUtf8 } from 'node:buffer';
 import {
-  ErrorCode,
+  badDataError,
   type Format,
   JsonReader,
   MsgpackReader,
-  QueryError,
   ShapeTree,
   type WireValues,
 } from '@althing/engine';
@@ -70,7 +69,7 @@ abstract class FieldReader<Reader extends JsonReader | MsgpackReader> {
   /** Reads a key and its value. */
   protected readField(fields: Fields): void {
     const key = this.knownKey() ?? this.key();
-    if (key === null) throw shapeError('the keys of the request must be str');
+    if (key === null) throw badDataError('the keys of the request must be str');
     if (key === 'type') fields.type = this.type();
     else if (key === 'code') fields.code = this.str();
     else if (key === 'name') fields.name = this.str();
@@ -120,15 +119,15 @@ function copyOf(body: Buffer, start: number, end: number): Buffer {
 function bodyOf({ type, code, name, vars = NO_VALUES, args = NO_VALUES }: Fields): ProgramBody {
   switch (type) {
     case 'query':
-      if (typeof code !== 'string') throw shapeError("'code' must be a str");
-      if (vars === null) throw shapeError("'vars' must be a map");
+      if (typeof code !== 'string') throw badDataError("'code' must be a str");
+      if (vars === null) throw badDataError("'vars' must be a map");
       return { type, code, vars: vars === NO_VALUES ? null : vars };
     case 'run':
-      if (typeof name !== 'string') throw shapeError("'name' must be a str");
-      if (args === null) throw shapeError("'args' must be an array or a map");
+      if (typeof name !== 'string') throw badDataError("'name' must be a str");
+      if (args === null) throw badDataError("'args' must be an array or a map");
       return { type, name, args: args === NO_VALUES ? null : args };
     default:
-      throw shapeError('\'type\' must be "query" or "run"');
+      throw badDataError('\'type\' must be "query" or "run"');
   }
 }
 
@@ -157,7 +156,7 @@ class JsonBody extends FieldReader<JsonReader> {
     const isShort = body.length <= SHORT_BYTES;
     const ascii = body.length <= LOOKED_AT_BYTES ? isShortAscii(body) : isAscii(body);
     if (!ascii && !isUtf8(body)) {
-      throw new QueryError(ErrorCode.BAD_DATA, 'the request is not valid UTF-8');
+      throw badDataError('the request is not valid UTF-8');
     }
     this.isText = isShort || ascii;
     this.text = body.toString(isShort && !ascii ? 'utf8' : 'latin1');
@@ -169,7 +168,7 @@ class JsonBody extends FieldReader<JsonReader> {
     if (!reader.startsWith('{')) {
       reader.skip();
       reader.end();
-      throw shapeError('the request must be a map');
+      throw badDataError('the request must be a map');
     }
     for (let more = reader.begins(); more; more = reader.goesOn()) this.readField(fields);
     reader.end();
@@ -229,7 +228,7 @@ class MsgpackBody extends FieldReader<MsgpackReader> {
   readInto(fields: Fields): void {
     const { reader } = this;
     const count = reader.mapSize();
-    if (count === null) throw shapeError('the request must be a map');
+    if (count === null) throw badDataError('the request must be a map');
     for (let i = 0; i < count; i++) this.readField(fields);
     reader.end();
   }
@@ -251,8 +250,4 @@ class MsgpackBody extends FieldReader<MsgpackReader> {
     reader.skip(1);
     return fits ? { format: 'msgpack', data: this.kept(this.body, start, reader.offset) } : null;
   }
-}
-
-function shapeError(message: string): QueryError {
-  return new QueryError(ErrorCode.BAD_DATA, message);
 }

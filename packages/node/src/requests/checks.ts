@@ -3,13 +3,14 @@ import {
   type Call,
   CHANGING_PRIVILEGES,
   type Engine,
-  ErrorCode,
+  forbiddenError,
+  lookupError,
   mayKnow,
   missingPrivilege,
   type PasswordHash,
   type Prepared,
   Privilege,
-  QueryError,
+  type QueryError,
   type RoomBody as RoomCallBody,
   refusalOf,
   type Scope,
@@ -74,7 +75,7 @@ export class Checks {
       throw new StaleRefusal(missingPrivilege(user, PRIVILEGES[body.type], scopeText(scope)), ROOT_GROUP);
     }
     if (collection === undefined) {
-      throw new StaleRefusal(lookup(`there is no collection '${scope.name}'`), ROOT_GROUP);
+      throw new StaleRefusal(lookupError(`there is no collection '${scope.name}'`), ROOT_GROUP);
     }
     return collection.id;
   }
@@ -89,7 +90,7 @@ export class Checks {
     const { id } = scope;
     const { root } = this.options.engine;
     const member = typeof id === 'number' ? root.memberByNumber(id) : root.memberByName(id);
-    if (member === undefined) throw new StaleRefusal(lookup(`there is no node ${id}`), ROOT_GROUP);
+    if (member === undefined) throw new StaleRefusal(lookupError(`there is no node ${id}`), ROOT_GROUP);
     return member.nodeId === this.options.nodeId ? null : member.nodeId;
   }
 
@@ -153,7 +154,7 @@ export class Checks {
   private requireListed(user: User, procedure: string): void {
     if (this.options.engine.root.isAllowed(user.id, 'procedures', procedure)) return;
     const why = `the whitelist of user '${user.name}' does not allow the procedure '${procedure}'`;
-    throw new StaleRefusal(new QueryError(ErrorCode.FORBIDDEN, why), ROOT_GROUP);
+    throw new StaleRefusal(forbiddenError(why), ROOT_GROUP);
   }
 
   private require({ user, scope, terms }: Request, target: Target, privilege: number): void {
@@ -218,9 +219,5 @@ export function scopeText(scope: ScopeName): string {
 }
 
 function noProcedure(name: string): QueryError {
-  return lookup(`there is no procedure '${name}'`);
-}
-
-function lookup(message: string): QueryError {
-  return new QueryError(ErrorCode.LOOKUP, message);
+  return lookupError(`there is no procedure '${name}'`);
 }

@@ -7,13 +7,16 @@
  */
 import {
   type Call,
+  cancelledError,
   type Engine,
   ErrorCode,
   type ModuleAnswer,
   type ModuleAsk,
+  nodeError,
   type Outcome,
+  operationError,
   type PasswordHash,
-  QueryError,
+  type QueryError,
   takeBack,
 } from '@althing/engine';
 import type { Clock } from '../base/clock.js';
@@ -23,7 +26,7 @@ import type { Positions } from '../groups/positions.js';
 import { programOf } from './checks.js';
 import { confirm } from './confirm.js';
 import type { Answer, FuturesEnd, FuturesOwner } from './proposed-parts.js';
-import { failed, nodeError } from './replies.js';
+import { failed } from './replies.js';
 import { CONFIRMING, HASHING, type PendingRequest, type Prerequisites, QUEUED } from './request.js';
 import { SLOW_MS } from './run-costs.js';
 import { NO_READS, RunningFutures } from './running-futures.js';
@@ -398,14 +401,13 @@ const NO_HASHES: ReadonlyMap<string, PasswordHash> = new Map();
 const LOST: FuturesEnd = { kind: 'lost' };
 
 /** A call that may have sent requests to modules can't go on. */
-export const ACTED = new QueryError(
-  ErrorCode.CANCELLED,
+export const ACTED = cancelledError(
   'requests to modules were sent; then the node lost its leadership, or the state that the request ran on, and the futures that were left were ended',
 );
 
 const HAS_ACTED: FuturesEnd = { kind: 'error', error: ACTED };
 
-const NO_MODULES = new QueryError(ErrorCode.OPERATION, 'this node runs no modules');
+const NO_MODULES = operationError('this node runs no modules');
 
 const NOT_READ = nodeError(
   'a future depends on another scope, and no majority of its nodes could be reached',

@@ -1,5 +1,11 @@
 /** The requests of this node that are not answered: what they wait for, and how one is cancelled. See `requests_info()`. */
-import { ErrorCode, QueryError, type RequestEntry, type RootGroup } from '@althing/engine';
+import {
+  cancelledError,
+  lookupError,
+  operationError,
+  type RequestEntry,
+  type RootGroup,
+} from '@althing/engine';
 import type { RequestBody } from '../groups/request.js';
 import { scopeText } from './checks.js';
 import type { PendingRequests } from './pending-requests.js';
@@ -49,14 +55,11 @@ export class PresentRequests {
   cancel(id: number | bigint): void {
     const pending = this.pending.get(Number(id));
     if (pending === undefined) {
-      throw new QueryError(
-        ErrorCode.LOOKUP,
-        `there is no request ${id}; requests_info() lists those of this node`,
-      );
+      throw lookupError(`there is no request ${id}; requests_info() lists those of this node`);
     }
     const problem = problemOf(pending);
     if (problem !== null) {
-      throw new QueryError(ErrorCode.OPERATION, `request ${id} can't be cancelled: ${problem}`);
+      throw operationError(`request ${id} can't be cancelled: ${problem}`);
     }
     pending.end({ kind: 'reply', reply: failed(CANCELLED) });
   }
@@ -104,7 +107,6 @@ function textOf(body: RequestBody): string {
   }
 }
 
-const CANCELLED = new QueryError(
-  ErrorCode.CANCELLED,
+const CANCELLED = cancelledError(
   'the request was cancelled by an administrator (cancel_request); nothing was changed',
 );

@@ -1,5 +1,5 @@
 /** The changes that a call of several parts has proposed: each future is a change of its own. */
-import { type Change, ErrorCode, type Group, type Outcome, QueryError } from '@althing/engine';
+import { type Change, cancelledError, type Group, type Outcome, type QueryError } from '@althing/engine';
 import { assert } from '../base/assert.js';
 import type { GroupSession } from '../groups/group-session.js';
 import type { Names } from '../groups/names.js';
@@ -148,24 +148,21 @@ export class ProposedParts {
 }
 
 /** The answer to a request that comes again when the first attempt ended before its futures were done. */
-const NOT_FINISHED = new QueryError(
-  ErrorCode.CANCELLED,
+const NOT_FINISHED = cancelledError(
   'a part of the request was carried out; its futures were ended before they were done',
 );
 
 /** The answer to a request that comes again when the first attempt ended after it was begun. */
 const BEGUN: FailedReply = {
   ok: false,
-  error: new QueryError(
-    ErrorCode.CANCELLED,
+  error: cancelledError(
     'the request was begun, and requests to modules may have been sent; it was ended before it was done',
   ),
   index: 0,
   outcome: 'unknown',
 };
 
-const INTERRUPTED = new QueryError(
-  ErrorCode.CANCELLED,
+const INTERRUPTED = cancelledError(
   'a part of the request was carried out; then the node lost its leadership or stopped, or the collection was deleted, and the futures that were left were ended',
 );
 

@@ -1,5 +1,14 @@
 /** Replies that do not come from code that ran. */
-import { ErrorCode, QueryError } from '@althing/engine';
+import {
+  authError,
+  cancelledError,
+  ErrorCode,
+  lookupError,
+  nodeError,
+  operationError,
+  QueryError,
+  timeoutError,
+} from '@althing/engine';
 import type { CallError } from '../calls/calls.js';
 import type { ClientRequest } from '../groups/entry.js';
 import type { KeptReply } from '../groups/kept-reply.js';
@@ -42,7 +51,7 @@ export function repeatedReply(kept: KeptReply, index: number): Reply {
       return { ok: false, error: ANSWER_TOO_LARGE, outcome: 'made', index };
     case 'secret': {
       const message = `the change was made before; its answer holds a secret and is not kept: ${kept.hint}`;
-      return { ok: false, error: new QueryError(ErrorCode.OPERATION, message), outcome: 'made', index };
+      return { ok: false, error: operationError(message), outcome: 'made', index };
     }
   }
 }
@@ -53,7 +62,7 @@ export function repeatedReply(kept: KeptReply, index: number): Reply {
  */
 export function belowLow({ client, sequence }: ClientRequest): Reply {
   const message = `the client ${client} said that its request ${sequence} is answered: it is not carried out again`;
-  return { ok: false, error: new QueryError(ErrorCode.TIMEOUT, message), outcome: 'unknown' };
+  return { ok: false, error: timeoutError(message), outcome: 'unknown' };
 }
 
 export function staleReply(reply: Reply): Reply {
@@ -68,10 +77,6 @@ export function replyAtEnd(end: RequestEnd): Reply {
 }
 
 export const LATE_UNKNOWN: RequestEnd = { kind: 'late', unknown: true };
-
-export function nodeError(message: string): QueryError {
-  return new QueryError(ErrorCode.NODE, message);
-}
 
 export const TOO_SLOW = nodeError('other slow queries took too long to leave room for this one: try again');
 export const TOO_MANY = nodeError('too many changes wait for their answer: try again');
@@ -91,11 +96,11 @@ export const ANSWER_TOO_LARGE = new QueryError(
   ErrorCode.RESULT_TOO_LARGE,
   'the change was made before; its answer was too large to be kept, or holds a secret',
 );
-export const GONE = new QueryError(ErrorCode.LOOKUP, 'the collection was deleted');
+export const GONE = lookupError('the collection was deleted');
 
 /** Refusals where another node did not answer a request, or could not be asked. */
 
-export const USER_GONE = new QueryError(ErrorCode.AUTH, 'the user was deleted');
+export const USER_GONE = authError('the user was deleted');
 
 export const BUSY = failed(nodeError('too many requests wait for another node: try again'));
 
@@ -105,7 +110,7 @@ export function refused(error: CallError): FailedReply {
 
 /** A node that is known, and can not be reached. */
 export const NODE_DOWN = failed(
-  new QueryError(ErrorCode.LOOKUP, 'the node can not be reached; nodes_info() tells how the nodes are'),
+  lookupError('the node can not be reached; nodes_info() tells how the nodes are'),
 );
 
 /** Another node was asked, and did nothing. */
@@ -120,10 +125,5 @@ export const NODE_UNCLEAR: FailedReply = {
 /** The end of a read whose futures wait for a module that does not answer. */
 export const MODULE_SILENT: RequestEnd = {
   kind: 'reply',
-  reply: failed(
-    new QueryError(
-      ErrorCode.CANCELLED,
-      'no answer of a module came within request_timeout_ms; nothing was changed',
-    ),
-  ),
+  reply: failed(cancelledError('no answer of a module came within request_timeout_ms; nothing was changed')),
 };

@@ -17,7 +17,7 @@
  *   any      --> ended      answered
  *   running, committing --> late --> ended     answered, while a change of it may yet be committed
  */
-import { type Call, ErrorCode, type PasswordHash, type Prepared, QueryError } from '@althing/engine';
+import { type Call, type PasswordHash, type Prepared, timeoutError } from '@althing/engine';
 import { assert } from '../base/assert.js';
 import type { GroupId, NodeId, PreparedAnswer } from '../between/protocol.js';
 import type { RequestIdentity } from '../groups/entry.js';
@@ -422,9 +422,6 @@ function denies(reply: Reply): boolean {
 
 export const UNKNOWN_REPLY: FailedReply = {
   ok: false,
-  error: new QueryError(
-    ErrorCode.TIMEOUT,
-    'the change was not confirmed in time; it may or may not take effect',
-  ),
+  error: timeoutError('the change was not confirmed in time; it may or may not take effect'),
   outcome: 'unknown',
 };

@@ -3,6 +3,7 @@ import {
   type Call,
   type Engine,
   missingPrivilege,
+  nodeError,
   operationError,
   Privilege,
   type QueryError,
@@ -12,7 +13,7 @@ import type { GroupSession } from '../groups/group-session.js';
 import type { ProgramBody, Request } from '../groups/request.js';
 import type { Checkpointer } from '../state/checkpointer.js';
 import { scopeText } from './checks.js';
-import { failed, nodeError } from './replies.js';
+import { failed } from './replies.js';
 import { APPLYING, type PendingRequest, READING_SNAPSHOT } from './request.js';
 import type { SnapshotReaders, StoredPlace } from './snapshot-query.js';
 

@@ -3,7 +3,7 @@
  * with time up to what a second brings, or for slow ones one request, and is emptied by requests. A run is charged when it has ended, so a bucket of time may
  * fall below zero; until it has filled again its user is refused.
  */
-import { ErrorCode, QueryError, type RootGroup, type UserLimit } from '@althing/engine';
+import { quotaError, type RootGroup, type UserLimit } from '@althing/engine';
 import type { FailedReply, Request } from '../groups/request.js';
 import type { PendingRequest } from './request.js';
 
@@ -93,6 +93,6 @@ export class UserBudgets {
 
 function refusal(what: string, waitMs: number): FailedReply {
   const message = `${what}: try again in ${(waitMs / 1000).toFixed(1)} s`;
-  const error = new QueryError(ErrorCode.MAX_QUOTA, message);
+  const error = quotaError(message);
   return { ok: false, error, throttled: true, retryAfterS: Math.max(1, Math.ceil(waitMs / 1000)) };
 }

@@ -1,8 +1,8 @@
 import {
-  ErrorCode,
+  authError,
   keyHash,
   type PasswordHash,
-  QueryError,
+  type QueryError,
   type RootGroup,
   SESSION_KEY_PREFIX,
   type User,
@@ -134,24 +134,17 @@ function isSame(a: Uint8Array, b: Uint8Array): boolean {
   return Buffer.compare(a, b) === 0;
 }
 
-const USER_GONE = new QueryError(
-  ErrorCode.AUTH,
-  'the user of this connection was deleted: connect and log in as another one',
-);
-const PASSWORD_CHANGED = new QueryError(
-  ErrorCode.AUTH,
+const USER_GONE = authError('the user of this connection was deleted: connect and log in as another one');
+const PASSWORD_CHANGED = authError(
   'the password of the user was changed since this connection logged in: connect and log in again',
 );
-const TOKEN_GONE = new QueryError(
-  ErrorCode.AUTH,
+const TOKEN_GONE = authError(
   'the token that this connection logged in with was deleted: connect and log in with another one',
 );
-const SESSION_GONE = new QueryError(
-  ErrorCode.AUTH,
+const SESSION_GONE = authError(
   'the session that this connection logged in with was ended: connect and log in again',
 );
-const EXPIRED = new QueryError(
-  ErrorCode.AUTH,
+const EXPIRED = authError(
   'the token or session that this connection logged in with has expired: connect and log in with another one',
 );
 

@@ -1,5 +1,5 @@
 import type { HttpResponse } from 'uWebSockets.js';
-import { ErrorCode, type Format, QueryError, type ScopeName, type User } from '@althing/engine';
+import { type Format, nodeError, type QueryError, type ScopeName, type User } from '@althing/engine';
 import type { ChangeOutcome, Reply } from '../../groups/request.js';
 import type { Principal } from '../auth/authenticator.js';
 import type { ByteBudget, Bytes } from '../limits/byte-budget.js';
@@ -376,8 +376,7 @@ export class Exchange {
   }
 }
 
-const OUTBOX_FULL = new QueryError(
-  ErrorCode.NODE,
+const OUTBOX_FULL = nodeError(
   'answers that clients do not read take too much memory (request_memory_limit_mb): try again',
 );
 

@@ -16,6 +16,7 @@ import {
   keyText,
   MsgpackReader,
   QueryError,
+  quotaError,
   SESSION_KEY_PREFIX,
   type SessionAsk,
   ShapeTree,
@@ -185,12 +186,6 @@ function sessionIn(
   return format === 'json' ? JSON.stringify(session) : packedMap(session);
 }
 
-const TOO_MANY = new QueryError(
-  ErrorCode.MAX_QUOTA,
-  'too many sessions begin here: keep one for many requests, or wait a moment',
-);
+const TOO_MANY = quotaError('too many sessions begin here: keep one for many requests, or wait a moment');
 
-const NO_SESSION = new QueryError(
-  ErrorCode.BAD_DATA,
-  'only a session can be ended: send its token as Authorization: Bearer KEY',
-);
+const NO_SESSION = badDataError('only a session can be ended: send its token as Authorization: Bearer KEY');

@@ -1,4 +1,11 @@
-import { ErrorCode, MsgpackWriter, QueryError } from '@althing/engine';
+import {
+  authError,
+  badDataError,
+  MsgpackWriter,
+  nodeError,
+  type QueryError,
+  quotaError,
+} from '@althing/engine';
 import type { ChangeOutcome } from '../../groups/request.js';
 import type { Login } from '../auth/authenticator.js';
 import { TOO_MANY_LOGINS, UNSURE } from '../http/refusals.js';
@@ -35,14 +42,10 @@ export function warnData(code: number, message: string): Uint8Array {
 /** Codes of WARN: what the node has to say of the connection, and what code said by `log`. */
 export const WarnCode = { CONNECTION: 1, LOG: 2 } as const;
 
-export const NOT_LOGGED_IN = new QueryError(
-  ErrorCode.AUTH,
+export const NOT_LOGGED_IN = authError(
   'the connection is not logged in: send AUTH with [user, password] or a token first',
 );
-export const WRONG_CREDENTIALS = new QueryError(
-  ErrorCode.AUTH,
-  'no such user, token or password, or it can not be used any more',
-);
+export const WRONG_CREDENTIALS = authError('no such user, token or password, or it can not be used any more');
 /** The errors of logins that failed. */
 export const LOGIN_ERRORS: Readonly<Record<Exclude<Login['kind'], 'user'>, QueryError>> = {
   refused: WRONG_CREDENTIALS,
@@ -50,25 +53,20 @@ export const LOGIN_ERRORS: Readonly<Record<Exclude<Login['kind'], 'user'>, Query
   busy: TOO_MANY_LOGINS,
 };
 
-export const ANSWERS_FULL = new QueryError(
-  ErrorCode.NODE,
+export const ANSWERS_FULL = nodeError(
   'answers that clients do not read take too much memory (request_memory_limit_mb): try again',
 );
 
-export const TOO_MANY_WAIT = new QueryError(
-  ErrorCode.MAX_QUOTA,
+export const TOO_MANY_WAIT = quotaError(
   'too many requests of this connection wait for their turn: wait for answers, or use several connections',
 );
 
 /** @param max bytes that a package may have */
 export function packageTooLarge(max: number): QueryError {
-  return new QueryError(ErrorCode.BAD_DATA, `the package is larger than request_size_limit (${max} bytes)`);
+  return badDataError(`the package is larger than request_size_limit (${max} bytes)`);
 }
 
 /** @param max bytes that a package may have before AUTH */
 export function strangerTooLarge(max: number): QueryError {
-  return new QueryError(
-    ErrorCode.BAD_DATA,
-    `a package may have ${max} bytes before the connection is logged in: send AUTH first`,
-  );
+  return badDataError(`a package may have ${max} bytes before the connection is logged in: send AUTH first`);
 }

@@ -8,12 +8,13 @@
  */
 import {
   badDataError,
-  ErrorCode,
   MsgpackReader,
   MsgpackWriter,
   QueryError,
+  quotaError,
   ShapeTree,
   type User,
+  valueError,
 } from '@althing/engine';
 import { type FeedPosition, parsePosition } from '../../between/feed-position.js';
 import { endingOf, LostError } from '../../feed/feeds.js';
@@ -53,7 +54,7 @@ export class ConnectionFeeds {
   take(data: Buffer, user: User, respond: Respond): void {
     const { scope, since, filter, isStop } = readChanges(data);
     const place = scopeOf(scope);
-    if (place.kind !== 'collection') throw new QueryError(ErrorCode.VALUE, 'changes are told of collections');
+    if (place.kind !== 'collection') throw valueError('changes are told of collections');
     const { name } = place;
     this.open.get(name)?.stop();
     if (isStop) {
@@ -61,7 +62,7 @@ export class ConnectionFeeds {
       return;
     }
     if (this.open.size >= FEEDS_MAX)
-      throw new QueryError(ErrorCode.MAX_QUOTA, `a connection has at most ${FEEDS_MAX} feeds of changes`);
+      throw quotaError(`a connection has at most ${FEEDS_MAX} feeds of changes`);
     const forget = (): void => {
       if (this.open.get(name) === feed) this.open.delete(name);
     };

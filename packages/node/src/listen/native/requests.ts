@@ -10,6 +10,7 @@
  * Further elements, and what follows behind the array, are passed over. Values are not read here, see `requests/body.ts`.
  */
 import {
+  argumentsError,
   badDataError,
   ErrorCode,
   invalidScope,
@@ -19,6 +20,8 @@ import {
   type RootGroup,
   type ScopeName,
   ShapeTree,
+  typeError,
+  valueError,
 } from '@althing/engine';
 import type { ProgramBody, Terms } from '../../groups/request.js';
 import { noTerms, numberedOf, problemOf, type TermHeaders, termsOf } from '../shared/terms.js';
@@ -90,7 +93,7 @@ export function readRequest(
   const text = count < 2 ? null : readCode(reader);
   if (text === null) {
     const what = type === 'query' ? 'the code of a query' : 'the name of a procedure';
-    throw new QueryError(ErrorCode.TYPE, `${what} must be a str`);
+    throw typeError(`${what} must be a str`);
   }
   if (type === 'run' && scope.kind === 'node') {
     throw badDataError('procedures can not be run in the scope of a node');
@@ -161,10 +164,7 @@ function skipValue(data: Buffer, reader: MsgpackReader): void {
     reader.skip(1);
   } catch (error) {
     if (error instanceof QueryError && lacksElements(data, start)) {
-      throw new QueryError(
-        ErrorCode.NUM_ARGUMENTS,
-        'the data end before the last of the values that they announce',
-      );
+      throw argumentsError('the data end before the last of the values that they announce');
     }
     throw error;
   }
@@ -287,5 +287,5 @@ const TIMEOUT_MAX_MS = 3_600_000;
 export function assertNode(scope: ScopeName, root: Pick<RootGroup, 'memberByName'>): void {
   if (scope.kind !== 'node' || typeof scope.id !== 'string') return;
   if (root.memberByName(scope.id) !== undefined) return;
-  throw new QueryError(ErrorCode.VALUE, 'the scope names no node: write @node:NUMBER, or the name of a node');
+  throw valueError('the scope names no node: write @node:NUMBER, or the name of a node');
 }

@@ -1,4 +1,4 @@
-import { ErrorCode, QueryError } from '@althing/engine';
+import { nodeError } from '@althing/engine';
 import { type Config, ExitCode } from '../../config/index.js';
 
 /** The way to stop: finish what runs and checkpoint, or only what is needed to be safe. */
@@ -36,14 +36,10 @@ export class StartStoppedError extends StartError {
 }
 
 /** The answer to clients while nobody can say who may do what. */
-export const STALE = new QueryError(
-  ErrorCode.NODE,
+export const STALE = nodeError(
   'this node has had no word from a majority of the nodes for too long (auth_max_stale_ms), and does not know any more who ' +
     'may do what: use another one, or try again later',
 );
 
 /** The answer to clients while the node stops. */
-export const STOPPING = new QueryError(
-  ErrorCode.NODE,
-  'the node is shutting down: use another one, or try again later',
-);
+export const STOPPING = nodeError('the node is shutting down: use another one, or try again later');

@@ -4,7 +4,6 @@ import {
   type ClusterEntry,
   type ConnectionEntry,
   type Engine,
-  ErrorCode,
   type GroupEntry,
   type MemberInfo,
   type MetricsHistory,
@@ -13,8 +12,8 @@ import {
   type NodeEntry,
   type NodeInfo,
   type NodeView,
+  nodeError,
   type ProcedureFigures,
-  QueryError,
   type QueryFigures,
   type RequestEntry,
   type RestoresView,
@@ -155,13 +154,13 @@ export class LocalNode implements NodeView {
 
   get backups(): BackupsView {
     const backups = this.options.backups();
-    if (backups === null) throw new QueryError(ErrorCode.NODE, 'the node is just being started');
+    if (backups === null) throw nodeError('the node is just being started');
     return backups;
   }
 
   get restores(): RestoresView {
     const restores = this.options.restores();
-    if (restores === null) throw new QueryError(ErrorCode.NODE, 'the node is just being started');
+    if (restores === null) throw nodeError('the node is just being started');
     return restores;
   }
 
