@@ -76,4 +76,4 @@ export { PasswordHasher } from './requests/password.js';
 export { Sequences } from './requests/sequences.js';
 export type { SnapshotReaders } from './requests/snapshot-query.js';
 export type { StateCheck } from './state/state-checks.js';
-export { StateDigest, stateDigest } from './state/state-digest.js';
+export { SharedRecords, StateDigest, stateDigest } from './state/state-digest.js';

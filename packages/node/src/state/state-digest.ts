@@ -14,6 +14,7 @@ import { createHash, type Hash } from 'node:crypto';
 import {
   CollectionGroup,
   EMPTY_SOURCE,
+  getOrInsertComputed,
   RecordKind,
   RootGroup,
   ShapeTree,
@@ -62,9 +63,9 @@ interface Thing {
   bytes: number;
 }
 
-export class StateDigest {
-  private readonly hash: Hash = createHash('sha256');
-  private readonly procedures: Buffer[] = [];
+/** The part of a group's records that is the same on all nodes, in a form that does not depend on the node. */
+export abstract class SharedRecords {
+  private readonly procedures: Uint8Array[] = [];
   private readonly kindOfGroup: typeof CollectionGroup | typeof RootGroup;
   private thing: Thing | null = null;
   private readonly indexes = new Map<number, SharedIndex>();
@@ -75,6 +76,17 @@ export class StateDigest {
     this.kindOfGroup = group === ROOT_GROUP ? RootGroup : CollectionGroup;
   }
 
+  /** Takes what a record holds; of one that holds too much only that it is there, as null. */
+  protected abstract record(
+    kind: number,
+    id: number,
+    part: number,
+    content: Iterable<Uint8Array> | null,
+  ): void;
+
+  /** The digest of what a procedure holds: each node has another number for it. */
+  protected abstract procedure(digest: Uint8Array): void;
+
   /** Takes a record, in their order. Its value must stay as it is until the next thing came. */
   add({ kind, id, part, value }: StateRecord): void {
     if (kind === RecordKind.THING) {
@@ -83,33 +95,25 @@ export class StateDigest {
     }
     this.endThing();
     if (kind === RecordKind.INDEX || kind === RecordKind.INDEX_PAGE) {
-      this.indexOf(id).add(part, value, kind === RecordKind.INDEX);
+      getOrInsertComputed(this.indexes, id, () => new SharedIndex()).add(
+        part,
+        value,
+        kind === RecordKind.INDEX,
+      );
       return;
     }
     if (kind === RecordKind.TYPE) this.types.loadRecord(kind, id, value, part);
-    if (kind === RecordKind.PROCEDURE) {
-      this.procedures.push(createHash('sha256').update(value).digest());
-      return;
-    }
-    this.name(kind, id, part);
-    this.content([kind === RecordKind.META ? this.kindOfGroup.sharedMeta(value) : value]);
+    if (kind === RecordKind.PROCEDURE) this.procedures.push(createHash('sha256').update(value).digest());
+    else this.record(kind, id, part, [kind === RecordKind.META ? this.kindOfGroup.sharedMeta(value) : value]);
   }
 
-  end(): Buffer {
+  /** Takes what is told at last. */
+  protected finish(): void {
     this.endThing();
     for (const [id, index] of [...this.indexes].sort(([a], [b]) => a - b)) {
-      if (!index.isThere) continue;
-      this.name(RecordKind.INDEX, id, 0);
-      this.content([Buffer.from(index.text)]);
+      if (index.isThere) this.record(RecordKind.INDEX, id, 0, [Buffer.from(index.text)]);
     }
-    for (const procedure of this.procedures.sort(Buffer.compare)) this.hash.update(procedure);
-    return this.hash.digest();
-  }
-
-  private indexOf(id: number): SharedIndex {
-    let index = this.indexes.get(id);
-    if (index === undefined) this.indexes.set(id, (index = new SharedIndex()));
-    return index;
+    for (const procedure of this.procedures.sort(Buffer.compare)) this.procedure(procedure);
   }
 
   private addThing(id: number, part: number, value: Uint8Array): void {
@@ -130,32 +134,48 @@ export class StateDigest {
     const { id, records, bytes } = thing;
     // Left-over records of a removed thing say nothing.
     if (!records.has(0) && bytes <= RECORD_BYTES_MAX) return;
-    this.name(RecordKind.THING, id, 0);
-    if (bytes > RECORD_BYTES_MAX) return;
-    const parts = sharedThing(id, { read: (_kind, _id, part) => records.get(part) }, this.types.store.schema);
-    if (bytes <= THING_BYTES_MAX / 2) {
-      this.content(parts);
-      return;
-    }
-    const all = [...parts];
-    if (all.reduce((length, part) => length + part.length, 0) <= THING_BYTES_MAX) this.content(all);
+    this.record(RecordKind.THING, id, 0, this.contentOf(thing));
   }
 
-  private name(kind: number, id: number, part: number): void {
+  private contentOf({ id, records, bytes }: Thing): Iterable<Uint8Array> | null {
+    if (bytes > RECORD_BYTES_MAX) return null;
+    const parts = sharedThing(id, { read: (_kind, _id, part) => records.get(part) }, this.types.store.schema);
+    if (bytes <= THING_BYTES_MAX / 2) return parts;
+    const all = [...parts];
+    return all.reduce((length, part) => length + part.length, 0) <= THING_BYTES_MAX ? all : null;
+  }
+}
+
+export class StateDigest extends SharedRecords {
+  private readonly hash: Hash = createHash('sha256');
+
+  end(): Buffer {
+    this.finish();
+    return this.hash.digest();
+  }
+
+  protected override record(
+    kind: number,
+    id: number,
+    part: number,
+    content: Iterable<Uint8Array> | null,
+  ): void {
     const name = Buffer.allocUnsafe(NAME_BYTES);
     name.writeUInt8(kind, 0);
     name.writeBigUInt64BE(BigInt(id), 1);
     name.writeUInt32BE(part, 9);
     this.hash.update(name);
-  }
-
-  private content(parts: Iterable<Uint8Array>): void {
+    if (content === null) return;
     let length = 0;
-    for (const part of parts) {
-      this.hash.update(part);
-      length += part.length;
+    for (const bytes of content) {
+      this.hash.update(bytes);
+      length += bytes.length;
     }
     // Behind it, since only then it is known.
     this.hash.update(String(length));
+  }
+
+  protected override procedure(digest: Uint8Array): void {
+    this.hash.update(digest);
   }
 }

@@ -1,14 +1,6 @@
 /** Checks that all nodes hold the same state, record by record. */
-import {
-  brokenRules,
-  CollectionGroup,
-  EMPTY_SOURCE,
-  RecordKind,
-  ShapeTree,
-  SharedIndex,
-  sharedThing,
-} from '@althing/engine';
-import { type GroupId, type GroupSession, ROOT_GROUP } from '@althing/node/parts';
+import { brokenRules, CollectionGroup } from '@althing/engine';
+import { type GroupId, type GroupSession, SharedRecords } from '@althing/node/parts';
 import { brokenJobs } from './job-bugs.js';
 import type { Process } from './process.js';
 import { Violation } from './watcher.js';
@@ -62,44 +54,35 @@ async function textsOf(process: Process, broken: string[]): Promise<Map<GroupId,
       for (const rule of [...brokenRules(group), ...brokenJobs(group)])
         broken.push(`${process.machine.name}, group ${session.id}: ${rule}`);
     }
-    const lines: string[] = [];
-    const things = new Map<string, Uint8Array>();
-    const indexes = new Map<number, SharedIndex>();
-    const schema = new CollectionGroup(0, new ShapeTree(), EMPTY_SOURCE);
-    for await (const { kind, id, part, value } of state.store.scan(session.id)) {
-      // Each node numbers the records of procedures by itself.
-      // Each knows by itself where garbage may be.
-      if (session.id !== ROOT_GROUP && (kind === RecordKind.TYPE || kind === RecordKind.ENUM)) {
-        schema.loadRecord(kind, id, value, part);
-      }
-      if (kind === RecordKind.INDEX || kind === RecordKind.INDEX_PAGE) {
-        // So it has pages of an index.
-        const index = indexes.get(id) ?? new SharedIndex();
-        index.add(part, value, kind === RecordKind.INDEX);
-        indexes.set(id, index);
-        continue;
-      }
-      if (kind === RecordKind.THING) {
-        // Each has its own pieces of a large list, and an old record of an instance that nothing touched since its type changed.
-        things.set(`${id} ${part}`, Buffer.from(value));
-        continue;
-      }
-      const isShort = kind === RecordKind.META && session.id !== ROOT_GROUP;
-      const bytes = isShort ? Buffer.from(CollectionGroup.sharedMeta(value)) : value;
-      const name = kind === RecordKind.PROCEDURE ? 'procedure' : `${kind} ${id} ${part}`;
-      lines.push(`${name}: ${bytes.toString('hex')}`);
-    }
-    const source = { read: (_kind: number, id: number, part: number) => things.get(`${id} ${part}`) };
-    for (const name of things.keys()) {
-      const [id = 0, part] = name.split(' ').map(Number);
-      if (part !== 0) continue;
-      const shared = Buffer.concat([...sharedThing(id, source, schema.store.schema)]);
-      lines.push(`thing ${id}: ${shared.toString('hex')}`);
-    }
-    for (const [id, { text }] of indexes) lines.push(`index ${id}: ${text}`);
-    texts.set(session.id, lines.sort().join('\n'));
+    const records = new RecordLines(session.id);
+    for await (const record of state.store.scan(session.id))
+      records.add({ ...record, value: Buffer.from(record.value) });
+    texts.set(session.id, records.end());
   }
   return texts;
+}
+
+/** A line for each record, as far as it is the same on all nodes. */
+class RecordLines extends SharedRecords {
+  private readonly lines: string[] = [];
+
+  end(): string {
+    this.finish();
+    return this.lines.sort().join('\n');
+  }
+
+  protected override record(
+    kind: number,
+    id: number,
+    part: number,
+    content: Iterable<Uint8Array> | null,
+  ): void {
+    this.lines.push(`${kind} ${id} ${part}: ${Buffer.concat([...(content ?? [])]).toString('hex')}`);
+  }
+
+  protected override procedure(digest: Uint8Array): void {
+    this.lines.push(`procedure: ${Buffer.from(digest).toString('hex')}`);
+  }
 }
 
 /** A checkpoint may have to wait until a snapshot that comes in is given up. */
