@@ -62,7 +62,7 @@ export type {
 } from './messages.js';
 export { RaftNode } from './node.js';
 export type { ProposeRefusal, ProposeResult } from './proposals.js';
-export { type RandomSource, seededRandom } from './random.js';
+export { type RandomSource, seeded, seededRandom } from './random.js';
 export type { ReadIndexResult } from './readindex.js';
 export type { ReadDropReason, ReadResult } from './reads.js';
 export type { Ready, SoftState } from './readying.js';

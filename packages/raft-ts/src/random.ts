@@ -16,3 +16,9 @@ export function seededRandom(seed: number, stream: number): RandomSource {
     return (mixed ^ (mixed >>> 15)) >>> 0;
   };
 }
+
+/** The same as numbers in [0, 1). */
+export function seeded(seed: number): () => number {
+  const next = seededRandom(seed, 0);
+  return () => next() / 2 ** 32;
+}

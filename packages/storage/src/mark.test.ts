@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { seeded } from 'raft-ts';
 import { crc32c } from './crc32c.js';
 import { type DiskOperation, MemoryDisk } from './disk/memory-disk.js';
 import { NewerFormatError } from './errors.js';
 import { decodeMark, encodeMark, MarkFile } from './mark.js';
 import { EventQueue } from './testing/events.js';
-import { seeded } from './testing/random.js';
 
 describe('mark slots', () => {
   test('come back, and no flipped bit passes', () => {

@@ -1,6 +1,6 @@
 import { ByteWriter } from '@althing/engine';
 import { describe, expect, test } from '@jest/globals';
-import { seeded } from '../testing/random.js';
+import { seeded } from 'raft-ts';
 import { ANY_BODY, bodyHashOf } from './body-hash.js';
 import { type ClientRequest, type EntryHead, plainHead, type RequestIdentity } from './entry.js';
 import { encodeReply, REPLY_BYTES_MAX } from './kept-reply.js';

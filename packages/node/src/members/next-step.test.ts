@@ -9,6 +9,7 @@ import {
   membershipOf,
   membersOf,
   NO_MEMBERS,
+  seeded,
 } from 'raft-ts';
 import { votersWanted } from '../between/membership.js';
 import { type ClusterPicture, type NextStep, nextStep } from './next-step.js';
@@ -174,7 +175,7 @@ describe('step by step', () => {
   const rounds = 300 * Number(process.env.ALTHING_TEST_RUNS_FACTOR);
 
   test(`the groups come to have the members of the list, whatever it is (seed ${seed})`, () => {
-    const random = randomOf(seed);
+    const random = seeded(seed);
     for (let round = 0; round < rounds; round++) {
       const members = new Map<number, MemberInfo>();
       for (let number = 0; number < NUMBERS; number++) {
@@ -238,15 +239,4 @@ describe('step by step', () => {
 
 function change(...steps: Extract<NextStep, { kind: 'change' }>['steps']): NextStep {
   return { kind: 'change', steps };
-}
-
-/** Uniform numbers in [0, 1) from a seed: mulberry32 by Tommy Ettinger, public domain. */
-function randomOf(seed: number): () => number {
-  let state = seed | 0;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

@@ -9,7 +9,6 @@ export { type End, Launched, type LaunchOptions, SERVE, variablesOf } from './la
 export { ManualClock } from './manual-clock.js';
 export { MiniCluster } from './mini-cluster.js';
 export { Float64, type Packable, packed, unpacked } from './msgpack.js';
-export { seeded } from './random.js';
 export { RawConnection } from './raw-connection.js';
 export { RawLine } from './raw-line.js';
 export { RealCluster } from './real-cluster.js';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { seeded } from '../testing/random.js';
+import { seeded } from 'raft-ts';
 import { describeDisk } from './disk.contract.js';
 import { writeDurably } from './disk.js';
 import { MemoryDisk } from './memory-disk.js';

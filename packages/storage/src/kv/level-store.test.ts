@@ -2,8 +2,8 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { seeded } from 'raft-ts';
 import { DamagedStateError, FolderInUseError } from '../errors.js';
-import { seeded } from '../testing/random.js';
 import { describeKeyValueStore } from './key-value-store.contract.js';
 import { BATCH_BYTES } from './level-read-ahead.js';
 import { LevelStore } from './level-store.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { seeded } from '../testing/random.js';
+import { seeded } from 'raft-ts';
 import { describeKeyValueStore } from './key-value-store.contract.js';
 import type { KeyValueStore } from './key-value-store.js';
 import { MemoryStore } from './memory-store.js';

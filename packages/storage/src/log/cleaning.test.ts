@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
+import { seeded } from 'raft-ts';
 import { MemoryDisk } from '../disk/memory-disk.js';
 import { LogModel, stateOf } from '../testing/log-model.js';
-import { seeded } from '../testing/random.js';
 import { LogStore } from './log-store.js';
 import type { LogOperation } from './types.js';
 

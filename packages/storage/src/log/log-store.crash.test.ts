@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { seeded } from 'raft-ts';
 import { type DiskOperation, MemoryDisk } from '../disk/memory-disk.js';
 import { DamagedLogError, MisuseError } from '../errors.js';
 import { EventQueue } from '../testing/events.js';
 import { LogModel, type ModelState, stateOf, testChain } from '../testing/log-model.js';
 import type { StorageMutant } from '../testing/mutants.js';
 import { SOUND_STORES, StoragePlanter, type StoreClasses } from '../testing/plant.js';
-import { seeded } from '../testing/random.js';
 import { LogStore } from './log-store.js';
 import type { AppendEntry, LogOperation } from './types.js';
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { seeded } from 'raft-ts';
 import { type DiskOperation, MemoryDisk } from '../disk/memory-disk.js';
 import {
   DamagedLogError,
@@ -14,7 +15,6 @@ import {
 import { EventQueue } from '../testing/events.js';
 import { stateOf } from '../testing/log-model.js';
 import { StoragePlanter } from '../testing/plant.js';
-import { seeded } from '../testing/random.js';
 import { LogStore } from './log-store.js';
 import type { AppendEntry, LogOperation } from './types.js';
 

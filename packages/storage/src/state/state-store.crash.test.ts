@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { seeded } from 'raft-ts';
 import { type DiskOperation, MemoryDisk } from '../disk/memory-disk.js';
 import { MemoryStore, type StoreOperation } from '../kv/memory-store.js';
 import { EventQueue } from '../testing/events.js';
 import type { StorageMutant } from '../testing/mutants.js';
 import { SOUND_STORES, StoragePlanter, type StoreClasses } from '../testing/plant.js';
-import { seeded } from '../testing/random.js';
 import type { SnapshotChunk } from './snapshot-format.js';
 import { type StateRecord, StateStore } from './state-store.js';
 

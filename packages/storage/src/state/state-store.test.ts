@@ -2,6 +2,7 @@ import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os';
 import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { seeded } from 'raft-ts';
 import { type DiskOperation, MemoryDisk } from '../disk/memory-disk.js';
 import { NodeDisk } from '../disk/node-disk.js';
 import {
@@ -21,7 +22,6 @@ import { LevelStore } from '../kv/level-store.js';
 import { MemoryStore, type StoreOperation } from '../kv/memory-store.js';
 import { EventQueue } from '../testing/events.js';
 import { SOUND_STORES, StoragePlanter } from '../testing/plant.js';
-import { seeded } from '../testing/random.js';
 import { groupKey, journalKey, nameRecord, recordKeyBuffer, storeKey } from './keys.js';
 import type { StateStoreOptions } from './options.js';
 import type { SnapshotChunk } from './snapshot-format.js';

@@ -10,8 +10,9 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { RealNode, seeded, type TestSettings, until } from '@althing/node/testing';
+import { RealNode, type TestSettings, until } from '@althing/node/testing';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { seeded } from 'raft-ts';
 import { Workload } from './workload.js';
 
 const SETTINGS: TestSettings = { checkpoint_interval_ms: 100, checkpoint_size_mb: 1 };

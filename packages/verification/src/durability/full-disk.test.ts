@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Answer, RealNode, seeded, type TestSettings, until, within } from '@althing/node/testing';
+import { type Answer, RealNode, type TestSettings, until, within } from '@althing/node/testing';
 import { testThatNeeds } from '@althing/node/testing/needs';
 import { afterEach, beforeEach, describe, expect } from '@jest/globals';
+import { seeded } from 'raft-ts';
 import { SmallDisk } from './small-disk.js';
 import { fateOf, Workload } from './workload.js';
 

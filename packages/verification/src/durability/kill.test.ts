@@ -1,7 +1,8 @@
 import { rmSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { RealNode, seeded, type TestSettings } from '@althing/node/testing';
+import { RealNode, type TestSettings } from '@althing/node/testing';
 import { afterAll, describe, expect, test } from '@jest/globals';
+import { seeded } from 'raft-ts';
 import { Workload } from './workload.js';
 
 /** Checkpoints, cuts of the log and searches for garbage as often as can be. */

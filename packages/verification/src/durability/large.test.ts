@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
-import { RealNode, seeded, type TestSettings } from '@althing/node/testing';
+import { RealNode, type TestSettings } from '@althing/node/testing';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { seeded } from 'raft-ts';
 
 const CACHE_MB = 16;
 const SETTINGS: TestSettings = { cache_size_mb: CACHE_MB, checkpoint_interval_ms: 500, log_segment_mb: 16 };

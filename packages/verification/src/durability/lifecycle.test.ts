@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
-import { RealNode, seeded, until } from '@althing/node/testing';
+import { RealNode, until } from '@althing/node/testing';
 import { afterEach, describe, expect, test } from '@jest/globals';
+import { seeded } from 'raft-ts';
 import { fateOf, Workload } from './workload.js';
 
 /** Time that a stop under load may take, in milliseconds. */

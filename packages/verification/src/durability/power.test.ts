@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { RealNode, seeded, type TestSettings, until } from '@althing/node/testing';
+import { RealNode, type TestSettings, until } from '@althing/node/testing';
 import { testThatNeeds } from '@althing/node/testing/needs';
 import { describe, expect } from '@jest/globals';
+import { seeded } from 'raft-ts';
 import { PowerDisk } from './power-disk.js';
 import { fateOf, Workload } from './workload.js';
 

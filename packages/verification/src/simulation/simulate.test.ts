@@ -1,11 +1,12 @@
+import { seeded } from 'raft-ts';
 /**
  * A few runs; `npm run simulate` runs thousands. A failure names the seed: `npm run simulate -- --seed N` shows it.
  */
+
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { seeded } from '@althing/node/testing';
 import { describe, expect, test } from '@jest/globals';
 import { simulate } from './simulate.js';
 import type { Happening } from './table.js';

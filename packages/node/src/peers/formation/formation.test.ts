@@ -1,10 +1,10 @@
 import { MemoryDisk } from '@althing/storage';
 import { afterEach, describe, expect, test } from '@jest/globals';
+import { seeded } from 'raft-ts';
 import { newIdentity } from '../../base/identity.js';
 import { ClusterFile } from '../../between/cluster-record.js';
 import type { JoinAnswer, Joiner } from '../../between/protocol.js';
 import { freePorts } from '../../testing/free-ports.js';
-import { seeded } from '../../testing/random.js';
 import { within } from '../../testing/until.js';
 import { Transport } from '../transport.js';
 import { Formation, type FormationOptions, invite, RemovedError } from './formation.js';
