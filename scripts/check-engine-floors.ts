@@ -28,7 +28,14 @@ export const ENGINE_FLOORS: Readonly<Record<string, Floor>> = {
 };
 
 /** Files below all folders, for everybody. Others that lie in no folder put all together, and are imported by none. */
-const GROUND: readonly string[] = ['bytes', 'environment', 'error', 'get-or-insert', 'node-view'];
+const GROUND: readonly string[] = [
+  'bytes',
+  'environment',
+  'error',
+  'get-or-insert',
+  'node-view',
+  'user-shares',
+];
 
 /**
  * Breaches of the floors, one line each.

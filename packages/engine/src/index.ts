@@ -113,7 +113,6 @@ export type { Continuation } from './run/later.js';
 export { DEFAULT_LIMITS, type QueryLimits } from './run/limits.js';
 export type { Prepared } from './run/program.js';
 export { QueryShape, RunFigures, type RunNote } from './run/run-figures.js';
-export { UserShares } from './run/user-shares.js';
 export { brokenRules } from './state/broken-rules.js';
 export { removedRecords, writeCheckpoint } from './state/checkpoint.js';
 export { CollectionGroup } from './state/collection-group.js';
@@ -154,6 +153,7 @@ export type {
   ThingsdbUser,
 } from './thingsdb/root.js';
 export type { ThingsdbCollection } from './thingsdb/stored-collection.js';
+export { UserShares } from './user-shares.js';
 export { List } from './value/containers.js';
 export type { ModuleAnswer } from './value/future.js';
 export { Float } from './value/scalars.js';

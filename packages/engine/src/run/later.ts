@@ -7,6 +7,7 @@ import { operationError, type QueryError } from '../error.js';
 import type { Format } from '../pack/wire-values.js';
 import type { Scope } from '../state/scope.js';
 import type { Store } from '../state/store.js';
+import type { UserShares } from '../user-shares.js';
 import type { Closure } from '../value/closure.js';
 import { chargeFill, List, listOf, ThingSet } from '../value/containers.js';
 import { Future, type ModuleAnswer } from '../value/future.js';
@@ -16,7 +17,6 @@ import type { Value } from '../value/value.js';
 import { Wrap } from '../value/wrap.js';
 import type { Outlet, TaskRun } from './execution.js';
 import type { Runtime } from './runtime.js';
-import type { UserShares } from './user-shares.js';
 
 /** Most futures of one node that wait for their turn. */
 export const FUTURES_MAX = 2000;

@@ -16,6 +16,7 @@ import { SchemaEditor } from '../state/parts/schema.js';
 import type { Scope } from '../state/scope.js';
 import type { Store } from '../state/store.js';
 import type { Transaction } from '../state/transaction.js';
+import { UserShares } from '../user-shares.js';
 import type { Closure } from '../value/closure.js';
 import type { Future } from '../value/future.js';
 import { ShapeTree } from '../value/shape.js';
@@ -46,7 +47,6 @@ import { rulesOf } from './rules.js';
 import { type SavedValue, Symbols } from './symbols.js';
 import type { FunctionTable } from './table.js';
 import { GONE, type Unit } from './unit.js';
-import { UserShares } from './user-shares.js';
 
 /**
  * The machine that runs compiled code. One for each engine thread: code is compiled for its runtime and finds

@@ -7,7 +7,7 @@ import { RoomEffect } from './parts/rooms.js';
 import type { Store } from './store.js';
 import { type ChangeMark, takeBack, UNITS_PER_PROPERTY } from './transaction/journal.js';
 import { ThingChanges } from './transaction/things.js';
-import { chargeLeave, NS_PER_THING, NS_PER_UNIT, unitsToLeave } from './transaction/undo-costs.js';
+import { chargeLeave, NS_PER_THING, NS_PER_UNIT } from './transaction/undo-costs.js';
 
 export type { Charge } from '../value/containers.js';
 export type { Undo } from './effect.js';
@@ -97,8 +97,7 @@ export class Transaction extends ThingChanges {
       for (const thing of orphans) {
         store.load(thing);
         this.count(UNITS_PER_REMOVED);
-        chargeLeave(thing, this.counting);
-        const units = unitsToLeave(thing);
+        const units = chargeLeave(thing, this.counting);
         store.remove(thing);
         removed.push(thing);
         this.undoTakes(NS_PER_THING + NS_PER_UNIT * units);

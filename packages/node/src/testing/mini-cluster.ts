@@ -2,7 +2,6 @@ import type { ModuleAnswer, ModuleAsk } from '@althing/engine';
 import { MemoryDisk, MemoryStore, StateStore } from '@althing/storage';
 import { type GroupId, type NodeId, ROOT_GROUP } from '../between/protocol.js';
 import type { CallKind } from '../calls/calls.js';
-import type { EngineClock } from '../engine-side/ports.js';
 import { State } from '../groups/state.js';
 import { MiniLog } from './mini-log.js';
 import { MiniNode } from './mini-node.js';
@@ -26,8 +25,6 @@ export interface MiniOptions {
   readonly asked?: (node: NodeId, ask: ModuleAsk, answer: (answer: ModuleAnswer) => void) => void;
   /** Time by which the wall clock of a node is ahead, in milliseconds. */
   readonly clockAheadMs?: (node: NodeId) => number;
-  /** An event loop that the test turns, for later work of the engine sides; by default it is done as soon as everything else is. */
-  readonly loop?: Pick<EngineClock, 'after' | 'soon'>;
 }
 
 export class MiniCluster {

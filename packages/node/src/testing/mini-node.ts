@@ -187,7 +187,6 @@ export class MiniNode {
         now: () => cluster.now,
         after: (ms, work) => cluster.delay(ms, work),
         soon: (work) => cluster.later(work),
-        ...cluster.options.loop,
         every: () => () => {},
       },
       environment: {

@@ -45,25 +45,37 @@ export function chargeLoads(value: Value, charge: Charge): void {
 /** Units charged for a thing that is brought into memory. */
 const UNITS_PER_LOAD = 2048;
 
-/** Counts what it takes to let go of the value of a stored property, before that is done. All that it touches is in memory then. */
-export function chargeDrop(value: Value, charge: Charge): void {
-  if (typeof value !== 'object' || value === null) return;
+/**
+ * Counts what it takes to let go of the value of a stored property, before that is done. All that it touches is in memory then.
+ *
+ * @returns the units of that, but for what had to be brought into memory
+ */
+export function chargeDrop(value: Value, charge: Charge): number {
+  if (typeof value !== 'object' || value === null) return 0;
   if (value instanceof ThingSet) chargeFill(value, charge);
-  charge(value instanceof Thing ? UNITS_PER_REFERENCE : unitsToDrop(value));
+  const units = unitsOf(value);
+  charge(units);
   chargeLoads(value, charge);
+  return units;
 }
 
 /** The same for all that a thing refers to. It must be loaded. */
-export function chargeLeave({ slots }: Thing, charge: Charge): void {
-  charge(UNITS_PER_SLOT * slots.length);
-  for (const value of slots) chargeDrop(value, charge);
+export function chargeLeave({ slots }: Thing, charge: Charge): number {
+  let units = UNITS_PER_SLOT * slots.length;
+  charge(units);
+  for (const value of slots) units += chargeDrop(value, charge);
+  return units;
 }
 
-/** The cost of letting go of all that a thing refers to, in units of `Runtime.charge`. It must be loaded. */
+/** The units that `chargeLeave` counted. */
 export function unitsToLeave({ slots }: Thing): number {
   let units = UNITS_PER_SLOT * slots.length;
-  for (const value of slots) units += value instanceof Thing ? UNITS_PER_REFERENCE : unitsToDrop(value);
+  for (const value of slots) units += unitsOf(value);
   return units;
+}
+
+function unitsOf(value: Value): number {
+  return value instanceof Thing ? UNITS_PER_REFERENCE : unitsToDrop(value);
 }
 
 const UNITS_PER_SLOT = 8;
