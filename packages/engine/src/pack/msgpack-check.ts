@@ -1,6 +1,7 @@
 /** Checks MessagePack of programs that are not ours, so that it can be passed on as it is. Makes nothing of it. */
 import { isUtf8 } from 'node:buffer';
 import { badDataError, type QueryError } from '../error.js';
+import { FORMS, type Form } from './msgpack-forms.js';
 
 type Refuse = (what: string) => QueryError;
 
@@ -73,38 +74,13 @@ export function checkMsgpack(
   }
 }
 
-/** The form of a value by its first byte: what follows is `length` bytes that hold its size, or none, and `size` is known. */
-interface Form {
-  readonly kind: 'plain' | 'str' | 'array' | 'map';
-  readonly length: number;
-  readonly size: number;
-}
-
 const UINT64 = 0xcf;
 
 const VALUES_PER_CALL = 32;
 
-const FORMS: readonly (Form | null)[] = Array.from({ length: 256 }, (_, code) => makeForm(code));
-
 function formOf(code: number, wrong: Refuse): Form {
   const form = FORMS[code] ?? null;
-  if (form === null) throw wrong(`the MessagePack type 0x${code.toString(16)} is not accepted`);
+  if (form === null || form.kind === 'ext')
+    throw wrong(`the MessagePack type 0x${code.toString(16)} is not accepted`);
   return form;
-}
-
-function makeForm(code: number): Form | null {
-  const plain = (size: number): Form => ({ kind: 'plain', length: 0, size });
-  if (code < 0x80 || code >= 0xe0) return plain(0);
-  if (code < 0x90) return { kind: 'map', length: 0, size: code & 0x0f };
-  if (code < 0xa0) return { kind: 'array', length: 0, size: code & 0x0f };
-  if (code < 0xc0) return { kind: 'str', length: 0, size: code & 0x1f };
-  if (code === 0xc0 || code === 0xc2 || code === 0xc3) return plain(0);
-  if (code >= 0xc4 && code <= 0xc6) return { kind: 'plain', length: 1 << (code - 0xc4), size: 0 };
-  if (code === 0xca || code === 0xcb) return plain(code === 0xca ? 4 : 8);
-  if (code >= 0xcc && code <= 0xcf) return plain(1 << (code - 0xcc));
-  if (code >= 0xd0 && code <= 0xd3) return plain(1 << (code - 0xd0));
-  if (code >= 0xd9 && code <= 0xdb) return { kind: 'str', length: 1 << (code - 0xd9), size: 0 };
-  if (code >= 0xdc && code <= 0xdd) return { kind: 'array', length: code === 0xdc ? 2 : 4, size: 0 };
-  if (code >= 0xde) return { kind: 'map', length: code === 0xde ? 2 : 4, size: 0 };
-  return null;
 }

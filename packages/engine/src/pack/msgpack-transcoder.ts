@@ -1,4 +1,5 @@
 import { toIntValue } from '../value/numbers.js';
+import { FORMS, type Form } from './msgpack-forms.js';
 import type { Sink } from './walk.js';
 
 /** Hands MessagePack of our own making, or that was checked, over to a sink. */
@@ -17,55 +18,25 @@ class Transcoder {
   value(): void {
     const { sink } = this;
     const code = this.uint(1);
-    if (code < 0x80) sink.int(code);
-    else if (code >= 0xe0) sink.int(code - 0x100);
-    else if (code < 0x90) this.map(code & 0x0f);
-    else if (code < 0xa0) this.array(code & 0x0f);
-    else if (code < 0xc0) sink.str(this.text(code & 0x1f));
-    else this.other(code);
-  }
-
-  private other(code: number): void {
-    const { sink } = this;
-    switch (code) {
-      case 0xc0:
+    const form = FORMS[code] ?? null;
+    const size = this.sizeOf(form);
+    switch (form?.kind) {
+      case 'nil':
         return sink.nil();
-      case 0xc2:
-        return sink.bool(false);
-      case 0xc3:
-        return sink.bool(true);
-      case 0xc4:
-      case 0xc5:
-      case 0xc6:
-        return sink.bin(this.bytes(this.uint(1 << (code - 0xc4))));
-      case 0xca:
-        return sink.float(this.bytes(4).readFloatBE(0));
-      case 0xcb:
-        return sink.float(this.bytes(8).readDoubleBE(0));
-      case 0xcc:
-      case 0xcd:
-      case 0xce:
-        return sink.int(this.uint(1 << (code - 0xcc)));
-      case 0xcf:
-        return sink.int(toIntValue(this.bytes(8).readBigUInt64BE(0)));
-      case 0xd0:
-        return sink.int(this.bytes(1).readInt8(0));
-      case 0xd1:
-        return sink.int(this.bytes(2).readInt16BE(0));
-      case 0xd2:
-        return sink.int(this.bytes(4).readInt32BE(0));
-      case 0xd3:
-        return sink.int(toIntValue(this.bytes(8).readBigInt64BE(0)));
-      case 0xd9:
-      case 0xda:
-      case 0xdb:
-        return sink.str(this.text(this.uint(1 << (code - 0xd9))));
-      case 0xdc:
-      case 0xdd:
-        return this.array(this.uint(code === 0xdc ? 2 : 4));
-      case 0xde:
-      case 0xdf:
-        return this.map(this.uint(code === 0xde ? 2 : 4));
+      case 'bool':
+        return sink.bool(code === 0xc3);
+      case 'int':
+        return sink.int(this.int(code, size));
+      case 'float':
+        return sink.float(size === 4 ? this.bytes(4).readFloatBE(0) : this.bytes(8).readDoubleBE(0));
+      case 'str':
+        return sink.str(this.text(size));
+      case 'bin':
+        return sink.bin(this.bytes(size));
+      case 'array':
+        return this.array(size);
+      case 'map':
+        return this.map(size);
       default:
         throw new Error(`unexpected MessagePack type ${code} in packed data`);
     }
@@ -80,11 +51,23 @@ class Transcoder {
   private map(count: number): void {
     this.sink.beginMap(count);
     for (let i = 0; i < count; i++) {
-      const code = this.uint(1);
-      this.sink.key(this.text(code < 0xc0 ? code & 0x1f : this.uint(1 << (code - 0xd9))));
+      this.sink.key(this.text(this.sizeOf(FORMS[this.uint(1)] ?? null)));
       this.value();
     }
     this.sink.endMap();
+  }
+
+  private sizeOf(form: Form | null): number {
+    if (form === null) return 0;
+    return form.length === 0 ? form.size : this.uint(form.length);
+  }
+
+  private int(code: number, size: number): number | bigint {
+    if (size === 0) return code < 0x80 ? code : code - 0x100;
+    const bytes = this.bytes(size);
+    const isSigned = code >= 0xd0;
+    if (size === 8) return toIntValue(isSigned ? bytes.readBigInt64BE(0) : bytes.readBigUInt64BE(0));
+    return isSigned ? bytes.readIntBE(0, size) : bytes.readUIntBE(0, size);
   }
 
   private text(size: number): string {

@@ -4,6 +4,7 @@
  */
 import { Buffer } from 'node:buffer';
 import { FormatError } from '../bytes.js';
+import { FORMS, type Form } from '../pack/msgpack-forms.js';
 
 /** Bytes of any size, of which a part is in memory at a time. */
 export interface ByteSource {
@@ -23,7 +24,7 @@ export class DamagedDataError extends FormatError {
   }
 }
 
-export type Token = 'nil' | 'bool' | 'int' | 'float' | 'str' | 'bin' | 'array' | 'map' | 'ext' | 'unknown';
+export type Token = Form['kind'] | 'unknown';
 
 /** Bytes that are asked for at once. */
 const WINDOW_BYTES = 256 * 1024;
@@ -80,7 +81,7 @@ export class DataInput {
 
   /** The kind of the next value, which is not read. */
   token(): Token {
-    return TOKENS[this.peek()] ?? 'unknown';
+    return FORMS[this.peek()]?.kind ?? 'unknown';
   }
 
   peek(): number {
@@ -148,8 +149,7 @@ export class DataInput {
   }
 
   strBytes(): Uint8Array {
-    const lead = this.lead('str');
-    return this.bytes(lead < 0xc0 ? lead & 0x1f : this.size(1 << (lead - 0xd9)));
+    return this.bytes(this.sizeBehind('str'));
   }
 
   /** A str that is text. */
@@ -160,14 +160,13 @@ export class DataInput {
   }
 
   bin(): Uint8Array {
-    return this.bytes(this.size(1 << (this.lead('bin') - 0xc4)));
+    return this.bytes(this.sizeBehind('bin'));
   }
 
   /** The length of an array, whose items follow. */
   array(what: string): number {
     if (this.token() !== 'array') this.fail(`expected ${what}, an array`);
-    const lead = this.lead('array');
-    return this.items(lead < 0xa0 ? lead & 15 : this.size(lead === 0xdc ? 2 : 4), 1);
+    return this.items(this.sizeBehind('array'), 1);
   }
 
   /** The beginning of an array of so many items. */
@@ -180,13 +179,11 @@ export class DataInput {
   /** The number of pairs of a map, which follow: a key and a value each. */
   map(what: string): number {
     if (this.token() !== 'map') this.fail(`expected ${what}, a map`);
-    const lead = this.lead('map');
-    return this.items(lead < 0x90 ? lead & 15 : this.size(lead === 0xde ? 2 : 4), 2);
+    return this.items(this.sizeBehind('map'), 2);
   }
 
   ext(): { readonly type: number; readonly data: Uint8Array } {
-    const lead = this.lead('ext');
-    const length = lead >= 0xd4 ? 1 << (lead - 0xd4) : this.size(1 << (lead - 0xc7));
+    const length = this.sizeBehind('ext');
     this.need(1);
     const type = this.view.getInt8(this.at);
     this.at += 1;
@@ -196,37 +193,12 @@ export class DataInput {
   /** Reads past a value. */
   skip(): void {
     for (let left = 1; left > 0; left--) {
-      switch (this.token()) {
-        case 'nil':
-          this.nil();
-          break;
-        case 'bool':
-          this.bool();
-          break;
-        case 'int':
-          this.skipNumber(this.peek() < 0x80 || this.peek() >= 0xe0 ? 0 : 1 << (this.peek() & 3));
-          break;
-        case 'float':
-          this.float();
-          break;
-        case 'str':
-          this.strBytes();
-          break;
-        case 'bin':
-          this.bin();
-          break;
-        case 'ext':
-          this.ext();
-          break;
-        case 'array':
-          left += this.array('an array');
-          break;
-        case 'map':
-          left += 2 * this.map('a map');
-          break;
-        case 'unknown':
-          this.fail('a byte that begins no value');
-      }
+      const token = this.token();
+      if (token === 'array') left += this.array('an array');
+      else if (token === 'map') left += 2 * this.map('a map');
+      else if (token === 'ext') this.ext();
+      else if (token === 'unknown') this.fail('a byte that begins no value');
+      else this.bytes(this.sizeBehind(token));
     }
   }
 
@@ -235,18 +207,19 @@ export class DataInput {
     if (this.remaining > 0) this.fail(`there is more than ${what}`);
   }
 
-  private skipNumber(size: number): void {
-    this.need(1 + size);
-    this.charge(1);
-    this.at += 1 + size;
-  }
-
   private lead(token: Token): number {
     if (this.token() !== token) this.fail(`expected ${token}, found ${this.token()}`);
     this.charge(1);
     const lead = this.window[this.at] ?? 0;
     this.at += 1;
     return lead;
+  }
+
+  /** Reads the first byte of a value, and its size: the bytes, items or pairs that follow. */
+  private sizeBehind(token: Form['kind']): number {
+    const form = FORMS[this.lead(token)];
+    if (!form) throw new Error('a byte that begins a value has a form');
+    return form.length === 0 ? form.size : this.size(form.length);
   }
 
   private size(bytes: number): number {
@@ -301,21 +274,3 @@ export function textOf(bytes: Uint8Array): string | null {
     return null;
   }
 }
-
-/** The kinds of values by their first bytes. */
-const TOKENS: readonly Token[] = Array.from({ length: 256 }, (_, lead): Token => {
-  if (lead < 0x80 || lead >= 0xe0) return 'int';
-  if (lead < 0x90) return 'map';
-  if (lead < 0xa0) return 'array';
-  if (lead < 0xc0) return 'str';
-  if (lead === 0xc0) return 'nil';
-  if (lead === 0xc1) return 'unknown';
-  if (lead < 0xc4) return 'bool';
-  if (lead < 0xc7) return 'bin';
-  if (lead < 0xca) return 'ext';
-  if (lead < 0xcc) return 'float';
-  if (lead < 0xd4) return 'int';
-  if (lead < 0xd9) return 'ext';
-  if (lead < 0xdc) return 'str';
-  return lead < 0xde ? 'array' : 'map';
-});
