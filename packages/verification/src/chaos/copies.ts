@@ -32,6 +32,8 @@ interface Kept {
   /** Null before it began. */
   copy: JsonCopy | null;
   at: string;
+  /** The reason why it did not begin, when that was last tried. */
+  refusal: string;
 }
 
 export class Copies {
@@ -60,7 +62,9 @@ export class Copies {
     const states = new Map(finals.map(({ collection, rest }) => [collection, JSON.parse(rest) as Json]));
     for (const [collection, kept] of this.kept) {
       const difference = (): string | null =>
-        kept.copy === null ? 'it could not begin' : kept.copy.differenceFrom(states.get(collection) ?? null);
+        kept.copy === null
+          ? `it could not begin: ${kept.refusal}`
+          : kept.copy.differenceFrom(states.get(collection) ?? null);
       while (difference() !== null && performance.now() < end) await pause(AGAIN_MS);
       const problem = difference();
       if (problem !== null) this.options.finding(`a copy of ${collection} at ${kept.at}: ${problem}`);
@@ -76,7 +80,7 @@ export class Copies {
     while (!this.stopping.signal.aborted) {
       const collection = this.options.collection();
       if (collection !== '' && !this.kept.has(collection)) {
-        const kept: Kept = { copy: null, at: '' };
+        const kept: Kept = { copy: null, at: '', refusal: '' };
         this.kept.set(collection, kept);
         void this.keep(collection, kept);
       }
@@ -93,6 +97,7 @@ export class Copies {
       } catch (error) {
         if (signal.aborted) return;
         if (kept.copy !== null) this.noteEnd(collection, kept, error);
+        else kept.refusal = String(error);
         kept.copy = null;
         await pause(AGAIN_MS);
       }
@@ -119,9 +124,10 @@ export class Copies {
       body: JSON.stringify({ type: 'query', code: DUMP }),
       signal: AbortSignal.timeout(DUMP_MS),
     });
-    const lines = (await response.text()).trimEnd().split('\n');
+    const text = await response.text();
+    const lines = text.trimEnd().split('\n');
     const { end } = JSON.parse(lines.pop() ?? '') as { readonly end?: { readonly at: string } };
-    if (end === undefined) throw new Error('the dump is not whole');
+    if (end === undefined) throw new Error(`the dump is not whole: ${text.slice(-300)}`);
     const all = JSON.parse(lines.pop() ?? '') as Json;
     const types = new Map<number, string>();
     for (const line of lines) {
