@@ -23,6 +23,7 @@ import type { Runtime } from '../run/runtime.js';
 import { assertName } from '../schema/name.js';
 import { type TypeSize, typeSizes } from '../state/sizes.js';
 import { List } from '../value/containers.js';
+import { isInt } from '../value/numbers.js';
 import type { MpData } from '../value/scalars.js';
 import { typeName, type Value } from '../value/value.js';
 import { commitCount } from './history.js';
@@ -138,7 +139,7 @@ export function nameOrId(): p.Param<string | number | bigint> {
   return p.param(
     'collection',
     'the name (str) or id (int) of a collection',
-    (value) => typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint',
+    (value) => typeof value === 'string' || isInt(value),
   );
 }
 

@@ -14,6 +14,7 @@ import { Closure } from '../value/closure.js';
 import { assertMembers, List, listOf, ThingSet, UNITS_PER_MEMBER } from '../value/containers.js';
 import { toBytes, toFloat, toInt } from '../value/convert.js';
 import { isTruthy } from '../value/kinds.js';
+import { isInt } from '../value/numbers.js';
 import { RegexValue } from '../value/regex-value.js';
 import { Float, MpData } from '../value/scalars.js';
 import { Tag } from '../value/tag.js';
@@ -93,7 +94,7 @@ export const CONVERSION: readonly Entry[] = [
     run: (rt, value) => {
       if (value === undefined) return new Thing(0, rt.shapes.empty(), []);
       if (value instanceof Thing) return value;
-      if (typeof value === 'number' || typeof value === 'bigint') return storedThing(rt, value);
+      if (isInt(value)) return storedThing(rt, value);
       throw typeError(`${typeName(value)} can not be converted to a thing`);
     },
   }),
@@ -149,7 +150,7 @@ export const CONVERSION: readonly Entry[] = [
   }),
   test('is_inf', 'an infinite float', (value) => {
     if (value instanceof Float) return Math.abs(value.value) === Number.POSITIVE_INFINITY;
-    if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') return false;
+    if (isInt(value) || typeof value === 'boolean') return false;
     throw typeError(`is_inf() takes an int, float or bool, not ${typeName(value)}`);
   }),
   textTest('is_email', 'a str with the form of an e-mail address', isEmail),

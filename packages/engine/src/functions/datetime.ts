@@ -30,6 +30,7 @@ import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import type { Code } from '../run/unit.js';
 import { DateTimeValue, withDates } from '../value/datetime-value.js';
+import { isInt } from '../value/numbers.js';
 import { Float } from '../value/scalars.js';
 import { Tag } from '../value/tag.js';
 import { Thing } from '../value/thing.js';
@@ -152,7 +153,7 @@ function construct(rt: Runtime, kind: DateTimeKind, args: readonly Code[]): Date
 }
 
 function fromValue(rt: Runtime, kind: DateTimeKind, value: Value): DateTime {
-  if (typeof value === 'number' || typeof value === 'bigint') {
+  if (isInt(value)) {
     return fromMoment(kind, value, defaultPlace(rt));
   }
   if (value instanceof Float) return fromFloat(kind, value.value, defaultPlace(rt));

@@ -5,6 +5,7 @@ import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import type { EnumType } from '../schema/enum.js';
 import { List } from '../value/containers.js';
+import { isInt } from '../value/numbers.js';
 import { Bytes, Float, type MpData } from '../value/scalars.js';
 import { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
@@ -47,7 +48,7 @@ function enumInfo(rt: Runtime, of: EnumType): MpData {
 
 /** The value of a member; of a thing only the id. */
 function memberValue(rt: Runtime, value: Value): Info {
-  if (typeof value === 'number' || typeof value === 'bigint' || value instanceof Float) return value;
+  if (isInt(value) || value instanceof Float) return value;
   if (typeof value === 'string') {
     rt.charge(value.length);
     return value;

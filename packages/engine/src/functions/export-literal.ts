@@ -10,6 +10,7 @@ import { Closure } from '../value/closure.js';
 import { List, ThingSet } from '../value/containers.js';
 import { DateTimeValue } from '../value/datetime-value.js';
 import { Member } from '../value/member.js';
+import { isInt } from '../value/numbers.js';
 import { RegexValue } from '../value/regex-value.js';
 import { Room } from '../value/room.js';
 import { Bytes, ErrorValue, Float } from '../value/scalars.js';
@@ -39,8 +40,7 @@ export class LiteralWriter {
     if (level > LEVELS_MAX) return new LeftOut('a value that lies too deep');
     if (value === null) return 'nil';
     if (typeof value === 'string') return quoteStr(value);
-    if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean')
-      return `${value}`;
+    if (isInt(value) || typeof value === 'boolean') return `${value}`;
     if (value instanceof Float) return floatText(value.value);
     if (value instanceof Bytes) return `base64_decode('${Buffer.from(value.data).toString('base64')}')`;
     if (value instanceof Closure) return closureText(rt, value, level);

@@ -7,7 +7,7 @@ import type { Runtime } from '../run/runtime.js';
 import { Closure } from '../value/closure.js';
 import { List, listOfItems, toItem } from '../value/containers.js';
 import { equals, isTruthy } from '../value/kinds.js';
-import { add } from '../value/numbers.js';
+import { add, isInt } from '../value/numbers.js';
 import { isNumeric } from '../value/scalar-compare.js';
 import { Float } from '../value/scalars.js';
 import { typeName, type Value } from '../value/value.js';
@@ -203,7 +203,7 @@ class Sum {
     if (!isNumeric(value)) throw typeError(`sum() adds ints, floats and bools, not ${typeName(value)}`);
     const sum = add(this.int, value);
     if (sum instanceof Float) this.float = sum.value;
-    else if (typeof sum === 'number' || typeof sum === 'bigint') this.int = sum;
+    else if (isInt(sum)) this.int = sum;
   }
 
   get value(): Value {

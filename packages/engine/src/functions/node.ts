@@ -20,6 +20,7 @@ import { PositionsNeeded } from '../run/execution.js';
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import { List } from '../value/containers.js';
+import { isInt } from '../value/numbers.js';
 import { Float, type MpData } from '../value/scalars.js';
 import { commitCount } from './history.js';
 
@@ -76,7 +77,7 @@ export const NODES: readonly Entry[] = [
     needs: OPERATE,
     params: [p.str('name'), p.any('value')],
     run: (rt, name, value) => {
-      const isText = typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint';
+      const isText = typeof value === 'string' || isInt(value);
       if (!isText) throw p.wrongType(value, { function: 'set_config', position: 2 }, 'value', 'a str or int');
       rt.node.setConfig(name, String(value));
       return null;

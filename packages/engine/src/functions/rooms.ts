@@ -19,6 +19,7 @@ import type { Code } from '../run/unit.js';
 import { NAME } from '../schema/name.js';
 import { EVENTS_BYTES_MAX, Outbox, type Sender, tooMuch } from '../state/events.js';
 import { nameRoom } from '../state/parts/rooms.js';
+import { isInt } from '../value/numbers.js';
 import { Room } from '../value/room.js';
 import { Tag } from '../value/tag.js';
 import { typeName, type Value } from '../value/value.js';
@@ -37,7 +38,7 @@ export const ROOMS: readonly Entry[] = [
       }
       if (given instanceof Room) return given;
       if (typeof given === 'string') return roomByName(rt, given);
-      if (typeof given === 'number' || typeof given === 'bigint') return roomById(rt, given);
+      if (isInt(given)) return roomById(rt, given);
       throw typeError(`room() takes a room, an id or a name, not ${typeName(given)}`);
     },
   }),
@@ -218,8 +219,4 @@ export function roomById(rt: Runtime, id: number | bigint): Room {
   const room = rt.store?.rooms.byId.get(Number(id));
   if (room === undefined || room.refs === 0) throw lookupError(`there is no room with the id ${id}`);
   return room;
-}
-
-function isInt(value: Value | undefined): value is number | bigint {
-  return typeof value === 'number' || typeof value === 'bigint';
 }

@@ -5,7 +5,7 @@ import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import type { Closure } from '../value/closure.js';
 import { List } from '../value/containers.js';
-import { INT_MIN } from '../value/numbers.js';
+import { INT_MIN, isInt } from '../value/numbers.js';
 import { RegexValue } from '../value/regex-value.js';
 import { Tag } from '../value/tag.js';
 import { hasPairs, lengthOf } from '../value/text.js';
@@ -83,7 +83,7 @@ export const STR: readonly Entry[] = [
     params: [p.optional(separatorParam()), p.optional(p.later(p.int('limit')))],
     run: (rt, text, separator, limitGiven) => {
       if (separator === undefined) return splitAtSpace(rt, text, Number.POSITIVE_INFINITY);
-      if (typeof separator === 'number' || typeof separator === 'bigint') {
+      if (isInt(separator)) {
         if (limitGiven === undefined) return splitAtSpace(rt, text, limitOf(separator));
         throw argumentsError('split() takes nothing after a limit: write the separator first');
       }

@@ -1,6 +1,7 @@
-import { existsError, lookupError, valueError } from '../error.js';
+import { existsError, valueError } from '../error.js';
 import { type ChangeRule, type Entry, In, MODIFIES, method, type Receiver } from '../run/builtin.js';
 import { type Callback, withCallback } from '../run/invoke.js';
+import { unknownProperty } from '../run/own-methods.js';
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import { attach } from '../state/attach.js';
@@ -46,7 +47,7 @@ export const THINGS: readonly Entry[] = [
     params: [p.str('name')],
     changes: DELETES,
     run: (rt, thing, name) => {
-      if (!thing.shape.index.has(name)) throw noProperty(name);
+      if (!thing.shape.index.has(name)) throw unknownProperty(name);
       return rt.transaction.deleteProperty(thing, name);
     },
   }),
@@ -146,7 +147,7 @@ export const THINGS: readonly Entry[] = [
     run: (rt, thing, from, to) => {
       if (isReservedKey(to)) throw valueError(`the key '${to}' is reserved`);
       if (thing.shape.index.has(to)) throw existsError(`there is a property '${to}' already`);
-      if (!thing.shape.index.has(from)) throw noProperty(from);
+      if (!thing.shape.index.has(from)) throw unknownProperty(from);
       rt.transaction.renameProperty(thing, from, to);
       return null;
     },
@@ -250,7 +251,3 @@ const UNITS_PER_ASSIGNED = 192;
 
 /** Units charged for a thing that is compared, besides its properties. */
 const UNITS_PER_THING = 64;
-
-function noProperty(name: string): ReturnType<typeof lookupError> {
-  return lookupError(`there is no property '${name}'`);
-}

@@ -20,6 +20,7 @@ import { inWords } from '../schema/rule.js';
 import { TYPES_MAX, type Type, type TypeDef, TypeFlag } from '../schema/type.js';
 import { newIdOf } from '../state/ids.js';
 import { List, listOf, ThingSet } from '../value/containers.js';
+import { isInt } from '../value/numbers.js';
 import { Tag } from '../value/tag.js';
 import { Thing } from '../value/thing.js';
 import { typeName, type Value } from '../value/value.js';
@@ -246,7 +247,7 @@ function isNamed(name: string, names: Value): boolean {
 
 function instanceOfItem(rt: Runtime, type: Type, item: Value): Thing {
   if (item instanceof Thing) return instanceFrom(rt, type, item);
-  if (typeof item === 'number' || typeof item === 'bigint') return storedInstance(rt, type, item);
+  if (isInt(item)) return storedInstance(rt, type, item);
   throw typeError(`map_type() takes things and ids, not ${inWords(item)}`);
 }
 

@@ -6,6 +6,7 @@ import { lookupError, typeError, valueError } from '../error.js';
 import type { Field } from '../schema/type.js';
 import { Closure } from '../value/closure.js';
 import { List, listOfItems, ThingSet } from '../value/containers.js';
+import { isInt } from '../value/numbers.js';
 import { Bytes, ErrorValue } from '../value/scalars.js';
 import type { Shape } from '../value/shape.js';
 import { TAG_COUNT } from '../value/tag.js';
@@ -22,7 +23,7 @@ import { assignOperator, type Operate, updateInPlace } from './operators.js';
 import { callOwn, callOwnMethod, methodOf, noProperty, unknownProperty } from './own-methods.js';
 import { type Place, placed } from './place.js';
 import type { Runtime } from './runtime.js';
-import { isInt, pick, type Range, rangeOf, type SliceCode, toNumber } from './slice.js';
+import { pick, type Range, rangeOf, type SliceCode, toNumber } from './slice.js';
 import type { Code } from './unit.js';
 
 /** One link of a chain, given the value before it. */

@@ -7,6 +7,7 @@ import { type Field, Type } from '../schema/type.js';
 import { attach } from '../state/attach.js';
 import { toProperty } from '../state/transaction.js';
 import { chargeOwn, ThingSet } from '../value/containers.js';
+import { isInt } from '../value/numbers.js';
 import { Float } from '../value/scalars.js';
 import type { Shape } from '../value/shape.js';
 import { Thing } from '../value/thing.js';
@@ -145,7 +146,7 @@ export function callType(rt: Runtime, type: Type, args: readonly Code[]): Value 
     if (code === undefined) return makeInstance(rt, type, []);
     const value = code();
     if (value instanceof Thing) return value.type === type ? value : instanceFrom(rt, type, value);
-    if (typeof value === 'number' || typeof value === 'bigint') return storedInstance(rt, type, value);
+    if (isInt(value)) return storedInstance(rt, type, value);
     throw typeError(`${type.name}() takes a thing or an id, not ${inWords(value)}`);
   });
 }

@@ -2,6 +2,7 @@ import { type QueryError, typeError, valueError } from '../error.js';
 import { Closure } from '../value/closure.js';
 import { List } from '../value/containers.js';
 import { DateTimeValue } from '../value/datetime-value.js';
+import { isInt } from '../value/numbers.js';
 import { RegexValue } from '../value/regex-value.js';
 import { Bytes, Float, MpData } from '../value/scalars.js';
 import { Thing } from '../value/thing.js';
@@ -95,7 +96,7 @@ export function str(name: string): Param<string> {
 }
 
 export function int(name: string): Param<number | bigint> {
-  return param(name, 'an int', (value) => typeof value === 'number' || typeof value === 'bigint');
+  return param(name, 'an int', isInt);
 }
 
 /** A number of levels of things. */
@@ -125,11 +126,7 @@ export function bool(name: string): Param<boolean> {
 
 /** An int or a float. */
 export function number(name: string): Param<number | bigint | Float> {
-  return param(
-    name,
-    'an int or float',
-    (value) => typeof value === 'number' || typeof value === 'bigint' || value instanceof Float,
-  );
+  return param(name, 'an int or float', (value) => isInt(value) || value instanceof Float);
 }
 
 export function closure(name: string): Param<Closure> {

@@ -1,5 +1,6 @@
 import { typeError, valueError } from '../error.js';
-import { typeName, type Value } from '../value/value.js';
+import { isInt } from '../value/numbers.js';
+import { typeName } from '../value/value.js';
 import type { Code } from './unit.js';
 
 /** The three parts of a slice in the text; null where one is left out. */
@@ -19,10 +20,6 @@ export interface Range {
 /** An int as a number; what lies beyond the safe range is beyond any length too. */
 export function toNumber(value: number | bigint): number {
   return Number(value);
-}
-
-export function isInt(value: Value): value is number | bigint {
-  return typeof value === 'number' || typeof value === 'bigint';
 }
 
 /**

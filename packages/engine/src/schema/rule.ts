@@ -5,6 +5,7 @@ import { type QueryError, typeError, valueError } from '../error.js';
 import { List, ThingSet } from '../value/containers.js';
 import { Future } from '../value/future.js';
 import { Member } from '../value/member.js';
+import { isInt } from '../value/numbers.js';
 import { Bytes, Float } from '../value/scalars.js';
 import { Tag } from '../value/tag.js';
 import { lengthOf } from '../value/text.js';
@@ -161,10 +162,6 @@ function orNil(fits: Test): Test {
 
 function isStr(value: Value): value is string {
   return typeof value === 'string';
-}
-
-function isInt(value: Value): value is number | bigint {
-  return typeof value === 'number' || typeof value === 'bigint';
 }
 
 function isFloat(value: Value): value is Float {

@@ -88,7 +88,7 @@ export type BitOp = '&' | '|' | '^' | '<<' | '>>';
 
 /** Bitwise operators and shifts on ints and bools; shift counts are taken modulo 64. */
 export function bitwise(op: BitOp, a: Value, b: Value): Value {
-  if (!isInt(a) || !isInt(b)) throw operandError(op, a, b);
+  if (!isIntOrBool(a) || !isIntOrBool(b)) throw operandError(op, a, b);
   const left = big(a);
   const right = big(b);
   switch (op) {
@@ -108,7 +108,7 @@ export function bitwise(op: BitOp, a: Value, b: Value): Value {
 export function negate(value: Value): Value {
   if (typeof value === 'number') return 0 - value;
   if (value instanceof Float) return new Float(-value.value);
-  if (isInt(value)) return toIntValue(-big(value));
+  if (isIntOrBool(value)) return toIntValue(-big(value));
   throw typeError(`prefix operator - is not defined for ${typeName(value)}`);
 }
 
@@ -119,7 +119,7 @@ export function plus(value: Value): Value {
 }
 
 export function complement(value: Value): Value {
-  if (!isInt(value)) throw typeError(`prefix operator ~ is not defined for ${typeName(value)}`);
+  if (!isIntOrBool(value)) throw typeError(`prefix operator ~ is not defined for ${typeName(value)}`);
   return toIntValue(~big(value));
 }
 
@@ -127,10 +127,14 @@ export function operandError(op: string, a: Value, b: Value): QueryError {
   return typeError(`operator ${op} is not defined for ${typeName(a)} and ${typeName(b)}`);
 }
 
-function isInt(value: Value): value is number | bigint | boolean {
+function isIntOrBool(value: Value): value is number | bigint | boolean {
   return typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean';
 }
 
 function big(value: number | bigint | boolean): bigint {
   return BigInt(value);
+}
+
+export function isInt(value: unknown): value is number | bigint {
+  return typeof value === 'number' || typeof value === 'bigint';
 }
