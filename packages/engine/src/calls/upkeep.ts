@@ -82,10 +82,10 @@ export class Upkeep {
     return new Marking(store);
   }
 
-  /** Ends a search in which everything is marked, and removes what it found; null when it found nothing. */
+  /** Removes some of what a search found, in which everything is marked; null when it is over. */
   removeGarbage(collection: number, marking: Marking): Change | null {
     const group = this.collections.get(collection)?.group;
-    const garbage = marking.finish();
+    const garbage = marking.next();
     // The state may have been replaced meanwhile, by a snapshot.
     if (group === undefined || !marking.isOf(group.store) || garbage.length === 0) return null;
     this.garbageCount += garbage.length;

@@ -221,7 +221,7 @@ describe('things as values', () => {
     });
     const marking = new Marking(collection.group.store);
     while (marking.step(10));
-    expect(marking.finish()).toEqual([]);
+    expect(marking.next()).toEqual([]);
   });
 
   test('go with the enum, and come back when that is taken back', () => {

@@ -100,7 +100,7 @@ describe('tasks', () => {
     const collect = (): number => {
       const marking = new Marking(db.collection.store);
       while (marking.step(10));
-      return marking.finish().length;
+      return marking.next().length;
     };
     expect(collect()).toBe(0);
     expect(db.run('x = tasks()[0].args()[0]; x.me == x;')).toBe(true);

@@ -93,11 +93,13 @@ export class CollectionGroup extends Group {
 
   /** ... nextId:varint things:varint suspects:varint id:varint* */
   protected override writeMeta(out: ByteWriter): void {
-    const { nextId, thingCount, suspects } = this.store;
+    const { nextId, thingCount, suspects, marking } = this.store;
+    // A search that is under way ends with the process.
+    const all = new Set([...suspects, ...(marking?.suspects ?? [])]);
     out.varint(nextId);
     out.varint(thingCount);
-    out.varint(suspects.size);
-    for (const id of suspects) out.varint(id);
+    out.varint(all.size);
+    for (const id of all) out.varint(id);
   }
 
   /** Each node knows by itself where garbage may be, too. */

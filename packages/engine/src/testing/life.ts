@@ -159,8 +159,12 @@ export class Life {
     if (marking === null) return;
     while (marking.step(1000));
     this.marking = null;
-    const change = this.harness.engine.upkeep.removeGarbage(this.group.id, marking);
-    if (change !== null) this.changed(change);
+    const { upkeep } = this.harness.engine;
+    for (;;) {
+      const change = upkeep.removeGarbage(this.group.id, marking);
+      if (change === null) return;
+      this.changed(change);
+    }
   }
 
   /** Looks at everything. */

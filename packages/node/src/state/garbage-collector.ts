@@ -15,7 +15,7 @@ export interface GarbageCollectorOptions {
 /** Pause between two slices of a search, in which other work has its turn, in milliseconds. */
 const PAUSE_MS = 5;
 
-/** Milliseconds of one slice of a search. */
+/** Milliseconds of one slice of a search, of which removal does not count. */
 const SLICE_MS = 2;
 
 /** Things that are looked at between two looks at the clock. */
@@ -25,8 +25,8 @@ const SLICE_THINGS = 32;
 const SUSPECTS_MAX = 100_000;
 
 /**
- * Removes circles of garbage from collections that this node leads: slowly, beside the requests, and as a
- * change like any other.
+ * Removes circles of garbage from collections that this node leads: slowly, beside the requests, and by
+ * changes like any other.
  */
 export class GarbageCollector {
   private readonly searchedAt = new WeakMap<GroupSession, number>();
@@ -70,10 +70,14 @@ export class GarbageCollector {
         clock.after(PAUSE_MS, () => this.work());
         return;
       }
-      this.current = null;
-      this.searchedAt.set(session, clock.now());
       const change = engine.upkeep.removeGarbage(session.id, marking);
-      if (change !== null) propose(session, change);
+      if (change === null) {
+        this.current = null;
+        this.searchedAt.set(session, clock.now());
+        return;
+      }
+      propose(session, change);
+      clock.after(PAUSE_MS, () => this.work());
     } catch (error) {
       this.stop();
       onFailure(error);
