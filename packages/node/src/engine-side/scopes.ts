@@ -210,7 +210,7 @@ export class Scopes {
       engine,
       settings: this.settings,
       clock,
-      propose: (session, change) => session.propose(change, { ok: true, result: '' }, () => {}),
+      propose: (session, change, done) => session.propose(change, { ok: true, result: '' }, done),
       onFailure: onDefect,
     });
   }

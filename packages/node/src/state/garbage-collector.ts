@@ -7,8 +7,8 @@ export interface GarbageCollectorOptions {
   /** Time between two searches of a collection, in milliseconds. */
   readonly settings: { readonly garbageIntervalMs: number };
   readonly clock: Pick<Clock, 'now' | 'after'>;
-  /** Replicates the removal of what was found. */
-  readonly propose: (session: GroupSession, change: Change) => void;
+  /** Replicates the removal of some of what was found; `done` is called when that is decided. */
+  readonly propose: (session: GroupSession, change: Change, done: () => void) => void;
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -21,6 +21,11 @@ const SLICE_MS = 2;
 /** Things that are looked at between two looks at the clock. */
 const SLICE_THINGS = 32;
 
+interface Search {
+  readonly session: GroupSession;
+  readonly marking: Marking;
+}
+
 /** Suspects after which a search does not wait for its time. */
 const SUSPECTS_MAX = 100_000;
 
@@ -30,7 +35,7 @@ const SUSPECTS_MAX = 100_000;
  */
 export class GarbageCollector {
   private readonly searchedAt = new WeakMap<GroupSession, number>();
-  private current: { readonly session: GroupSession; readonly marking: Marking } | null = null;
+  private current: Search | null = null;
 
   constructor(private readonly options: GarbageCollectorOptions) {}
 
@@ -47,7 +52,7 @@ export class GarbageCollector {
     }
     if (clock.now() - searchedAt < settings.garbageIntervalMs && suspects < SUSPECTS_MAX) return;
     this.current = { session, marking: engine.upkeep.searchGarbage(session.id) };
-    clock.after(PAUSE_MS, () => this.work());
+    this.goOn(this.current);
   }
 
   /** Gives up a search in a group that is going away. */
@@ -55,10 +60,14 @@ export class GarbageCollector {
     if (this.current?.session === session) this.stop();
   }
 
-  private work(): void {
-    if (this.current === null) return;
+  private goOn(search: Search): void {
+    this.options.clock.after(PAUSE_MS, () => this.work(search));
+  }
+
+  private work(search: Search): void {
+    if (this.current !== search) return;
     const { engine, clock, propose, onFailure } = this.options;
-    const { session, marking } = this.current;
+    const { session, marking } = search;
     if (!session.leading || session.refusal() !== null) {
       this.stop();
       return;
@@ -67,7 +76,7 @@ export class GarbageCollector {
       const end = clock.now() + SLICE_MS;
       while (marking.step(SLICE_THINGS)) {
         if (clock.now() < end) continue;
-        clock.after(PAUSE_MS, () => this.work());
+        this.goOn(search);
         return;
       }
       const change = engine.upkeep.removeGarbage(session.id, marking);
@@ -76,8 +85,8 @@ export class GarbageCollector {
         this.searchedAt.set(session, clock.now());
         return;
       }
-      propose(session, change);
-      clock.after(PAUSE_MS, () => this.work());
+      // The next portion waits until this one is decided: so the work is never faster than the cluster.
+      propose(session, change, () => this.goOn(search));
     } catch (error) {
       this.stop();
       onFailure(error);
