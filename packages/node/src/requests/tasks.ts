@@ -95,7 +95,7 @@ export class Tasks implements RunningTaskHost {
     this.isHalted = true;
     this.endWatch?.();
     this.due = [];
-    for (const led of this.groups.values()) letBe(led);
+    for (const led of this.groups.values()) stopWatching(led);
   }
 
   private takeUp(session: GroupSession): void {
@@ -131,7 +131,7 @@ export class Tasks implements RunningTaskHost {
   }
 
   private leave(led: LedGroup): void {
-    letBe(led);
+    stopWatching(led);
     // Each would take a turn only to find that it is over, and all of them come back when the group is taken up again.
     this.due = this.due.filter((due) => due.led !== led);
     if (this.groups.get(led.session.id) === led) this.groups.delete(led.session.id);
@@ -417,7 +417,7 @@ function isCurrent({ session, group, version }: LedGroup): boolean {
 }
 
 /** No task of a group becomes due any more. */
-function letBe({ cancel, group }: LedGroup): void {
+function stopWatching({ cancel, group }: LedGroup): void {
   cancel();
   group.tasks.onChange = null;
 }

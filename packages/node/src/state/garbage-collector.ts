@@ -12,6 +12,11 @@ export interface GarbageCollectorOptions {
   readonly onFailure: (error: unknown) => void;
 }
 
+interface Search {
+  readonly session: GroupSession;
+  readonly marking: Marking;
+}
+
 /** Pause between two slices of a search, in which other work has its turn, in milliseconds. */
 const PAUSE_MS = 5;
 
@@ -20,11 +25,6 @@ const SLICE_MS = 2;
 
 /** Things that are looked at between two looks at the clock. */
 const SLICE_THINGS = 32;
-
-interface Search {
-  readonly session: GroupSession;
-  readonly marking: Marking;
-}
 
 /** Suspects after which a search does not wait for its time. */
 const SUSPECTS_MAX = 100_000;

@@ -41,7 +41,7 @@ export class SequentialReads {
   private run = 0;
   private strays = 0;
   private isReading = false;
-  /** Only the pages of one thing are read ahead, the first of the run. */
+  /** True if only the pages of the first thing of the run are read ahead. */
   private isOneThing = false;
   private pairs: PackedPairs | null = null;
   /** The id of the last record that was found among what was read ahead, or behind which that began. */

@@ -1,4 +1,3 @@
-import { seeded } from 'raft-ts';
 /**
  * A few runs; `npm run simulate` runs thousands. A failure names the seed: `npm run simulate -- --seed N` shows it.
  */
@@ -8,6 +7,7 @@ import { promisify } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from '@jest/globals';
+import { seeded } from 'raft-ts';
 import { simulate } from './simulate.js';
 import type { Happening } from './table.js';
 

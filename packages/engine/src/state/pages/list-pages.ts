@@ -144,7 +144,7 @@ export class ListPages extends PageTable<ListPage> implements Backing {
 
   /** Replaces `count` items from `start` on, for which only the pages that they lie in come into memory; returns them. */
   splice(start: number, count: number, added: readonly Value[]): Value[] {
-    // What lies behind moves.
+    // The items behind these move.
     if (count !== added.length && start + count < this.list.length) this.room.give();
     const first = this.seek(start);
     const firstStart = this.cursorStart;

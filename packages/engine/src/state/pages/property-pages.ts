@@ -117,7 +117,7 @@ export class PropertyPages extends PageTable<PropertyPage> {
     }
     if (shape.size !== count)
       throw new FormatError(`thing ${thing.id} has ${shape.size} properties, not ${count}`);
-    // From now on it is counted as any other thing.
+    // The caller counts a thing that is in memory as a whole.
     store.bytes -= filling.bytes;
     home.filling = null;
     pages.layout = shape.index;

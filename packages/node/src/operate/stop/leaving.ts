@@ -1,4 +1,3 @@
-import { backgroundClock, pause } from '../../base/clock.js';
 /**
  * Decides if a node that is told to stop leaves its cluster for good, and does it. A stop is a restart unless
  * the operator said otherwise beforehand, in a file that is read at that moment: what a running pod has in
@@ -6,6 +5,7 @@ import { backgroundClock, pause } from '../../base/clock.js';
  */
 
 import { readFileSync } from 'node:fs';
+import { backgroundClock, pause } from '../../base/clock.js';
 import { Deferred } from '../../base/deferred.js';
 import { messageOf } from '../../base/error-text.js';
 import type { Config } from '../../config/index.js';
