@@ -132,11 +132,6 @@ export class RaftLog {
     return this.bytesInTail;
   }
 
-  /** Bytes handed out for applying and not yet reported as applied. */
-  get applyBytes(): number {
-    return this.beingApplied.bytes;
-  }
-
   /** Bytes of the entries that are not applied, as far as they were added in this process's life. */
   get unappliedBytes(): number {
     return this.bytesUnapplied;

@@ -196,7 +196,7 @@ class ClassParser {
   #parseClassOnlyEscape(start: number): number {
     const reader = this.#reader;
     const char = reader.peek();
-    if (isOctalDigit(char)) return readOctal(reader, 3);
+    if (isOctalDigit(char)) return readOctal(reader);
     if (isDigit(char)) return reader.next();
     if (reader.takes('b')) return 0x08;
     if (reader.takes('g')) return 0x67;

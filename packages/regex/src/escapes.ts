@@ -38,7 +38,7 @@ export function readSharedEscape(reader: PatternReader): SharedEscape | null {
   }
   switch (name) {
     case '0':
-      return { kind: 'code', code: readOctal(reader, 3) };
+      return { kind: 'code', code: readOctal(reader) };
     case 'o':
       reader.position++;
       return { kind: 'code', code: readBraced(reader, 8, start) };
@@ -71,10 +71,10 @@ export function readSharedEscape(reader: PatternReader): SharedEscape | null {
   }
 }
 
-/** Reads up to `max` octal digits (at least one is there). */
-export function readOctal(reader: PatternReader, max: number): number {
+/** Reads up to three octal digits (at least one is there). */
+export function readOctal(reader: PatternReader): number {
   let value = 0;
-  for (let i = 0; i < max && isOctalDigit(reader.peek()); i++) value = value * 8 + reader.next() - 0x30;
+  for (let i = 0; i < 3 && isOctalDigit(reader.peek()); i++) value = value * 8 + reader.next() - 0x30;
   return value;
 }
 

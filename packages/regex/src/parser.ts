@@ -264,7 +264,7 @@ class Parser {
       return this.#groups.reference(this.#options.fold, number, start);
     }
     reader.position = first;
-    return this.#literal(readOctal(reader, 3));
+    return this.#literal(readOctal(reader));
   }
 
   /** `\g1`, `\g-1`, `\g{1}`, `\g{-1}`, `\g{name}`; the reader stands behind the g. */

@@ -84,11 +84,6 @@ export class SocketClient extends PackageConnection {
     return this.ask(PackageType.JOIN, [scope, ...rooms]);
   }
 
-  /** Leaves rooms; gives what `join` gives. */
-  async leave(scope: string, ...rooms: readonly (bigint | string)[]): Promise<WireValue> {
-    return this.ask(PackageType.LEAVE, [scope, ...rooms]);
-  }
-
   /** Emits an event to all who joined a room. */
   async emit(
     scope: string,

@@ -4,7 +4,6 @@ import { Privilege } from '../admin/privileges.js';
 import { lookupError, typeError, valueError } from '../error.js';
 import { checkMsgpack } from '../pack/msgpack-check.js';
 import type { Extensions } from '../pack/msgpack-reader.js';
-import { MSGPACK_NESTING_MAX } from '../pack/walk.js';
 import { type Entry, func, variadic } from '../run/builtin.js';
 import { textFor } from '../run/charge.js';
 import { isGone } from '../run/gone.js';
@@ -229,7 +228,7 @@ export function extensionsOf(rt: Runtime): Extensions {
   return {
     mpdata: (data) => {
       rt.charge(data.length);
-      checkMsgpack(data, MSGPACK_NESTING_MAX, (count) => rt.step(count), false, 'the content of an mpdata');
+      checkMsgpack(data, (count) => rt.step(count), false, 'the content of an mpdata');
       return new MpData(Uint8Array.prototype.slice.call(data));
     },
     regex: (text) => {

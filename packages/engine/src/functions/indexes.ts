@@ -165,7 +165,6 @@ function makeIndex(rt: Runtime, type: Type, name: string, given: readonly Value[
       storeOf(rt),
       { ...def, id: 0 },
       0,
-      READY,
       1,
       rt.transaction.tellsValues,
       (units) => rt.charge(units),

@@ -34,7 +34,7 @@ export function packRequest({ build, deep }: ModuleRequest, options: PackOptions
  * @throws QueryError bad_data_err for what is not exactly one value, and what the language refuses
  */
 export function readAnswer(data: Uint8Array, load: boolean, { shapes, onValues }: WireOptions): Value {
-  checkMsgpack(data, MSGPACK_NESTING_MAX, onValues, load);
+  checkMsgpack(data, onValues, load);
   if (!load) return new MpData(data);
   return new MsgpackReader(data, shapes, MSGPACK_NESTING_MAX, onValues).value();
 }

@@ -2,6 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import { badDataError, type QueryError } from '../error.js';
 import { FORMS, type Form } from './msgpack-forms.js';
+import { MSGPACK_NESTING_MAX } from './walk.js';
 
 type Refuse = (what: string) => QueryError;
 
@@ -9,14 +10,12 @@ type Refuse = (what: string) => QueryError;
  * Throws bad_data_err unless the bytes are exactly one value as clients get it: no extension types, keys that are str, valid UTF-8,
  * ints within int64.
  *
- * @param nestingMax arrays and maps inside each other at most
  * @param onValues called after so many values each; what it throws ends the work
  * @param isLoaded whether it is read as values afterwards, where keys and ints have errors of their own
  * @param whose what the value is, for errors
  */
 export function checkMsgpack(
   given: Uint8Array,
-  nestingMax: number,
   onValues: (count: number) => void,
   isLoaded: boolean,
   whose = 'the answer of the module',
@@ -58,7 +57,8 @@ export function checkMsgpack(
     if (form.kind === 'array' || form.kind === 'map') {
       const count = form.kind === 'map' ? size * 2 : size;
       if (count > data.length - position) throw ends();
-      if (open.length >= nestingMax) throw wrong(`it is nested more than ${nestingMax} deep`);
+      if (open.length >= MSGPACK_NESTING_MAX)
+        throw wrong(`it is nested more than ${MSGPACK_NESTING_MAX} deep`);
       // Zero has no sign of its own, so those of maps are counted from one on.
       open.push(isMap ? -left - 1 : left);
       left = count;

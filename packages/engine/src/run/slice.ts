@@ -34,14 +34,14 @@ export function rangeOf(code: SliceCode, length: number): Range {
   if (step === 0) throw valueError('the step of a slice must not be 0');
   if (step > 0) {
     return {
-      start: from === null ? 0 : clamp(from < 0 ? from + length : from, 0, length),
-      stop: to === null ? length : clamp(to < 0 ? to + length : to, 0, length),
+      start: from === null ? 0 : clamp(from < 0 ? from + length : from, length),
+      stop: to === null ? length : clamp(to < 0 ? to + length : to, length),
       step,
     };
   }
   return {
-    start: from === null ? length - 1 : clamp(from < 0 ? from + length : from, 0, length - 1),
-    stop: to === null ? -1 : clamp(to < 0 ? to + length : to, 0, length),
+    start: from === null ? length - 1 : clamp(from < 0 ? from + length : from, length - 1),
+    stop: to === null ? -1 : clamp(to < 0 ? to + length : to, length),
     step,
   };
 }
@@ -62,6 +62,6 @@ function part(code: Code | null): number | null {
   return toNumber(value);
 }
 
-function clamp(value: number, min: number, max: number): number {
-  return Math.min(Math.max(value, min), max);
+function clamp(value: number, max: number): number {
+  return Math.min(Math.max(value, 0), max);
 }

@@ -20,8 +20,8 @@ export interface Slice {
 }
 
 /**
- * Looks for instances of the type of a unique index that have the same values, among those with ids above one and up to another, and those
- * that the index has.
+ * Looks for instances of the type of a unique index that have the same values, among those with ids above one, and those that the index
+ * has.
  *
  * @param max number of errors after which it ends
  * @param tells whether these may say which values, and whose
@@ -32,7 +32,6 @@ export function duplicatesIn(
   store: Store,
   def: IndexDef,
   above: number,
-  upTo: number,
   max: number,
   tells: boolean,
   charge: (units: number) => void,
@@ -45,7 +44,6 @@ export function duplicatesIn(
   let last: number | null = null;
   let isWhole = true;
   type.instances.eachAbove(above, (id) => {
-    if (id > upTo) return false;
     if (found.length >= max || (last !== null && isOver())) {
       isWhole = false;
       return false;
@@ -93,7 +91,6 @@ export function buildSlice(
     store,
     index.def,
     index.progress.cursor,
-    READY,
     DUPLICATES_TOLD,
     true,
     UNCOUNTED,

@@ -159,7 +159,7 @@ export class ThingMemory implements Loader {
     }
     this.misses += 1;
     thing.bits |= ThingBit.USED;
-    readThing(this.records.reader(thing.id, 0), thing, this, charge);
+    readThing(this.records.reader(thing.id), thing, this, charge);
     thing.bits |= ThingBit.LOADED;
     if (!this.homeOf(thing)?.properties) this.takeUpAll(thing);
     this.bytes += bytesOf(thing);
@@ -412,7 +412,7 @@ export class ThingMemory implements Loader {
 
   /** True if an instance is not in memory, and its record has nothing in a field that would have to be given up: see `isFieldFlat`. */
   restsFlat(thing: Thing, field: number): boolean {
-    return (thing.bits & ThingBit.LOADED) === 0 && isFieldFlat(this.records.reader(thing.id, 0), field);
+    return (thing.bits & ThingBit.LOADED) === 0 && isFieldFlat(this.records.reader(thing.id), field);
   }
 
   /** Notes that a value came into memory that refers to things. */

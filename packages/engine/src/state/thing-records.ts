@@ -40,11 +40,11 @@ export class ThingRecords implements RecordSource {
     return record.value;
   }
 
-  /** The same, to be read from its beginning. Most records are whole, and are read where they lie. */
-  reader(id: number, part: number): ByteReader {
-    const record = this.read(RecordKind.THING, id, part);
+  /** The first record of a thing, to be read from its beginning. Most are whole, and are read where they lie. */
+  reader(id: number): ByteReader {
+    const record = this.read(RecordKind.THING, id, 0);
     if (record !== undefined && isWhole(record)) return new ByteReader(record, 1);
-    return new ByteReader(this.value(id, part));
+    return new ByteReader(this.value(id, 0));
   }
 
   /** Writes a record to a checkpoint, in place of the one before. */

@@ -189,7 +189,7 @@ function checkIndex(store: Store, def: IndexDef, next: number, charge: Charge): 
     if (sortKindOf(definition) === null || def.fields.indexOf(field) !== i) refuse('its properties');
   }
   charge(UNITS_PER_ENTRY * type.instances.size);
-  if (duplicatesIn(store, def, 0, READY, 1, false, charge).found.length > 0)
+  if (duplicatesIn(store, def, 0, 1, false, charge).found.length > 0)
     refuse('values are equal that must not be');
 }
 

@@ -101,11 +101,6 @@ export class RequestSessions {
     return this.owners.get(owner)?.sessions.get(name);
   }
 
-  /** All of them; the one that changed least recently first. */
-  *inOrder(): Generator<Session> {
-    for (let session = this.oldest; session !== null; session = session.newer) yield session;
-  }
-
   /** The sessions whose records have a number or a higher one, in order. */
   since(number: number): Session[] {
     const found: Session[] = [];

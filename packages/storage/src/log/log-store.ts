@@ -140,8 +140,6 @@ export class LogStore {
       cachedBytes: this.cache.bytes,
       writes: this.writes,
       records: this.records,
-      waitingBytes: this.waitingBytes,
-      sequence: this.nextSequence - 1,
       poisoned: this.poison,
     };
   }

@@ -100,10 +100,6 @@ export class Segments implements LiveLedger {
     return this.live;
   }
 
-  get spareCount(): number {
-    return this.spares.length;
-  }
-
   /** The function that computes chain hashes, if it is known. */
   get chainHash(): ChainHash | null {
     return this.options.chainHash;

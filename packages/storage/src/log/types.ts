@@ -112,8 +112,5 @@ export type LogStats = {
   /** Durable writes and records since the store was opened. */
   readonly writes: number;
   readonly records: number;
-  readonly waitingBytes: number;
-  /** The sequence number of the last durable record. */
-  readonly sequence: number;
   readonly poisoned: Error | undefined;
 };

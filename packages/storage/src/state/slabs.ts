@@ -56,7 +56,7 @@ export class Slab {
     key.copy(this.bytes, at + 1, NAME_IN_KEY);
     const valueAt = at + PUT_HEADER_BYTES;
     this.bytes.writeUInt32LE(VALUE_HEADER_BYTES + payload.length, valueAt - 4);
-    writeValue(this.bytes, valueAt, key, 0, RECORD_KEY_BYTES, payload);
+    writeValue(this.bytes, valueAt, key, RECORD_KEY_BYTES, payload);
     this.used = valueAt + VALUE_HEADER_BYTES + payload.length;
   }
 

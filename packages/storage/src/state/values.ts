@@ -14,23 +14,22 @@ export const VALUE_HEADER_BYTES = 5;
 /** A value for a key. */
 export function encodeValue(key: Buffer, payload: Uint8Array): Buffer {
   const value = Buffer.allocUnsafe(VALUE_HEADER_BYTES + payload.length);
-  writeValue(value, 0, key, 0, key.length, payload);
+  writeValue(value, 0, key, key.length, payload);
   return value;
 }
 
-/** Writes a value at `at`, for the key that lies at `keyStart` to `keyEnd` of `keys`. */
+/** Writes a value at `at`, for the key that is the first `keyEnd` bytes of `key`. */
 export function writeValue(
   bytes: Buffer,
   at: number,
-  keys: Buffer,
-  keyStart: number,
+  key: Buffer,
   keyEnd: number,
   payload: Uint8Array,
 ): void {
   const end = at + VALUE_HEADER_BYTES + payload.length;
   bytes[at + 4] = VALUE_FORMAT;
   bytes.set(payload, at + VALUE_HEADER_BYTES);
-  const crc = crc32c(bytes, at + 4, end, crc32c(keys, keyStart, keyEnd));
+  const crc = crc32c(bytes, at + 4, end, crc32c(key, 0, keyEnd));
   bytes[at] = crc;
   bytes[at + 1] = crc >>> 8;
   bytes[at + 2] = crc >>> 16;

@@ -165,11 +165,11 @@ export class ListPages extends PageTable<ListPage> implements Backing {
       page.entries -= taken;
       left -= taken;
     }
-    for (let i = last; i > first; i--) if (this.page(i).entries === 0) this.replace(i, 1, []);
+    for (let i = last; i > first; i--) if (this.page(i).entries === 0) this.replace(i, []);
     const page = this.page(first);
     for (const item of added) noteItem(page, item);
     if (page.entries === 0 && this.pages.length > 1) {
-      this.replace(first, 1, []);
+      this.replace(first, []);
       this.rewind();
     } else if (isTooLarge(page)) this.cutAgain(first);
     return removed;
@@ -195,7 +195,7 @@ export class ListPages extends PageTable<ListPage> implements Backing {
     this.rewind();
     for (const [page, count] of counts) page.entries -= count;
     for (let i = this.pages.length - 1; i >= 0 && this.pages.length > 1; i--)
-      if (this.page(i).entries === 0 && counts.has(this.page(i))) this.replace(i, 1, []);
+      if (this.page(i).entries === 0 && counts.has(this.page(i))) this.replace(i, []);
     return removed;
   }
 
@@ -345,7 +345,7 @@ export class ListPages extends PageTable<ListPage> implements Backing {
     const start = this.startOf(index);
     const pages = pagesOf(this.list.held, start, start + entries);
     (pages[0] as ListPage).number = number;
-    this.replace(index, 1, pages);
+    this.replace(index, pages);
   }
 
   /** Places the cursor at the page that a position lies in: at the last one for the end of the list. */

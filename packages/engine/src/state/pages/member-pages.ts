@@ -205,7 +205,7 @@ export class MemberPages extends PageTable<MemberPage> implements MemberBacking 
     page.orders.splice(place, 1);
     page.entries -= 1;
     this.size -= 1;
-    if (page.entries === 0 && this.pages.length > 1) this.replace(index, 1, []);
+    if (page.entries === 0 && this.pages.length > 1) this.replace(index, []);
     if (this.set.held === null) thing.holders += 1;
     else this.set.held.delete(thing);
   }
@@ -271,7 +271,7 @@ export class MemberPages extends PageTable<MemberPage> implements MemberBacking 
     const half = isLast ? PAGE_MEMBERS_MAX : PAGE_MEMBERS_MAX / 2;
     const lower = newPage(ids.slice(0, half), orders.slice(0, half));
     lower.number = number;
-    this.replace(index, 1, [lower, newPage(ids.slice(half), orders.slice(half))]);
+    this.replace(index, [lower, newPage(ids.slice(half), orders.slice(half))]);
   }
 
   /** The page that an id lies in, or would. */

@@ -71,7 +71,7 @@ class Texts extends PageTable<TextPage> {
   }
 
   remove(index: number): void {
-    this.replace(index, 1, []);
+    this.replace(index, []);
   }
 
   leave(): void {

@@ -267,17 +267,15 @@ export abstract class PageTable<P extends Page = Page> implements Unfinished {
     this.pages = kept;
   }
 
-  /** Replaces pages by others. What a checkpoint has still to write of them is written. */
-  protected replace(index: number, count: number, pages: readonly P[]): void {
+  /** Replaces a page by others, or by none. What a checkpoint has still to write of it is written. */
+  protected replace(index: number, pages: readonly P[]): void {
     const before = this.pages;
-    const gone = before.slice(index, index + count);
-    if (pages.length < SPREAD_MAX) before.splice(index, count, ...pages);
-    else this.pages = [...before.slice(0, index), ...pages, ...before.slice(index + count)];
-    for (const { number, state } of gone) {
-      if (state === PageState.ABSENT || state === PageState.FROZEN)
-        throw new Error('a page goes that is absent or frozen');
-      if (number !== 0 && !pages.some((page) => page.number === number)) this.numbers.free(number);
-    }
+    const { number, state } = this.page(index);
+    if (state === PageState.ABSENT || state === PageState.FROZEN)
+      throw new Error('a page goes that is absent or frozen');
+    if (number !== 0 && !pages.some((page) => page.number === number)) this.numbers.free(number);
+    if (pages.length < SPREAD_MAX) before.splice(index, 1, ...pages);
+    else this.pages = [...before.slice(0, index), ...pages, ...before.slice(index + 1)];
     this.firstFrozen = 0;
   }
 
