@@ -1,11 +1,11 @@
 import type { LogStore } from '@althing/storage';
 import { encodeMessage, type Message, type RaftOptions } from 'raft-ts';
 import { messageOf } from '../base/error-text.js';
+import { exitCodeOf } from '../base/exit-code.js';
 import { type Applied, type Command, type GroupId, type NodeId, ROOT_GROUP } from '../between/protocol.js';
 import { snapshotOf } from '../between/snapshot-message.js';
 import { Activity } from './activity.js';
 import { EarlyMessages } from './early-messages.js';
-import { exitCodeOf } from './exit-code.js';
 import type { GroupContext, Observation } from './group-context.js';
 import type { GroupNow, GroupWatch } from './group-figures.js';
 import { GroupOpening } from './group-opening.js';

@@ -1,6 +1,6 @@
 import { FormatError } from '@althing/engine';
-import { FolderInUseError, holdFolder, StorageError } from '@althing/storage';
-import { isDamage } from '../../base/failures.js';
+import { holdFolder, StorageError } from '@althing/storage';
+import { exitCodeOf } from '../../base/exit-code.js';
 import { ExitCode } from '../../config/index.js';
 import { StartError } from './running-node.js';
 
@@ -23,7 +23,5 @@ export function withExitCode(error: unknown): unknown {
   if (error instanceof FormatError) {
     return new StartError(`the stored state can not be read: ${error.message}`, ExitCode.DataDamaged);
   }
-  if (!(error instanceof StorageError)) return error;
-  if (error instanceof FolderInUseError) return new StartError(error.message, ExitCode.StorageInUse);
-  return new StartError(error.message, isDamage(error) ? ExitCode.DataDamaged : ExitCode.Fatal);
+  return error instanceof StorageError ? new StartError(error.message, exitCodeOf(error)) : error;
 }

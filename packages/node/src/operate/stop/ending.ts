@@ -1,6 +1,7 @@
 import { LevelError } from '@althing/engine';
 import { describe } from '../../base/error-text.js';
-import { exitCodeOf } from '../../base/failures.js';
+import { exitCodeOf } from '../../base/exit-code.js';
+import { isDamage } from '../../base/failures.js';
 import type { Identity } from '../../base/identity.js';
 import { Phase, type SharedStatus } from '../../between/shared-status.js';
 import { type Config, ExitCode } from '../../config/index.js';
@@ -64,7 +65,11 @@ export class Ending {
   }
 
   /** Ends the node because it can't go on. */
-  fail(message: string, error: unknown, exitCode = exitCodeOf(error)): void {
+  fail(
+    message: string,
+    error: unknown,
+    exitCode = isDamage(error) ? ExitCode.DataDamaged : exitCodeOf(error),
+  ): void {
     if (this.hasEnded) return;
     const text = error instanceof LevelError ? error.message : message;
     this.options.log.fatal({ event: 'failed', error: error === null ? undefined : describe(error) }, text);

@@ -9,6 +9,7 @@ import { DiskFullError, LogStore, NodeDisk, StorageError } from '@althing/storag
 import { systemClock } from '../../base/clock.js';
 import { descriptorLimit, fittingProbes } from '../../base/descriptors.js';
 import { messageOf } from '../../base/error-text.js';
+import { exitCodeOf } from '../../base/exit-code.js';
 import { type JoinedClock, joinedClock } from '../../base/joined-clock.js';
 import { ClusterFile } from '../../between/cluster-record.js';
 import { EventSender } from '../../between/event-sender.js';
@@ -348,32 +349,22 @@ const REFUSAL_BY_CAUSE: Partial<Record<PeerLogCause, LabelOf<'peersRefused'>>> =
   damaged: 'damaged',
 };
 
-class StatusPortError extends Error {}
-
 async function listen(server: StatusServer, { statusAddress, statusPort }: WorkerOptions): Promise<number> {
   try {
     return await server.listen(statusAddress, statusPort);
   } catch (error) {
     const isInUse = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
     if (isInUse) throw portInUse('http_status_port', statusAddress, statusPort);
-    throw new StatusPortError(`http_status_port = ${statusPort}: ${messageOf(error)}`);
+    throw new Error(`http_status_port = ${statusPort}: ${messageOf(error)}`);
   }
 }
 
 function startFailure(error: unknown): WorkerStart {
-  const diskFull = error instanceof DiskFullError;
-  if (error instanceof StatusPortError) {
-    return { kind: 'failed', message: error.message, exitCode: ExitCode.Fatal, diskFull };
-  }
-  if (error instanceof StorageError) {
-    const exitCode = error.code.startsWith('damaged') ? ExitCode.DataDamaged : ExitCode.Fatal;
-    return { kind: 'failed', message: `the log can not be opened: ${error.message}`, exitCode, diskFull };
-  }
-  return { kind: 'failed', message: messageOf(error), exitCode: exitCodeOf(error), diskFull };
-}
-
-/** Errors about settings and the cluster tell their exit code themselves. */
-function exitCodeOf(error: unknown): number {
-  const has = typeof error === 'object' && error !== null && 'exitCode' in error;
-  return has && typeof error.exitCode === 'number' ? error.exitCode : ExitCode.Fatal;
+  const problem = error instanceof StorageError ? 'the log can not be opened: ' : '';
+  return {
+    kind: 'failed',
+    message: `${problem}${messageOf(error)}`,
+    exitCode: exitCodeOf(error, ExitCode.Fatal),
+    diskFull: error instanceof DiskFullError,
+  };
 }

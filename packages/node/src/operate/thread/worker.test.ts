@@ -1,7 +1,8 @@
 /** The consensus thread, started as a node starts it, with this thread in the place of the engine. */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { crc32c } from '@althing/storage';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { type Identity, logIdentity, newIdentity } from '../../base/identity.js';
 import type { Bridge } from '../../between/bridge.js';
@@ -167,6 +168,19 @@ describe('the consensus thread', () => {
     expect(refused).toBeInstanceOf(ConsensusStartError);
     expect(refused).toMatchObject({ diskFull: false });
     expect(refused instanceof ConsensusStartError && refused.exitCode).not.toBe(ExitCode.Done);
+  });
+
+  test('does not start on a log of a newer version, and says that a person has to look', async () => {
+    const path = join(folder, 'newer');
+    const identity = newIdentity();
+    await (await Running.start(identity, path)).stop();
+    const logPath = join(path, 'log');
+    const name = readdirSync(logPath).find((each) => each.startsWith('segment')) ?? '';
+    const content = readFileSync(join(logPath, name));
+    content.writeUInt32LE(1000, 12);
+    content.writeUInt32LE(crc32c(content, 12, 512), 8);
+    writeFileSync(join(logPath, name), content);
+    await expect(Running.start(identity, path)).rejects.toMatchObject({ exitCode: ExitCode.DataDamaged });
   });
 });
 
