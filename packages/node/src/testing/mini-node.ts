@@ -16,7 +16,7 @@ import { EngineSide } from '../engine-side/engine-side.js';
 import type { EnginePorts } from '../engine-side/ports.js';
 import { silentReports } from '../engine-side/silent-reports.js';
 import type { GroupSession } from '../groups/group-session.js';
-import { type Client, ORDINARY_TERMS, type Reply, type Terms } from '../groups/request.js';
+import { type Client, ORDINARY_TERMS, type ProgramBody, type Reply, type Terms } from '../groups/request.js';
 import type { State } from '../groups/state.js';
 import { RequestFigures } from '../requests/request-figures.js';
 import type { Router } from '../requests/router.js';
@@ -99,6 +99,15 @@ export class MiniNode {
 
   /** Runs a query as `admin`: in a collection, or in `/t` or `/n...`. */
   query(scope: string, code: string, options: QueryOptions = {}): Promise<Reply> {
+    return this.ask(scope, { type: 'query', code, vars: wireValues(options.vars) }, options);
+  }
+
+  /** Runs a procedure as `admin`. */
+  run(scope: string, name: string, options: Pick<QueryOptions, 'terms'> = {}): Promise<Reply> {
+    return this.ask(scope, { type: 'run', name, args: null }, options);
+  }
+
+  private ask(scope: string, body: ProgramBody, options: QueryOptions): Promise<Reply> {
     const user = this.engine.root.usersByName.get(options.user ?? 'admin');
     if (user === undefined) throw new Error(`node ${this.id} knows no such user`);
     const terms = options.terms === undefined ? null : { ...ORDINARY_TERMS, ...options.terms };
@@ -107,7 +116,7 @@ export class MiniNode {
         {
           scope: scopeOf(scope),
           user,
-          body: { type: 'query', code, vars: wireValues(options.vars) },
+          body,
           format: 'json',
           client: options.client ?? STAYS,
           terms,
@@ -116,18 +125,6 @@ export class MiniNode {
         },
         resolve,
       );
-    });
-  }
-
-  /** Runs a procedure as `admin`. */
-  run(scope: string, name: string, options: Pick<QueryOptions, 'terms'> = {}): Promise<Reply> {
-    const user = this.engine.root.usersByName.get('admin');
-    if (user === undefined) throw new Error(`node ${this.id} knows no such user`);
-    const body = { type: 'run', name, args: null } as const;
-    const terms = options.terms === undefined ? null : { ...ORDINARY_TERMS, ...options.terms };
-    const request = { scope: scopeOf(scope), user, body, format: 'json', client: STAYS, terms } as const;
-    return new Promise((resolve) => {
-      this.router.handle(request, resolve);
     });
   }
 

@@ -91,12 +91,8 @@ export class Clients {
       attemptsMax: 1,
       limits: { requests: 2 * this.#clients, waiting: WAITING_MAX },
     });
-    let busy = 0;
-    const begin = async (dueAt: number): Promise<void> => {
-      if (this.#isPatient && busy >= this.#clients) return;
-      busy += 1;
-      await this.#ask(db, question, dueAt);
-      busy -= 1;
+    const begin = async (dueAt: number, underWay: number): Promise<void> => {
+      if (!this.#isPatient || underWay < this.#clients) await this.#ask(db, question, dueAt);
     };
     await paced(this.#perS, () => this.#isStopped, begin, phase);
     await db.$close();

@@ -2,7 +2,8 @@
  * Requests of chaos clients over HTTP, and what is known of a change when they fail. They are made without `@althing/client`, which hides
  * what is judged here: the status, headers and outcome of each single answer. `library.ts` plays with the library.
  */
-import { Agent, type IncomingMessage, request } from 'node:http';
+import { Agent } from 'node:http';
+import { exchange, type HttpAnswer } from '../harness/exchange.js';
 import type { Outcome } from '../simulation/history.js';
 
 export interface Endpoint {
@@ -51,29 +52,24 @@ export class Requests {
   async ask({ host, port }: Endpoint, { scope, code, headers }: Question): Promise<Response> {
     const body = JSON.stringify({ type: 'query', code });
     try {
-      const signal = AbortSignal.timeout(TIMEOUT_MS);
-      const message = await new Promise<IncomingMessage>((resolve, reject) => {
-        const sent = request({
+      const answer = await exchange(
+        {
           method: 'POST',
           host,
           port,
           path: scope,
           agent: this.agent,
-          signal,
+          signal: AbortSignal.timeout(TIMEOUT_MS),
           headers: {
             'Content-Type': 'application/json',
             'Content-Length': Buffer.byteLength(body),
             Authorization: this.authorization,
             ...headers,
           },
-        });
-        sent.on('error', reject);
-        sent.on('response', resolve);
-        sent.end(body);
-      });
-      const parts: Buffer[] = [];
-      for await (const part of message) parts.push(part as Buffer);
-      return responseOf(message, Buffer.concat(parts).toString('utf8'));
+        },
+        body,
+      );
+      return responseOf(answer);
     } catch (error) {
       const { code: cause, message } = error as NodeJS.ErrnoException;
       // Only who never had a connection knows that nothing was carried out.
@@ -83,7 +79,8 @@ export class Requests {
   }
 }
 
-function responseOf({ statusCode: status = 0, headers }: IncomingMessage, text: string): Response {
+function responseOf({ status, headers, content }: HttpAnswer): Response {
+  const text = content.toString();
   const index = Number(headers['althing-index'] ?? 0);
   const node = String(headers['althing-node'] ?? '');
   if (status === 200) return { outcome: 'ok', value: JSON.parse(text), index, status, node, error: '' };

@@ -2,7 +2,7 @@
  * Sends requests to a node over HTTP and takes its answers exactly. It is none of `@althing/client`, which repeats requests, takes
  * MessagePack alone, and hands over values: here each request is sent once, in either format, and the bytes of its answer are judged.
  */
-import { Agent, request } from 'node:http';
+import { Agent } from 'node:http';
 import {
   decodeMessagePack,
   encodeMessagePack,
@@ -13,6 +13,7 @@ import {
   type WireValue,
 } from '@althing/client';
 import { messageOf } from '@althing/storage';
+import { exchange } from './exchange.js';
 
 export type Format = 'msgpack' | 'json';
 
@@ -53,7 +54,22 @@ export class NodeClient {
   async send(scope: string, as: Credentials, body: WireValue): Promise<Outcome> {
     try {
       const encoded = this.format === 'json' ? Buffer.from(stringifyJson(body)) : encodeMessagePack(body);
-      const { status, content } = await this.#post(scopePath(scope), authorization(as), encoded);
+      const { status, content } = await exchange(
+        {
+          method: 'POST',
+          host: this.#url.hostname,
+          port: this.#url.port,
+          path: scopePath(scope),
+          agent: this.#agent,
+          headers: {
+            'Content-Type': contentTypes[this.format],
+            'Content-Length': encoded.length,
+            Authorization: authorization(as),
+          },
+          signal: AbortSignal.timeout(this.timeoutMs),
+        },
+        encoded,
+      );
       if (status === 200) return this.#value(content);
       return this.#error(status, content);
     } catch (error) {
@@ -83,34 +99,6 @@ export class NodeClient {
 
   #decoded(content: Buffer): WireValue {
     return this.format === 'json' ? parseJson(content.toString('utf8')) : decodeMessagePack(content);
-  }
-
-  #post(path: string, authorization: string, body: Buffer): Promise<{ status: number; content: Buffer }> {
-    return new Promise((resolve, reject) => {
-      const sent = request({
-        method: 'POST',
-        host: this.#url.hostname,
-        port: this.#url.port,
-        path,
-        agent: this.#agent,
-        headers: {
-          'Content-Type': contentTypes[this.format],
-          'Content-Length': body.length,
-          Authorization: authorization,
-        },
-        signal: AbortSignal.timeout(this.timeoutMs),
-      });
-      sent.on('error', reject);
-      sent.on('response', (response) => {
-        const parts: Buffer[] = [];
-        response.on('data', (part: Buffer) => parts.push(part));
-        response.on('error', reject);
-        response.on('end', () => {
-          resolve({ status: response.statusCode ?? 0, content: Buffer.concat(parts) });
-        });
-      });
-      sent.end(body);
-    });
   }
 }
 

@@ -1,5 +1,5 @@
 /** Questions to the status port of a node: `/ready`, `/status`, `/metrics`. */
-import { get } from 'node:http';
+import { exchange } from './exchange.js';
 
 /** Longest wait for an answer, in milliseconds. */
 const PROBE_MS = 2000;
@@ -11,18 +11,12 @@ export interface Probed {
 }
 
 /** Asks over a connection of its own. */
-export function probe(host: string, port: number, path: string): Promise<Probed> {
-  return new Promise((resolve) => {
-    const fail = (): void => resolve({ status: 0, text: '' });
-    const asked = get({ host, port, path, agent: false, timeout: PROBE_MS }, (response) => {
-      let text = '';
-      response.setEncoding('utf8').on('data', (part: string) => {
-        text += part;
-      });
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
-      response.on('error', fail);
-    });
-    asked.on('timeout', () => asked.destroy());
-    asked.on('error', fail);
-  });
+export async function probe(host: string, port: number, path: string): Promise<Probed> {
+  try {
+    const signal = AbortSignal.timeout(PROBE_MS);
+    const { status, content } = await exchange({ host, port, path, agent: false, signal });
+    return { status, text: content.toString() };
+  } catch {
+    return { status: 0, text: '' };
+  }
 }

@@ -40,7 +40,7 @@ export function longestGap(moments: readonly number[], from: number, to: number)
   }, 0);
 }
 
-/** From where to where. */
+/** Both ends of an interval. */
 export interface Interval {
   readonly low: number;
   readonly high: number;

@@ -89,14 +89,9 @@ export class SteadyLoad {
 
   private async pace(perS: number, send: () => Promise<void>): Promise<void> {
     if (perS === 0) return;
-    let waiting = 0;
-    const begin = async (): Promise<void> => {
-      if (waiting >= WAITING_MAX) this.skipped += 1;
-      else {
-        waiting += 1;
-        await send();
-        waiting -= 1;
-      }
+    const begin = async (_dueAt: number, underWay: number): Promise<void> => {
+      if (underWay >= WAITING_MAX) this.skipped += 1;
+      else await send();
     };
     await paced(perS, () => this.isStopped, begin);
   }

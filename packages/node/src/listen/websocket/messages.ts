@@ -13,22 +13,13 @@ export interface MessageControl {
  * Takes packages out of the messages of a WebSocket: each holds exactly one, in frames of any size. A package is
  * handed on when its message is complete, so one with something behind it has no effect.
  */
-export class MessageReader {
-  private readonly frames: FrameReader;
+export class MessageReader extends FrameReader {
   private readonly message: PackageInMessage;
 
   constructor(sink: PackageSink, control: MessageControl) {
-    this.message = new PackageInMessage(sink, control);
-    this.frames = new FrameReader(this.message);
-  }
-
-  get isWithin(): boolean {
-    return this.frames.isWithin;
-  }
-
-  /** As `FrameReader.push`. */
-  push(chunk: Buffer): boolean {
-    return this.frames.push(chunk);
+    const message = new PackageInMessage(sink, control);
+    super(message);
+    this.message = message;
   }
 
   /** Gives memory back. */
