@@ -33,7 +33,7 @@ if (!isBundleCurrent()) {
   await build({
     entryPoints: {
       index: `${home}dist/index.js`,
-      // For a process that starts nodes itself.
+      // Loaded by a process that starts nodes itself.
       node: `${home}../node/dist/index.js`,
       // Threads, each loaded by its name, beside the file that starts it.
       worker: `${home}../node/dist/operate/thread/worker.js`,

@@ -256,7 +256,7 @@ describe('what fails', () => {
     listener.close();
 
     for (const message of messages) expect(message).toContain('a change may have been made all the same');
-    // Of the time, some is spent before the request is sent.
+    // Some of the time is spent before the request is sent.
     expect(messages[2]).toMatch(/no answer within \d+ ms/);
   });
 });

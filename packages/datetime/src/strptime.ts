@@ -298,7 +298,7 @@ function daysBefore(year: number, month: number): number {
   return daysFromCivil(year, month, 1) - daysFromCivil(year, 1, 1);
 }
 
-/** From `%U` or `%W` with a weekday. `value_err` for a day of the week that lies in another year. */
+/** The day that `%U` or `%W` with a weekday tells. `value_err` for a day of the week that lies in another year. */
 function dayOfYearByWeek(year: number, { week, weekday }: Reading): number | undefined {
   if (week === undefined || weekday === undefined) return undefined;
   const newYear = weekdayOf(daysFromCivil(year, 1, 1));

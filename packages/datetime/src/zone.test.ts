@@ -28,7 +28,7 @@ function utcOfLocal(name: string, local: string, preferredOffset?: number): stri
   return show(zone(name).momentOfLocal(seconds(local), preferredOffset));
 }
 
-/** By the fields that Intl shows, a way that the tables do not use. */
+/** The offset by the fields that Intl shows, a way that the tables do not use. */
 function offsetByIntl(name: string, moment: number): number {
   const format = new Intl.DateTimeFormat('en-US', {
     timeZone: name,

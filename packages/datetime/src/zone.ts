@@ -10,7 +10,7 @@ const FIRST = -5_364_662_400;
 /** 2100-01-01. From here on there are rules only, and those repeat with the calendar every 400 years. */
 const RULES_FROM = 4_102_444_800;
 
-/** From here on moments are mapped back by whole eras. It is some days late, so that looking a day ahead needs no mapping. */
+/** The moment from which on moments are mapped back by whole eras. It is some days late, so that looking a day ahead needs no mapping. */
 const LAST = RULES_FROM + SECONDS_PER_ERA + 10 * SECONDS_PER_DAY;
 
 /** The unit in which a table is filled: 384 days. */

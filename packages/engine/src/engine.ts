@@ -205,7 +205,7 @@ export class Engine {
     const limits = executor.limitsOf(call, call.body.kind === 'run' ? call.body.procedure : null);
     const transaction = executor.begin(call, target, writes, this.defaultDeep(target), source, limits);
     try {
-      // For other calls the privilege was checked before.
+      // Other calls had their privilege checked before.
       if (writes && call.readOnly === true) rt.access.require(Privilege.CHANGE);
       rt.procedureName = call.body.kind === 'run' ? call.body.procedure.name : null;
       rt.requestId = call.requestId ?? null;

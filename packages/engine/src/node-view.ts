@@ -334,7 +334,7 @@ export interface NodeView {
   history(since: number): MetricsHistory;
   /** Begins anew with counters, and with the figures of queries and procedures. */
   resetCounters(): void;
-  /** From 0, everything, to 4, only what ends the node. */
+  /** Sets the level of the log: 0 is everything, 4 only what ends the node. */
   setLogLevel(level: number): void;
   /**
    * Sets a setting of this node, until it is started again.

@@ -112,7 +112,7 @@ export interface Quiesce extends Envelope {
   readonly index: Index;
 }
 
-/** From a follower to a quiesced leader: "someone needs heartbeats again." */
+/** Sent by a follower to a quiesced leader: "someone needs heartbeats again." */
 export interface Wake extends Envelope {
   readonly kind: 'wake';
 }

@@ -48,7 +48,7 @@ export function crc32cHere(bytes: Uint8Array, start: number, end: number, seed: 
 }
 
 /**
- * By what (exclusive or) a checksum changes when what lies before its last bytes becomes something else. CRCs are linear: that
+ * The difference (exclusive or) that a checksum gets when the bytes before its last ones become others. CRCs are linear: that
  * depends on how many bytes these are, and not on what they are.
  *
  * @param difference of the checksums of the two beginnings

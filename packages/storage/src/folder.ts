@@ -31,7 +31,7 @@ export type DataFolder = {
   /** The folder of the log store, which the consensus thread opens by its path. */
   readonly logPath: string;
   readonly logDisk: Disk;
-  /** For `StateStore.open`, which closes the store. */
+  /** The store that `StateStore.open` takes and closes. */
   readonly stateDisk: Disk;
   readonly stateStore: KeyValueStore;
   /** The folder of LevelDB, by which another thread opens it, too: see `LevelStore.share`. */

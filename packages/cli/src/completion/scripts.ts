@@ -113,7 +113,7 @@ function fishLines({ path, commands, options, valueOptions }: CommandNode): stri
   ];
 }
 
-/** For bash and zsh. */
+/** Quotes a text for bash and zsh. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

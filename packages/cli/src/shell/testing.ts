@@ -1,4 +1,4 @@
-/** For tests of the shell: a node in a process of its own, and terminals that tmux plays. */
+/** Tests of the shell share this: a node in a process of its own, and terminals that tmux plays. */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -27,7 +27,7 @@ describe('the list of nodes', () => {
     for (const ms of [1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]) {
       other.failed(a, now);
       other.failed(b, now + ms - 1);
-      // Of two that are avoided, the one that is over first.
+      // The first to be over, of two that are avoided.
       expect(other.choose(now + ms - 1, NONE)).toBe(a);
       other.served(b);
       now += ms;

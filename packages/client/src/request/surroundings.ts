@@ -9,7 +9,7 @@ export interface Clock {
 
 export interface Surroundings {
   readonly clock: Clock;
-  /** From 0 to below 1. */
+  /** A random number from 0 to below 1. */
   readonly random: () => number;
   /** A new name for a client: random, of letters and digits. */
   readonly newClientName: () => string;

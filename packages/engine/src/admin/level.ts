@@ -30,7 +30,7 @@ export const LEVELS = [
   },
 ] as const;
 
-/** From here on ids of types and enums may be higher than the limits of their numbers, and deleted ones are forgotten. */
+/** The level from which on ids of types and enums may be higher than the limits of their numbers, and deleted ones are forgotten. */
 export const LEVEL_OF_HIGH_IDS = 3;
 
 /** The level of a cluster that was never told another. */

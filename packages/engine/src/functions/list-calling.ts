@@ -166,7 +166,7 @@ function findIndex(rt: Runtime, items: readonly Value[], closure: Closure): numb
   });
 }
 
-/** For methods that take the lock of an iteration only after their arguments are evaluated. */
+/** Iterates for a method that takes the lock only after its arguments are evaluated. */
 function whileReading(
   rt: Runtime,
   list: List,

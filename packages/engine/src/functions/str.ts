@@ -244,7 +244,7 @@ function replaceByClosure(rt: Runtime, text: string, old: string, limit: number,
   const pairs = hasPairs(text);
   const counter = new PositionCounter(text, pairs);
   const length = pairs ? lengthOf(old) : old.length;
-  // From the right, positions are reported one match too high: the contract, as recorded.
+  // Positions from the right are reported one match too high: the contract, as recorded.
   const shift = limit < 0 ? length : 0;
   return withCallback(rt, closure, (callback) =>
     replaceText(rt, text, old, limit, (place) => {

@@ -73,7 +73,7 @@ export interface Quotas {
   readonly users: number;
   readonly collections: number;
   readonly procedures: number;
-  /** Of each scope. */
+  /** Tasks of each scope. */
   readonly tasks: number;
   /** Times that sessions last, of which there are `SESSIONS_PER_USER`. */
   readonly sessions: SessionLimits;

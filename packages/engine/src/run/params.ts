@@ -32,7 +32,7 @@ export interface Param<T> {
 /** The place of an argument in a call. */
 export interface Where {
   readonly function: string;
-  /** From 1. */
+  /** The number of the argument, counted from 1. */
   readonly position: number;
 }
 

@@ -131,7 +131,7 @@ describe('what outlives the query that made it', () => {
             ['a', i],
           ]),
         ).toBe(i + 106);
-        // Of those that come twice the last one counts.
+        // The last one of those that come twice counts.
         expect(
           run([
             ['a', 7],

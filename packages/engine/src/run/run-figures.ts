@@ -5,7 +5,7 @@ import type { Target } from '../admin/access-lists.js';
 const SUB_BITS = 2;
 const SUBS = 1 << SUB_BITS;
 
-/** From a microsecond to more than an hour. */
+/** Buckets for a microsecond to more than an hour. */
 const BUCKETS = 32 * SUBS;
 
 /** Times in milliseconds: their sum, the longest, and how they spread. */

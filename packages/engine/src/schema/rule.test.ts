@@ -35,7 +35,7 @@ const SETS = ['set', 'things_set', 'ts', 'mixed_set'];
 
 interface Verdict {
   readonly fits: readonly string[];
-  /** Of the right type, but refused. */
+  /** Values of the right type that are refused. */
   readonly valueErr: readonly string[];
 }
 

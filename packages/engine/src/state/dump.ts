@@ -34,7 +34,7 @@ const CRC_BYTES = 4;
 export interface Dump {
   readonly contents: Uint8Array;
   readonly procedures: readonly Procedure[];
-  /** For `readTasks`, once the contents were taken up. */
+  /** The input of `readTasks`, once the contents were taken up. */
   readonly tasks: Uint8Array;
 }
 

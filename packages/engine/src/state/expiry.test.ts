@@ -63,7 +63,7 @@ describe('an instance whose moment is over', () => {
     };
     expire(5);
     expect(db.run("type_count('Cart');")).toBe(1);
-    // For the one whose owner was not known yet; that is known to the next.
+    // The first look is for the one whose owner was not known yet, the next one knows it.
     expect(looks).toBeLessThan(3);
     looks = 0;
     expire(4);

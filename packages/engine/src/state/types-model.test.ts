@@ -94,7 +94,7 @@ describe(`random writes to instances (seed ${seed})`, () => {
           });
           for (const { kind, id, part, value } of schema.values()) unloaded.loadRecord(kind, id, value, part);
           copyMeta(harness.collection, unloaded);
-          // Of fields and ids that were taken back only the node knows that they were there.
+          // Only the node knows of fields and ids that were taken back.
           unloaded.store.idFloor = harness.collection.store.idFloor;
           const [from, to] = [harness.collection.store.schema, unloaded.store.schema];
           to.typeIds.idFloor = from.typeIds.idFloor;

@@ -10,7 +10,7 @@ const ANY = 0x4000;
 const ENUMS = 0x6000;
 const NILLABLE = 0x8000;
 
-/** From 0x4001 on. */
+/** The first one is 0x4001. */
 const NAMES: readonly (PlainName | 'list' | 'set')[] = [
   'thing',
   'raw',

@@ -57,7 +57,7 @@ export interface Backing {
 /** A callback that gets the units of work that are about to be done; an error that it throws ends the work. */
 export type Charge = (units: number) => void;
 
-/** For work that nobody is charged for. */
+/** Charges nobody. */
 export const FREE: Charge = () => {};
 
 /** The pages of a large stored set, of which the members may not be in memory. See `state/pages/member-pages.ts`. */

@@ -141,7 +141,7 @@ export class ImportRun {
     if (this.counters === null)
       throw new BackupError('damaged', 'the file is damaged: the collection has no counters');
     yield* this.due();
-    // By now `changes` is the number of all that were made before the last one.
+    // `changes` counts all that were made before the last one.
     yield restoreEffects([raisedCounters(this.counters, this.changes + 1)]);
   }
 

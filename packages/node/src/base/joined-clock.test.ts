@@ -147,7 +147,7 @@ describe('while it is calm', () => {
       if (late.length === 3) manual.time += 350;
     });
     manual.turnTo(1800);
-    // By what comes on top of the rest, and a millisecond until the timer.
+    // Late by the time on top of the rest, and a millisecond until the timer.
     expect(late).toEqual([0, 0, 0, 51, 0, 0]);
   });
 });

@@ -44,7 +44,7 @@ export type Command =
       readonly epoch: number;
       readonly payloads: readonly Uint8Array[];
       /**
-       * For each payload the answer to the call of another node that waits for it, or null; missing: none waits. It
+       * The answer to the call of another node that waits for each payload, or null; missing: none waits. It
        * is sent as soon as the payload is committed, before `committed` tells that; never, if it is dropped or lost.
        */
       readonly answers?: readonly (PreparedAnswer | null)[];

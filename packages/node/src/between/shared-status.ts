@@ -37,7 +37,7 @@ const LONG_RUN_MS = 500;
 export interface LongRun {
   /** Tells it from others. */
   readonly run: number;
-  /** For how long, in milliseconds. */
+  /** Its duration so far, in milliseconds. */
   readonly ms: number;
 }
 

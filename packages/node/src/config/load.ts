@@ -1,5 +1,5 @@
 /**
- * From a file, the environment and the command line to a checked configuration. A flag wins over the
+ * Makes a checked configuration of a file, the environment and the command line. A flag wins over the
  * environment, the environment over the file, the file over the default. Every source is checked in the same
  * way, also where another one wins, and all problems are reported at once.
  */
@@ -33,9 +33,9 @@ export interface ConfigurationInput {
   readonly flags?: ReadonlyMap<SettingKey, string>;
   /** Reads a file as UTF-8; throws when it can't. For tests; default: the file system. */
   readonly readFile?: (path: string) => string;
-  /** For tests; default: the machine's. */
+  /** Given by tests; default: the machine's. */
   readonly hostName?: string;
-  /** For tests; default: that of this process. */
+  /** Given by tests; default: that of this process. */
   readonly memory?: ProcessMemory;
   /** The manner of a program that stands for another one; default: our own. */
   readonly manner?: ConfigurationManner;

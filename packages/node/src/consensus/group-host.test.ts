@@ -341,7 +341,7 @@ test('a leader that is behind with applying knows who its members are: no voter 
   const { membership, membershipIndex } = bench.status();
   expect(membership.voters).toEqual([1, 2]);
   bench.kill();
-  // Of the entries behind the state, the first is handed over, and the others when that one is applied.
+  // The first of the entries behind the state is handed over, the others when that one is applied.
   await bench.start(0, { maxApplyBytes: 1 });
   open(bench, false);
   await follow();

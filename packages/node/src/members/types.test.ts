@@ -38,7 +38,7 @@ const DATA = [
   '.runs = 0; task(datetime(), || .runs += 1); nil;',
 ];
 
-/** Of each kind one, and some whose instances stay as they are until they are touched. */
+/** One change of each kind, and some whose instances stay as they are until they are touched. */
 const CHANGES = [
   "mod_type('Person', 'add', 'size', 'float<0.5:3.0>?'); mod_type('Person', 'ren', 'age', 'years');",
   "mod_type('Team', 'del', 'old'); mod_type('Person', 'mod', 'years', 'number');",

@@ -22,7 +22,7 @@ import type { SignsOfLife } from './signs-of-life.js';
 export interface PeerOwner extends SignsOfLife {
   readonly credentials: () => Credentials;
   readonly now: () => number;
-  /** From 0 to 1, 1 excluded. */
+  /** A random number from 0 to 1, 1 excluded. */
   readonly random: () => number;
   readonly silenceMs: number;
   readonly connectMs: number;

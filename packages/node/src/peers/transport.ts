@@ -79,9 +79,9 @@ export interface TransportOptions {
   readonly onRemoved: () => void;
   /** A newer process has the id of this node. */
   readonly onSuperseded: () => void;
-  /** For tests; default: those that this version speaks. */
+  /** Given by tests; default: those that this version speaks. */
   readonly versions?: VersionRange;
-  /** For tests. */
+  /** Given by tests. */
   readonly limits?: Partial<TransportLimits>;
   readonly random?: () => number;
 }

@@ -207,7 +207,7 @@ export function programOf({ body }: Call): object | null {
   return body.kind === 'run' ? body.procedure : null;
 }
 
-/** For one character. */
+/** Time to parse one character, in milliseconds. */
 const PARSING_MS = 2e-4;
 
 /** Characters of code that take noticeable time to parse. */

@@ -93,7 +93,7 @@ class SentRequest implements Asker {
 
 export class Forwarder {
   private readonly underWay = new TakenRequests();
-  /** For short requests and answers. */
+  /** The writer of short requests and answers. */
   private readonly writer = new ByteWriter();
   private readonly bodyWriter = new MsgpackWriter();
   private sentBytes = 0;
@@ -268,7 +268,7 @@ export class Forwarder {
     this.carryOut(new TakenRequest(from, toItself, null, payload.length, call, this.writer), () => {});
   }
 
-  /** For about so many bytes, which are copied before anything else is written. */
+  /** A writer for about so many bytes, which are copied before anything else is written. */
   private writerFor(size: number): ByteWriter {
     return size > KEPT_WRITER_BYTES ? new ByteWriter(size + 128) : this.writer;
   }

@@ -8,10 +8,10 @@ export type NameOwner<Holder> = NumberTable<Holder>;
 
 /** The names that a client gave to a request, the name that it holds, and those that came after it under the same one. */
 export interface NameHolder<Pending> extends Names {
-  /** Of these none is given by a node: see `Repetitions.identityOf`. */
+  /** Null, since no node gives one of these names: see `Repetitions.identityOf`. */
   readonly request: null;
   readonly pending: Pending;
-  /** Of the name that it holds; null while it holds none. */
+  /** The owner of the name that it holds; null while it holds none. */
   owner: NameOwner<NameHolder<Pending>> | null;
   number: number;
   /** Null for none. */

@@ -53,7 +53,7 @@ export class PasswordHasher {
   private runningSuspects = 0;
   private hurrying = false;
   private readonly toHash: WaitingHash[] = [];
-  /** For the node itself, which asks for the next check when it has the last one. */
+  /** Checks for the node itself, which asks for the next one when it has the last one. */
   private readonly toVerifyOwn: (() => void)[] = [];
   private readonly toVerify: FairQueue<WaitingHash>;
   private readonly toVerifySuspects: FairQueue<WaitingHash>;

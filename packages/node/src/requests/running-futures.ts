@@ -41,7 +41,7 @@ export class RunningFutures {
     return !isInParts && owner.mayChange && owner.session?.inParts.mayBegin === false;
   }
 
-  /** From now on no other node can go on with the call. */
+  /** Notes that no other node can go on with the call any more. */
   noteInParts(): void {
     if (this.isInParts) return;
     this.isInParts = true;

@@ -59,7 +59,7 @@ const NOTICED_MS = 8;
 /** Longest wait of work that may be long for a turn in which others have nothing to do, in milliseconds: then it gets one nevertheless. */
 const PASSED_OVER_MAX_MS = 500;
 
-/** Of the requests of one user the short ones go first, but what is longer waits for at most so many times what it takes. */
+/** Short requests of a user go first, but a longer one waits for at most so many times what it takes. */
 const DUE_FACTOR = 50;
 
 /** Time for which findings are remembered, in milliseconds: behind a slow run, and behind a turn that was full. */

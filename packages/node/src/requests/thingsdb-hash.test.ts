@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { thingsdbHash } from './thingsdb-hash.js';
 
-/** Of the sample of an archive in the package of the engine. */
+/** Hashes of the sample of an archive in the package of the engine. */
 const ADMIN = 'SXZpnxpN$1jrhSNNQhViSP8SgEziQjpA7QQJM8HzMS4PVRN3RNNQ1MMJJJNJnNN';
 const BOB = 'CMaBr0dD$1A6txiXZcsug4h45TCq1dKz5UsuHsBc7LBYKaHbssdZsgETJXg.MRu';
 

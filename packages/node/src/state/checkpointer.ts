@@ -303,7 +303,7 @@ export class Checkpointer {
     const { group } = session;
     const { dirty } = group;
     const sink = new CheckpointSink(checkpoint);
-    // From here to the mark nothing may come between: the mark stands for what is frozen.
+    // Nothing may come between this and the mark, which stands for what is frozen.
     const pace = this.pace(session, sink);
     const changes = dirty.freeze((thing) => group.saveThing(thing, sink));
     const meta = group.encodeMeta();

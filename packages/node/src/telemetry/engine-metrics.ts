@@ -157,7 +157,7 @@ export class EngineMetrics {
     this.metrics.count('stateChecks', { outcome });
   }
 
-  /** For a backup everything is read, and all checksums are compared. */
+  /** Counts a backup, which reads everything and compares all checksums. */
   backedUp(outcome: LabelOf<'backups'>): void {
     this.metrics.count('backups', { outcome });
     if (outcome === 'ok') this.checked('ok');

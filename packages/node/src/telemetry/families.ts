@@ -41,15 +41,15 @@ export const QUANTILES = ['0.5', '0.99', '1'] as const;
 export const PROCEDURES_TOLD_MAX = 32;
 const PROCEDURE_PLACES: readonly string[] = Array.from({ length: PROCEDURES_TOLD_MAX }, (_, i) => String(i));
 
-/** From 0.5 ms to 30 s. */
+/** Upper bounds of buckets, 0.5 ms to 30 s. */
 const REQUEST_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** From 0.1 ms to 10 s. */
+/** Upper bounds of buckets, 0.1 ms to 10 s. */
 export const SYNC_SECONDS = [
   0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10,
 ];
 
-/** From 0.1 s to an hour: a start has whole seconds. */
+/** Upper bounds of buckets, 0.1 s to an hour: a start has whole seconds. */
 const LATE_SECONDS = [0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 3600];
 
 const CHECKPOINT_SECONDS = [0.005, 0.025, 0.1, 0.25, 1, 2.5, 10, 30, 60, 300];

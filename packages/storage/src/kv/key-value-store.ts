@@ -13,7 +13,7 @@ export interface KeyValueStore {
   /** Reads a range in order, as it is now or in a snapshot; later writes are not seen. */
   iterate(range: KeyRange, options?: IterateOptions): KeyValueCursor;
 
-  /** For callers that can't wait for a promise, and read many keys in their order. */
+  /** Reads ahead for callers that can't wait for a promise, and read many keys in their order. */
   readonly readAhead: ReadAhead;
 
   batch(): KeyValueBatch;

@@ -58,7 +58,7 @@ describe('a log of the first version', () => {
     expect(textOf(store, 5)[6]).toBe(`1 1 ${'entry 60 '.repeat(12)}`);
     expect(textOf(store, 6)).toEqual(['3 1 forty-one']);
     expect(store.view(5).hardState).toEqual({ term: 1, vote: 9, commit: 59 });
-    // Of what stands before the first entry the one behind it tells; nothing where there is none.
+    // The entry behind it tells what stands before the first entry; nothing where there is none.
     expect([store.view(6).hash(40), store.view(7).hash(9), store.view(0).hash(5)]).toEqual([
       4711,
       undefined,
@@ -111,7 +111,7 @@ describe('a log of the first version', () => {
     const names = (await disk.list()).map(({ name }) => name);
     const name = names.findLast((each) => disk.content(each).includes('forty-one'))!;
     const content = disk.content(name);
-    // Of the entry that the reset to entry 40 stands before: its digest is zeros.
+    // The entry that the reset to entry 40 stands before has a digest of zeros.
     const at = content.indexOf('forty-one') - 80;
     const length = content.readUInt32LE(at);
     content[at + 56]! ^= 1;

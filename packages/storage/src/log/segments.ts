@@ -110,7 +110,7 @@ export class Segments implements LiveLedger {
     return this.active.format < this.format;
   }
 
-  /** From the next segment on this format is written, unless a higher one is already. */
+  /** Has this format written from the next segment on, unless a higher one is already. */
   private useFormat(format: number): void {
     this.format = Math.max(this.format, format);
   }

@@ -179,7 +179,7 @@ export class WriteBatch {
     return index === log.lastIndex ? log.lastLink : this.linkAt(log, index);
   }
 
-  /** For the rare batch that takes back what it holds itself. */
+  /** The link before an entry, also for the rare batch that takes back what it holds itself. */
   private searchLink(log: GroupLog, index: number): ChainLink | undefined {
     const found = this.search(log, index);
     return found === undefined ? this.durableLink(log, index) : found.link;

@@ -34,7 +34,7 @@ class FakeReadAhead implements ReadAhead {
   readonly ends: Buffer[] = [];
   /** The ids behind which a range with its keys was read. */
   readonly withKeys: number[] = [];
-  /** Of the group that is read. */
+  /** The key of the group that is read. */
   private key = recordKeyBuffer(GROUP, 1);
 
   constructor(

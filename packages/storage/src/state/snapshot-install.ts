@@ -130,7 +130,7 @@ export class SnapshotInstaller {
     await this.stage();
   }
 
-  /** From now on a crash leaves garbage that has a name. */
+  /** Notes the generation as garbage, which it is after a crash. */
   private async stage(): Promise<void> {
     this.isStaged = true;
     await this.host.journal.write((batch) => markGarbage(batch, this.group, this.generation));

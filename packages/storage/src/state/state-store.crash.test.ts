@@ -76,7 +76,7 @@ class World {
     defer: (operation, complete) => this.events.push(operation, complete),
   });
   private store: StateStore | undefined;
-  /** For each group what it may hold; more than one while something is under way. */
+  /** The states that each group may have; more than one while something is under way. */
   private readonly model = new Map<number, (GroupState | undefined)[]>();
   private values = 0;
 

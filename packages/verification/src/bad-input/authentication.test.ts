@@ -198,7 +198,7 @@ describe('a thousand wrong passwords', () => {
     const late = statuses.filter((status) => status === 429).length;
     expect(late).toBeGreaterThan(900);
     expect(statuses.filter((status) => status === 401).length).toBe(1000 - late);
-    // From the attacker's address too, once the attack is over.
+    // Right credentials are taken from the attacker's address too, once the attack is over.
     const connection = await node.open('127.0.0.9');
     connection.send(node.text('//stuff', ONE, { authorization: basic('admin', 'right') }));
     expect((await connection.answer())?.status).toBe(200);

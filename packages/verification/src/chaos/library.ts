@@ -18,7 +18,7 @@ export const TRANSPORTS = ['http', 'tcp', 'websocket'] as const;
 export type TransportName = (typeof TRANSPORTS)[number];
 
 export interface LibraryOptions extends Pick<RunOptions, 'seed' | 'network' | 'folder' | 'tell'> {
-  /** For each transport. */
+  /** Time under load for each transport. */
   readonly durationMs: number;
   readonly transports: readonly TransportName[];
   readonly perSecond: number;
@@ -116,7 +116,7 @@ class Outcomes {
 /** Changes at a steady rate: each adds a number of its own to a list. */
 class Load {
   readonly #db: Database<{ stuff: unknown }>;
-  /** By number: what became of it. */
+  /** Numbers of changes by their fate. */
   readonly #acknowledged = new Set<number>();
   readonly #refused = new Set<number>();
   #last = 0;

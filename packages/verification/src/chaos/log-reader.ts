@@ -24,7 +24,7 @@ export class LogReader {
     rmSync(fifo);
   }
 
-  /** For the standard output of a process. */
+  /** The file descriptor that a process gets as its standard output. */
   get input(): number {
     return this.pipe;
   }

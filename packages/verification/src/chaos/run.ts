@@ -25,7 +25,7 @@ export interface RunOptions {
   readonly kinds: readonly FaultKind[];
   /** Why nodes have no disks of their own; null when they have. */
   readonly diskProblem: string | null;
-  /** For data, logs and the record. */
+  /** The folder of data, logs and the record. */
   readonly folder: string;
   readonly isInterrupted: () => boolean;
   readonly tell: (text: string) => void;

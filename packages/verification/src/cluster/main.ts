@@ -26,7 +26,7 @@ speaks the native protocol on 9239 + I.
 
 const NODES_MAX = 7;
 const FIRST_API_PORT = 9210;
-/** From a node's API port to the one for other nodes, and to the one for its status. */
+/** Distances of a node's API port to the one for other nodes, and to the one for its status. */
 const NODE_PORT_STEP = 10;
 const STATUS_PORT_STEP = 20;
 const CLIENT_PORT_STEP = 30;

@@ -112,7 +112,7 @@ async function tried(
   }
 }
 
-/** By how much somebody waits for too long, as a part of what may be; 0 for what went wrong otherwise. */
+/** The part by which the longest wait is longer than it may be; 0 for a crowd that failed otherwise. */
 function excessOf(met: Met | null): number {
   return Math.max(0, ...(met?.longest ?? []).map((wait) => partOf(wait) - 1));
 }

@@ -7,7 +7,7 @@ import type { Stack } from './stack.js';
 
 /** Failures of a scene that are told one by one. */
 const TOLD_MAX = 5;
-/** Of the clients, one of so many sends no idempotency keys. */
+/** One of so many clients sends no idempotency keys. */
 const CARELESS = 4;
 /** The error that the workload raises by itself. */
 const ON_PURPOSE = 'on purpose';
@@ -56,7 +56,7 @@ export class BalancedClients implements Access {
     return this.front;
   }
 
-  /** From now on another scene is played; tells what became of the requests of the last one. */
+  /** Turns to another scene; tells what became of the requests of the last one. */
   turn(scene: string, allows: Allowance): Count {
     const { count } = this;
     this.scene = scene;

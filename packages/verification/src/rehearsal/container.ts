@@ -50,7 +50,7 @@ export class Container {
     this.address = options.machine.addressFor(options.hostname);
   }
 
-  /** Of the process; 0 while there is none. */
+  /** The id of its process; 0 while there is none. */
   get pid(): number {
     return this.process?.pid ?? 0;
   }
@@ -64,7 +64,7 @@ export class Container {
     return this.options.service.hostname === null;
   }
 
-  /** By which the cluster knows it. */
+  /** The name by which the cluster knows it. */
   get memberName(): string {
     return this.options.machine.hasNames ? this.name : this.address;
   }

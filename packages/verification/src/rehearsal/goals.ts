@@ -19,7 +19,7 @@ export interface Goal {
 
 export interface GoalOptions {
   readonly project: string;
-  /** For volumes, secrets and logs. */
+  /** The folder of volumes, secrets and logs. */
   readonly folder: string;
   readonly seed: number;
   /** The number of times a leader is killed. */
@@ -102,7 +102,7 @@ async function measureAll(
   return goals;
 }
 
-/** From the start of the containers' entry points to the answer to the first write behind the balancer. */
+/** The time between the start of the containers' entry points and the answer to the first write behind the balancer. */
 async function firstWrite(stack: Stack): Promise<Goal> {
   await stack.makeSecrets();
   stack.beAdmin();

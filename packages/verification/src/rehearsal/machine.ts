@@ -17,11 +17,11 @@ const HOSTS_BYTES = 8192;
 const ENTER = 'mount --bind "$1" /etc/hosts && echo "$2" >/proc/sys/kernel/hostname && shift 2 && exec "$@"';
 
 export class Machine {
-  /** Of the balancer; also that of the name server. */
+  /** The address of the balancer, and of the name server. */
   readonly front: string;
   /** The addresses of all that runs, by name of a host or of a service. */
   private readonly addresses = new Map<string, readonly string[]>();
-  /** By host name; also of what does not run. */
+  /** Addresses by host name, also of what does not run. */
   private readonly given = new Map<string, string>();
   private last = 1;
 

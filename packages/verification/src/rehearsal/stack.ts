@@ -20,7 +20,7 @@ export interface StackOptions {
   readonly machine: Machine;
   /** The project's folder. */
   readonly project: string;
-  /** For volumes, secrets and logs. */
+  /** The folder of volumes, secrets and logs. */
   readonly folder: string;
   /** Settings of the nodes on top of the compose file's. */
   readonly environment: Readonly<Record<string, string>>;
@@ -29,7 +29,7 @@ export interface StackOptions {
 }
 
 export class Stack {
-  /** Of what is asked directly and through the balancer. */
+  /** Sends requests to nodes directly, and through the balancer. */
   readonly requests = new Requests('');
   private readonly compose: string;
   private readonly image: Image;
@@ -171,7 +171,7 @@ export class Stack {
     this.balancer = new Balancer(machine, config, join(folder, 'logs'));
   }
 
-  /** From now on what is asked is asked as the administrator of a new cluster. */
+  /** Makes the requests to come those of the administrator of a new cluster. */
   beAdmin(): void {
     const [, password = ''] = this.secrets;
     this.requests.authorization = basic('admin', password.trim());

@@ -18,7 +18,7 @@ export function checkRealTime(name: string, points: readonly Point[]): void {
   const byBegin = [...points].sort((left, right) => left.operation.begin - right.operation.begin);
   const byEnd = [...points].sort((left, right) => left.operation.end - right.operation.end);
   let ended = 0;
-  /** Of all that ended before: the latest place, and the latest place of a change. */
+  /** The latest place of all that ended before, and the latest place of a change among them. */
   let latest: Point | null = null;
   let latestChange: Point | null = null;
   for (const point of byBegin) {

@@ -31,7 +31,7 @@ export interface SimulatedConsensusOptions
   readonly emit: (event: Event) => void;
   /** It is told when a write of the log begins, and when one is done. */
   readonly line: Pick<EventSender, 'writing' | 'written'>;
-  /** For how long the engine thread has done nothing, in milliseconds. */
+  /** The time for which the engine thread has done nothing, in milliseconds. */
   readonly engineSilence: () => number;
   /** Called when the core of a group begins, with what is on the disk. */
   readonly onBegin: (group: GroupId) => void;

@@ -9,7 +9,7 @@ const SHORT_TRIES = 100;
 const SHORT_TURNS_MAX = 30_000;
 
 export interface Sought {
-  /** Of the planted bugs. */
+  /** Names of the planted bugs. */
   readonly names: readonly string[];
   /** The first seed, behind those that found a bug before. */
   readonly from: number;

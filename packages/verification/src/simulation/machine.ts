@@ -8,14 +8,14 @@ import type { Scheduler } from './scheduler.js';
 /** The speed of disks, in milliseconds. */
 export interface DiskQuality {
   readonly meanMs: number;
-  /** Of a thousand operations, how many take very long, and how long those take. */
+  /** Operations of a thousand that take very long, and the time that each takes. */
   readonly slowPerMille: number;
   readonly slowMs: number;
 }
 
 export interface MachineOptions {
   readonly identity: Identity;
-  /** By which other nodes reach it: also that of a machine whose place this one takes. */
+  /** The name by which other nodes reach it: also that of a machine whose place this one takes. */
   readonly name: string;
   readonly cluster: ClusterRecord;
   readonly scheduler: Scheduler;

@@ -5,7 +5,7 @@ import type { Scheduler } from './scheduler.js';
 export interface NetworkQuality {
   /** Mean time of a message on its way, in milliseconds. */
   readonly delayMs: number;
-  /** Of a thousand messages. A connection that loses one loses everything until it is made anew. */
+  /** Messages of a thousand. A connection that loses one loses everything until it is made anew. */
   readonly lostPerMille: number;
   readonly doubledPerMille: number;
   /** True if messages of Raft may overtake each other, and calls. Calls keep their order: they go over a connection. */

@@ -33,7 +33,7 @@ export class Plans {
     this.draw = faults.draw;
   }
 
-  /** For a while leaderships are given away again and again. */
+  /** Gives leaderships away again and again for a while. */
   churn(): void {
     const { world, draw, faults } = this;
     const until = world.scheduler.now + draw.exponential(1500);

@@ -15,7 +15,7 @@ export const REACHED_WITHIN = 2000;
 
 export class Reached {
   private readonly places = new Set<string>();
-  /** By group: who proposed the latest change of its membership. */
+  /** The node that proposed the latest change of membership, by group. */
   private readonly changedBy = new Map<GroupId, NodeId>();
 
   get all(): readonly string[] {
@@ -135,7 +135,7 @@ const SITUATIONS: Readonly<Record<string, (status: Status) => boolean>> = {
 
 const RARE_AT_POWER_CUTS = 'is in a joint membership';
 
-/** By the kind of what clients do: what must come of it. */
+/** Outcomes that must come about, by the kind of action. */
 const OUTCOMES: Readonly<Record<Action['kind'], readonly Outcome[]>> = {
   append: ['ok', 'failed', 'unknown'],
   append_and_fail: ['failed', 'unknown'],

@@ -9,7 +9,7 @@ import type { Thread } from './thread.js';
 
 /** The sender of a node. */
 export interface LinkQuality extends LinkSizes {
-  /** Of frames that yield, in a millisecond. */
+  /** Bytes of frames that yield, in a millisecond. */
   readonly bytesPerMs: number;
 }
 

@@ -119,7 +119,7 @@ async function expires(world: World): Promise<void> {
 /** A majority that is whole must work, whatever the others do: here they are dead. */
 async function coreWorks(world: World, draw: Draw): Promise<void> {
   const { present, clients, nemesis } = world;
-  // Of many nodes not all vote: these may all be voters.
+  // Not all of many nodes vote: these may all be voters.
   const dead = draw.shuffled(present).slice(0, Math.floor((votersWanted(present.length) - 1) / 2));
   const core = present.filter((machine) => !dead.includes(machine));
   heal(world, core);

@@ -8,7 +8,7 @@ export interface Happening {
   readonly what: string;
   /** True if it happens all the time. */
   readonly isRoutine: boolean;
-  /** By machine: what its process is; see `rolesOf`. */
+  /** Roles by machine; see `rolesOf`. */
   readonly roles: ReadonlyMap<string, string>;
 }
 

@@ -20,7 +20,7 @@ export class Thread {
     return this.held !== null;
   }
 
-  /** For how long it has been paused, in milliseconds; 0 while it runs. */
+  /** The time for which it has been paused, in milliseconds; 0 while it runs. */
   get silenceMs(): number {
     return this.held === null ? 0 : this.scheduler.now - this.pausedAt;
   }

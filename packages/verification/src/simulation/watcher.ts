@@ -57,7 +57,7 @@ export class Watcher {
   private readonly memberships = new Map<string, string>();
   private readonly committed = new Map<GroupId, Committed>();
   private readonly epochs = new WeakMap<Process, Map<GroupId, Epoch>>();
-  /** By process and group. */
+  /** The latest that was seen, by process and group. */
   private readonly seen = new WeakMap<Process, Map<GroupId, Seen>>();
 
   /** @param pendingMax entries that a leader may have proposed and not applied */

@@ -337,7 +337,7 @@ const OTHERS: readonly ((number: number) => string)[] = [
   (n) => `.set('j${n}', {a: {b: [1, 2.5, 'text ${n}']}, s: set({}, {})}); nil;`,
   (n) => `.set('j${n}', {x: {}}); .j${n}.x.set('up', .j${n}); nil;`,
   (n) => `if (.has('j${n}')) .del('j${n}'); nil;`,
-  // From 1,025 items on a list is stored in several records.
+  // A list of more than 1,024 items is stored in several records.
   (n) => `.set('big', range(${n * 110})); nil;`,
   (n) => `.set('wide', {}); range(${n * 60}).each(|i| .wide.set('k' + str(i), [i])); nil;`,
   (n) => `.set('many', set()); range(${n * 4}).each(|i| .many.add({i: i})); nil;`,

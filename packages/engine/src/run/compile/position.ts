@@ -4,8 +4,8 @@ export type Position = 'statement' | 'operand';
 /** Counts the jumps of a body as they are compiled, so that what is around them knows what may come out. */
 export interface Jumps {
   returns: number;
-  /** Of loops, as signals. */
+  /** Jumps of loops that are signals. */
   loops: number;
-  /** Errors of both kinds that are thrown. */
+  /** Jumps of both kinds that are thrown as errors. */
   thrown: number;
 }

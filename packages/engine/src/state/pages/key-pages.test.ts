@@ -186,7 +186,7 @@ test('a tree of many entries is walked and counted from any place in either dire
     }),
     { numRuns: 50 },
   );
-  // Of some keys the first entry is the first one of its leaf.
+  // The first entry of some keys is the first one of its leaf.
   for (let n = 0; n < 510; n++)
     expect(tree.firstOf(`k${n}`)).toBe(entries.find((entry) => entry.key === `k${n}`)?.id);
   for (const { key: one, id } of entries) tree.remove(one, id);

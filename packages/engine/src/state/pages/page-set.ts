@@ -170,8 +170,8 @@ export abstract class PageSet<P extends Page> {
 }
 
 /**
- * For the record of a page, of all sets: a memory of its own for each takes longer to get, and is soon due for collection, than all else that
- * is done for a page that changes during a checkpoint.
+ * The memory for the record of a page, one for all sets: to get one for each page would take longer than all else that is done for a page
+ * that changes during a checkpoint, and would soon be due for collection.
  */
 const SCRATCH = new ByteWriter(4096);
 

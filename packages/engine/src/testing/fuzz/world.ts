@@ -81,7 +81,7 @@ export class World {
     let began = process.cpuUsage();
     let outcome: Outcome;
     try {
-      // By the text, so that the same program is explained when a finding is played again.
+      // The text decides, so that the same program is explained when a finding is played again.
       const wrong = code.length % EXPLAINED_PART === 0 ? this.wrongExplained(code, scope, before) : null;
       if (wrong !== null) return { wrong, outcome: null };
       began = process.cpuUsage();

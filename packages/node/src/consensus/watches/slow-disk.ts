@@ -1,7 +1,7 @@
 import type { Event } from '../../between/protocol.js';
 
 /**
- * For how long the disk of this node has lacked an entry of a group that is committed: so long ago others had
+ * The time for which the disk of this node has lacked an entry of a group that is committed: so long ago others had
  * it on theirs. A majority that has slow disks as well commits nothing before, and makes nobody look slow.
  */
 export class OutrunWatch {

@@ -22,7 +22,7 @@ type Credential =
   | {
       readonly kind: 'password';
       readonly password: PasswordHash | null;
-      /** For the passwords that its requests set. */
+      /** The key that makes salts of the passwords that its requests set. */
       readonly saltKey: Uint8Array;
     }
   | { readonly kind: 'token'; readonly hash: Uint8Array }

@@ -23,7 +23,7 @@ describe('a node without word from a majority', () => {
       await until(async () => (await read(node)).status === 200, 'it reads its own state');
       for (const other of others) other.signal('SIGSTOP');
       const cutAt = performance.now();
-      // For a while stale reads are what they are for.
+      // Stale reads are answered for a while.
       expect((await read(node)).status).toBe(200);
       await until(async () => (await read(node)).status === 503, 'it has no word for too long');
       expect(performance.now() - cutAt).toBeGreaterThan(1000);

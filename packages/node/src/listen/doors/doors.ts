@@ -185,7 +185,7 @@ export class Doors {
     this.nativeDoors.renewWebSocketTls();
   }
 
-  /** From now on clients are asked to go elsewhere. */
+  /** Begins to ask clients to go elsewhere. */
   leave(): void {
     if (this.gate.isLeaving) return;
     this.gate.leave();

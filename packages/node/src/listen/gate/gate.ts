@@ -110,7 +110,7 @@ export class Gate {
     if (this.openRequests === 0 && this.onAnswered !== null) this.considerIdle();
   }
 
-  /** From now on clients are asked to go elsewhere. */
+  /** Begins to ask clients to go elsewhere. */
   leave(): void {
     this.isClosing = true;
   }

@@ -93,7 +93,7 @@ export class Apps {
     this.turnTo(next);
   }
 
-  /** From now on each answer ends its connection. */
+  /** Lets each answer end its connection. */
   leave(): void {
     if (this.isLeaving) return;
     this.isLeaving = true;

@@ -35,7 +35,7 @@ export class BodyBuffer {
     return this.bytes.subarray(0, this.length);
   }
 
-  /** From now on its memory counts against another budget, even beyond the limit of that. */
+  /** Counts its memory against another budget, even beyond the limit of that. */
   moveTo(budget: ByteBudget): void {
     this.budget.give(this.bytes.length);
     budget.take(this.bytes.length);

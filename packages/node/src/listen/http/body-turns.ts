@@ -16,7 +16,7 @@ const TURN_BYTES = 1024 * 1024;
 export class BodyTurns {
   /** Bodies that are coming, and may go on. */
   private readonly coming = new Set<Source>();
-  /** Those that wait, in the order in which they go on. */
+  /** Bodies that wait, in the order in which they go on. */
   private readonly waiting = new Set<Source>();
   private bytes = 0;
   private isTurnEnding = false;

@@ -160,7 +160,7 @@ export class HttpListener {
     this.apps.renew();
   }
 
-  /** From now on each answer ends its connection: clients are to go elsewhere. */
+  /** Lets each answer end its connection, so that clients go elsewhere. */
   leave(): void {
     this.apps.leave();
   }

@@ -15,7 +15,7 @@ import type { Headers } from './reply-headers.js';
 
 /** The answer to a request that can't be run, where its error does not say it. */
 export interface Refusal {
-  /** By default that of the error and the outcome. */
+  /** The status line; default: that of the error and the outcome. */
   readonly status?: string;
   readonly headers?: Headers;
   /** True if the connection ends with it. */

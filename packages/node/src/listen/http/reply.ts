@@ -75,7 +75,7 @@ export class Heads {
     return this.lastText[format] + id;
   }
 
-  /** For an answer of another type. */
+  /** The head lines of an answer of another type. */
   ofType(contentType: string, id: string): string {
     return contentType + this.others + id;
   }

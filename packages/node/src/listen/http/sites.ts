@@ -1,5 +1,5 @@
 /**
- * For whom a browser may ask. A page of anybody can make a browser send requests to this machine, by a name
+ * The pages for which a browser may ask. A page of anybody can make a browser send requests to this machine, by a name
  * of its own that it lets point there (then `Host` is that name), or from its own place (then `Origin` is
  * that place, or `Sec-Fetch-Site` says that there is one: browsers leave `Origin` out of a GET whose answer the page may not read).
  */

@@ -38,7 +38,7 @@ export interface StaticAnswer {
   readonly status: string;
   readonly type: string;
   readonly headers: Headers;
-  /** For HEAD it says the length alone. */
+  /** An answer to HEAD has its length alone. */
   readonly body: Uint8Array;
 }
 

@@ -4,7 +4,7 @@ import { noTerms, numberedOf, problemOf, termsOf } from './terms.js';
 
 const none = noTerms();
 
-/** Of a cluster. */
+/** The level of the cluster. */
 const LEVEL = 3;
 
 describe('headers with terms', () => {

@@ -377,7 +377,7 @@ async function connected(node: RealNode): Promise<number> {
 interface Answer {
   readonly status: number;
   readonly text: string;
-  /** Of the certificate of the server. */
+  /** The serial number of the server's certificate. */
   readonly serial: string;
 }
 

@@ -44,7 +44,7 @@ export class HistoryRecorder {
     this.readDisk();
   }
 
-  /** For the next step: a disk may take its time to tell its room. */
+  /** Asks for the figures of the next step: a disk may take its time to tell its room. */
   private readDisk(): void {
     const note = (bytes: number | null): void => {
       this.freeBytes = bytes;

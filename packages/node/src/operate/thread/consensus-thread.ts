@@ -47,7 +47,7 @@ export interface WorkerOptions extends NodeStatusSettings {
   readonly statusPort: number;
   /** Procedures that have series of their own among the figures. */
   readonly metricsProcedures: readonly string[];
-  /** For the status port; null for plain HTTP. */
+  /** Certificates of the status port; null for plain HTTP. */
   readonly statusTls: StatusTls | null;
   /** Names by which the status port may be called. */
   readonly statusSites: SitesOptions;

@@ -178,7 +178,7 @@ class World {
   private readonly voters = new Map<string, Set<number>>();
   /** Ids that nodes had before they lost their disks, by name. */
   private readonly formerIds = new Map<string, number[]>();
-  /** Of processes that go on although their place was taken. */
+  /** Disks of processes that go on although their place was taken. */
   private readonly ghostDisks: Disk[] = [];
   private readonly replies = new Map<number, (answer: FormationAnswer) => void>();
   private nextReply = 1;

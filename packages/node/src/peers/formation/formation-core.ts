@@ -59,7 +59,7 @@ export interface FormationCoreOptions {
   readonly state: ClusterState;
   /** True if a node without slots waits to be invited, where it would else found a cluster alone. */
   readonly waitForInvitation: boolean;
-  /** From 0 to 1, 1 excluded. */
+  /** A random number from 0 to 1, 1 excluded. */
   readonly random: () => number;
 }
 

@@ -57,7 +57,7 @@ export interface FormationOptions {
   readonly now: () => number;
   /** Calls back after some milliseconds, unless it is called off by the function that it returns. */
   readonly delay: (ms: number, callback: () => void) => () => void;
-  /** From 0 to 1, 1 excluded. */
+  /** A random number from 0 to 1, 1 excluded. */
   readonly random: () => number;
 }
 

@@ -223,7 +223,7 @@ class Measures {
     const report = (): Promise<unknown> =>
       this.#shop.report('sum = 0; .orders.each(|o| sum += o.amount); sum;');
     await this.#beside(`${name}, cold,`, report, isDoneAtOnce, REPORT_MS.cold, REPORT_WAITS);
-    // By then there is a checkpoint of the last write.
+    // The last write is in a checkpoint after that.
     await pause(CHECKPOINT_MS);
     await report();
     const { ms } = await this.#spent(report);

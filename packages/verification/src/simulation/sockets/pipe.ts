@@ -24,7 +24,7 @@ export interface PipeOptions {
   readonly ended: (how: PipeEnd) => void;
 }
 
-/** Of a hundred pieces that are sent, how many are cut. */
+/** Pieces that are cut, of a hundred that are sent. */
 const CUT_PERCENT = 40;
 
 /** A piece of what travels: bytes, or the end. */
