@@ -63,6 +63,16 @@ export async function bareScanMs(storage: string, records: number): Promise<numb
   }
 }
 
+/**
+ * Processor time of bare gets of a page of an index and of an instance, from the records that a node which was stopped left in its folder, in
+ * milliseconds.
+ *
+ * @param times pairs of them
+ */
+export async function bareGetsMs(nodeFolder: string, times: number): Promise<number> {
+  return (await inProcess({ kind: 'gets', folder: join(nodeFolder, 'data', 'state'), times })) / times;
+}
+
 /** Time of a look-up of a number in bare sorted pages over so many objects in memory, in milliseconds. */
 export async function bareLookUpMs(records: number, times: number): Promise<number> {
   return (await inProcess({ kind: 'look up', records, times })) / times;

@@ -11,8 +11,17 @@ import { newPlace, startNode } from '../../harness/start-node.js';
 import { table, timeText } from '../../harness/table.js';
 import { cpuTimeUs, firstThreadTimeUs } from '../cpu.js';
 import { type SqliteTimes, sqliteTimes } from '../yardsticks/sqlite.js';
-import { bareLookUpMs, bareScanMs, besideBareNode } from './bare.js';
-import { addressAt, INDEXES, numberAt, PER_CUSTOMER, Shop, SMALL_COUNT, WARM_UP } from './orders.js';
+import { bareGetsMs, bareLookUpMs, bareScanMs, besideBareNode } from './bare.js';
+import {
+  COLD_TIMES,
+  type Heat,
+  HOT_TIMES,
+  heatingCode,
+  type LookUp,
+  lookUpCode,
+  lookUpsOf,
+} from './look-ups.js';
+import { INDEXES, Shop, SMALL_COUNT, WARM_UP } from './orders.js';
 import { Turns } from './turns.js';
 import { type Waits, Writers } from './writers.js';
 
@@ -45,9 +54,6 @@ export interface DataFigures {
 /** Time that one of several measurements took, see `DataFigure`. */
 type Spent = Pick<DataFigure, 'ms' | 'cpuMs' | 'engineMs'>;
 
-/** Look-ups of a query: what is around them is spread over so many. */
-const LOOK_UPS = { hot: 20_000, cold: 2000 };
-const RANGES = { hot: 2000, cold: 200 };
 const ROUNDS = 5;
 /** Orders by which it is measured what indexes make of a write. */
 const ADDED = 20_000;
@@ -127,9 +133,10 @@ class Measures {
     }
     await this.#try('storing orders with all indexes', () => this.#insert(INDEXES.length));
     await this.#try('looking up', () => this.#lookUps('hot', ROUNDS));
-    this.#note('a look-up in bare sorted pages, hot', await bareLookUpMs(this.#total, LOOK_UPS.hot), null);
+    this.#note('a look-up in bare sorted pages, hot', await bareLookUpMs(this.#total, HOT_TIMES), null);
     await this.#try('filtering', () => this.#scan('again'));
     await this.#shop.node.kill();
+    await this.#try('bare gets', () => this.#bareGets());
     await this.#start();
     this.#progress('the node started again');
     await this.#try('filtering', () => this.#scan('cold'));
@@ -137,7 +144,7 @@ class Measures {
     this.#note(`${SMALL_COUNT} records by a bare iterator of LevelDB, cold`, bareMs, null);
     await this.#try('the sum', () => this.#report());
     await this.#try('the lines', () => this.#dump());
-    // So the code of look-ups has its last form, and it is the data alone that are cold.
+    // Code that knows one type only is made anew at the next one.
     await this.#try('warming up', () => this.#shop.query(WARM_UP));
     await this.#try('looking up', () => this.#lookUps('cold', 1));
     for (const job of JOBS) await this.#try(job.name, () => this.#job(job));
@@ -313,54 +320,31 @@ class Measures {
     this.#note(`the longest of ${what} before`, before.longest, null);
   }
 
-  async #lookUps(heat: 'hot' | 'cold', rounds: number): Promise<void> {
+  async #lookUps(heat: Heat, rounds: number): Promise<void> {
     const { orders } = this.options;
-    const [targets, sqlite] = heat === 'hot' ? [HOT, this.#sqlite] : [COLD, null];
-    const counted = Math.min(100_000, orders / 10);
-    const customers = Math.ceil(this.#total / PER_CUSTOMER);
-    const lookUps: readonly LookUp[] = [
-      {
-        name: 'one_by a number',
-        times: LOOK_UPS[heat],
-        code: `one_by('Order', 'nr', ${numberAt(orders)}).amount`,
-        targetMs: targets.one,
-        sqliteMs: sqlite?.one ?? null,
-      },
-      {
-        name: 'one_by an address',
-        times: LOOK_UPS[heat],
-        code: `one_by('Order', 'email', ${addressAt(orders)}).amount`,
-        targetMs: targets.one,
-        sqliteMs: sqlite?.text ?? null,
-      },
-      {
-        name: 'the last 100 of a customer',
-        times: RANGES[heat],
-        code: `all_by('Order', 'by_customer', ${numberAt(customers)}, {limit: 100, reverse: true})`,
-        targetMs: targets.range,
-        sqliteMs: sqlite?.range ?? null,
-      },
-      {
-        name: `count_by of ${counted}`,
-        times: RANGES[heat],
-        code: `count_by('Order', 'nr', nil, {from: i * 7, before: i * 7 + ${counted}})`,
-        targetMs: targets.count,
-        sqliteMs: sqlite?.count ?? null,
-      },
-    ];
-    for (const { name, ...lookUp } of lookUps) {
-      this.#add({ name: `${name}, ${heat}`, ...lookUp, ...(await this.#best(lookUp, rounds)) });
+    for (const lookUp of lookUpsOf(heat, { orders, total: this.#total, sqlite: this.#sqlite })) {
+      const { name, targetMs, sqliteMs } = lookUp;
+      // So the code has its last form, and it is the data alone that are cold.
+      if (heat === 'cold') await this.#shop.query(heatingCode(lookUp));
+      this.#add({ name, targetMs, sqliteMs, ...(await this.#best(lookUp, rounds)) });
     }
   }
 
   /** Time of one look-up in the best of some queries of many: all but the first find it in memory, which does not hold a million orders. */
-  async #best({ times, code }: Pick<LookUp, 'times' | 'code'>, rounds: number): Promise<Spent> {
+  async #best(lookUp: LookUp, rounds: number): Promise<Spent> {
     let best: Spent | null = null;
     for (let round = 0; round < rounds; round++) {
-      const spent = await this.#spent(() => this.#shop.query(`range(${times}).each(|i| ${code}); nil;`));
+      const spent = await this.#spent(() => this.#shop.query(lookUpCode(lookUp)));
       best = best === null ? spent : least(best, spent);
     }
-    return each(best ?? NOTHING, times);
+    return each(best ?? NOTHING, lookUp.times);
+  }
+
+  /** The bound of a cold look-up, of the records of the node that was stopped. */
+  async #bareGets(): Promise<void> {
+    const ms = await bareGetsMs(this.#shop.node.folder, COLD_TIMES);
+    const name = 'a page of an index and an instance by bare gets of LevelDB, cold';
+    this.#add({ name, ms, cpuMs: null, engineMs: ms, targetMs: null, sqliteMs: null });
   }
 
   async #scan(heat: 'cold' | 'again'): Promise<void> {
@@ -370,16 +354,6 @@ class Measures {
     const targetMs = heat === 'cold' ? SCAN_MS : null;
     this.#add({ name: `filter over ${SMALL_COUNT}, ${heat}`, ...spent, targetMs, sqliteMs: null });
   }
-}
-
-/** The look-ups, so many times in a query. */
-interface LookUp {
-  readonly name: string;
-  readonly times: number;
-  /** The look-up with the number `i`. */
-  readonly code: string;
-  readonly targetMs: number | null;
-  readonly sqliteMs: number | null;
 }
 
 const NOTHING: Spent = { ms: Number.NaN, cpuMs: null, engineMs: null };
@@ -432,9 +406,7 @@ const JOBS: readonly Job[] = [
   },
 ];
 
-/** Targets, in milliseconds: of one look-up in the engine, of a hundred by range, of a count; and of what is done once. */
-const HOT = { one: 0.004, range: 0.06, count: 0.02 };
-const COLD = { one: 0.03, range: 1, count: null };
+/** Targets of what is done once, in milliseconds. */
 const BUILD_MS = 90_000;
 const SCAN_MS = 300;
 const DUMP_MS = 10_000;

@@ -38,13 +38,14 @@ export const INDEXES: readonly OrderIndex[] = [
   { name: 'email', code: "new_index('Order', 'email', UNIQUE);" },
 ];
 
-/** Looks up orders by their numbers, or by addresses: texts of queries, with `i` for the number of the look-up. */
-export function numberAt(count: number): string {
-  return `(i * ${STRIDE}) % ${count}`;
+/** One of so many numbers from a first one on, or its address: texts of queries, with `i` for the number of the look-up. */
+export function numberAt(count: number, first = 0): string {
+  const number = `(i * ${STRIDE}) % ${count}`;
+  return first === 0 ? number : `${first} + ${number}`;
 }
 
-export function addressAt(count: number): string {
-  return `\`customer{${numberAt(count)}}@example.org\``;
+export function addressAt(count: number, first = 0): string {
+  return `\`customer{${numberAt(count, first)}}@example.org\``;
 }
 
 /** A query to the one node there is. */

@@ -1,13 +1,18 @@
 /**
  * Yardsticks of `bench -- data` in a process of its own: what reads of the same kind cost with the same parts and without a database around them.
- * Records of the size of small instances by a bare iterator of LevelDB, none of them read before; and look-ups in bare sorted pages.
+ * Records of the size of small instances by a bare iterator of LevelDB, none of them read before; bare gets of a node's records; and look-ups in
+ * bare sorted pages.
  */
 import { join } from 'node:path';
+import { RecordKind } from '@althing/engine';
 import { Level } from 'level';
+import { quantile } from '../../harness/table.js';
+import { firstThreadTimeUs } from '../cpu.js';
 
-/** `scan` needs a folder that another process has filled. Each is answered by its time in milliseconds. */
+/** `scan` needs a folder that another process has filled, and `gets` that of the state of a node that is stopped. Each is answered by its time in milliseconds. */
 export type BareDataOrder =
   | { readonly kind: 'fill' | 'scan'; readonly folder: string; readonly records: number }
+  | { readonly kind: 'gets'; readonly folder: string; readonly times: number }
   | { readonly kind: 'look up'; readonly records: number; readonly times: number };
 
 export interface BareDataAnswer {
@@ -17,12 +22,22 @@ export interface BareDataAnswer {
 /** Bytes of a record of an instance with a number and a short text. */
 const VALUE_BYTES = 40;
 const BATCH = 1024;
+/** Length of the keys of records, and where their kind is in them; see `keys.ts` of the storage. */
+const KEY_BYTES = 26;
+const KIND_AT = 13;
+/** One instance in so many is known by its key: all take too much memory. */
+const THINGS_PASSED = 8;
 /** Keys of a page of an index. */
 const PAGE_KEYS = 256;
 const STRIDE = 7_368_787;
+/** Odd, and enough that the code has its last form in most. */
+const GET_ROUNDS = 7;
+const NO_KEY = Buffer.alloc(0);
 
+/** With the options of the store of a node. */
 function open(folder: string): Level<Buffer, Buffer> {
-  return new Level(join(folder, 'level'), { keyEncoding: 'buffer', valueEncoding: 'buffer' });
+  const encodings = { keyEncoding: 'buffer', valueEncoding: 'buffer' };
+  return new Level(join(folder, 'level'), { ...encodings, compression: false, multithreading: true });
 }
 
 function keyOf(id: number): Buffer {
@@ -63,6 +78,33 @@ async function scan(folder: string, records: number): Promise<number> {
   if (count !== records) throw new Error(`${count} records of ${records}`);
   await level.close();
   return ms;
+}
+
+/**
+ * Gets of so many pages of indexes and as many instances, in turns, in no order: the processor time of this thread where the system tells it, which
+ * is what counts of a look-up. All was gone over before once, as in a node that gave a report.
+ */
+async function gets(folder: string, times: number): Promise<number> {
+  const level = open(folder);
+  await level.open();
+  const pages: Buffer[] = [];
+  const things: Buffer[] = [];
+  let passed = 0;
+  for await (const [key] of level.iterator()) {
+    if (key.length !== KEY_BYTES) continue;
+    if (key[KIND_AT] === RecordKind.INDEX_PAGE) pages.push(key);
+    else if (key[KIND_AT] === RecordKind.THING && passed++ % THINGS_PASSED === 0) things.push(key);
+  }
+  const now = (): number => (firstThreadTimeUs(process.pid) ?? 1000 * performance.now()) / 1000;
+  const rounds: number[] = [];
+  for (let round = 0; round < GET_ROUNDS; round++) {
+    const began = now();
+    for (let i = round * times; i < (round + 1) * times; i++)
+      for (const keys of [pages, things]) level.getSync(keys[(i * STRIDE) % keys.length] ?? NO_KEY);
+    rounds.push(now() - began);
+  }
+  await level.close();
+  return quantile(rounds, 0.5);
 }
 
 interface Order {
@@ -114,12 +156,21 @@ function lastUpTo(sorted: readonly number[], wanted: number): number {
 }
 
 process.on('message', async (order: BareDataOrder) => {
-  const ms =
-    order.kind === 'look up'
-      ? lookUp(order.records, order.times)
-      : await { fill, scan }[order.kind](order.folder, order.records);
-  const answer: BareDataAnswer = { ms };
+  const answer: BareDataAnswer = { ms: await timeOf(order) };
   process.send?.(answer);
 });
+
+function timeOf(order: BareDataOrder): number | Promise<number> {
+  switch (order.kind) {
+    case 'fill':
+      return fill(order.folder, order.records);
+    case 'scan':
+      return scan(order.folder, order.records);
+    case 'gets':
+      return gets(order.folder, order.times);
+    case 'look up':
+      return lookUp(order.records, order.times);
+  }
+}
 
 process.on('disconnect', () => process.exit(0));
