@@ -1,25 +1,24 @@
-import type { RootGroup } from '@althing/engine';
 import { backgroundClock } from '../base/clock.js';
-import type { NodeId } from '../between/protocol.js';
-import type { Calls } from '../calls/calls.js';
 import type { Config } from '../config/index.js';
 import type { GroupSession } from '../groups/group-session.js';
 import type { Sessions } from '../groups/sessions.js';
-import type { State } from '../groups/state.js';
-import type { Checkpointer } from '../state/checkpointer.js';
 import type { AuditLog } from '../telemetry/audit-log.js';
 import type { EngineMetrics } from '../telemetry/engine-metrics.js';
 import type { Logger } from '../telemetry/logger.js';
-import { Backups } from './backup.js';
+import { Backups, type BackupsOptions } from './backup.js';
 import { Imports } from './import.js';
 import { Replacements } from './replace.js';
 import { Schedule } from './schedule.js';
-import { ScheduledBackups, type ScheduledEvent } from './scheduled.js';
-import { Staging } from './staging.js';
+import { ScheduledBackups, type ScheduledEvent, type ScheduledOptions } from './scheduled.js';
+import { Staging, type StagingOptions } from './staging.js';
 import { turnOf } from './standing.js';
-import { type TransferEvent, Transfers } from './transfers.js';
+import { type TransferEvent, Transfers, type TransfersOptions } from './transfers.js';
 
-export interface NodeBackupsOptions {
+export interface NodeBackupsOptions
+  extends Pick<BackupsOptions, 'version' | 'clusterId' | 'root' | 'state' | 'checkpointer'>,
+    Pick<StagingOptions, 'nodeId' | 'calls'>,
+    Pick<TransfersOptions, 'freshenRoot'>,
+    Pick<ScheduledOptions, 'changes'> {
   readonly config: Pick<
     Config,
     | 'backupPath'
@@ -30,22 +29,9 @@ export interface NodeBackupsOptions {
     | 'maxProcedures'
     | 'maxTasks'
   >;
-  readonly version: string;
-  readonly nodeId: NodeId;
-  readonly clusterId: Uint8Array;
   /** The data folder. */
   readonly path: string;
-  readonly root: RootGroup;
-  readonly state: State;
   readonly sessions: Sessions;
-  readonly checkpointer: Checkpointer;
-  readonly calls: Calls;
-  /**
-   * Waits until this node knows every change of users and access that was acknowledged; false if it can't be
-   * had.
-   */
-  readonly freshenRoot: () => Promise<boolean>;
-  readonly changes: () => number;
   readonly figures: Pick<EngineMetrics, 'backedUp' | 'backupIsThere'>;
   readonly audit: Pick<AuditLog, 'transferred'>;
   readonly log: Logger;

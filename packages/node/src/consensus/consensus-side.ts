@@ -4,7 +4,7 @@
  * node, a simulated node and a test are made of the same.
  */
 import type { LogStore } from '@althing/storage';
-import type { Message, RaftOptions } from 'raft-ts';
+import type { Message } from 'raft-ts';
 import type { Clock } from '../base/clock.js';
 import type {
   Command,
@@ -20,23 +20,16 @@ import { goneNodes } from './gone.js';
 import { GroupHost, type GroupHostOptions } from './group-host.js';
 import type { Network, NetworkEvents } from './network.js';
 
-export interface ConsensusSettings {
-  readonly nodeId: NodeId;
-  readonly raft: Partial<RaftOptions>;
+export interface ConsensusSettings
+  extends Pick<GroupHostOptions, 'nodeId' | 'raft' | 'logTail' | 'lowDiskBytes' | 'slowDiskTicks'> {
   /** Length of a tick of Raft's time in milliseconds. */
   readonly tickMs: number;
   /** Silence of the engine side after which this node should lead nothing, in milliseconds. */
   readonly engineSilenceMs: number;
-  /** Entries that stay in the log behind a checkpoint, for members that are a little behind. */
-  readonly logTail: number;
-  /** Free space below which data must not grow; 0 for none. */
-  readonly lowDiskBytes: number;
   /**
    * Time between two looks at the room on the disk, in milliseconds, while it is written to or short of room.
    */
   readonly diskLookMs: number;
-  /** See `GroupHostOptions`. */
-  readonly slowDiskTicks?: number;
   readonly linkSizes?: LinkSizes;
   /** True if a node that leads many groups gives some away. Default: yes. */
   readonly balances?: boolean;
@@ -48,15 +41,12 @@ export interface LogDisk {
   readonly look: (note: (bytes: number) => void) => Promise<void>;
 }
 
-export interface EngineLine {
+export interface EngineLine extends Pick<GroupHostOptions, 'writing' | 'written'> {
   readonly emit: (event: Event) => void;
   /** Milliseconds for which the engine side has done nothing though it serves. */
   readonly silence: () => number;
   /** Called at each tick with the age that knowledge of users may have; see `GroupHost.rootAge`. */
   readonly noteRoot: (ageMs: number | 'alone') => void;
-  /** Called when a write of the log begins, and when one is done; with whether more are under way. */
-  readonly writing?: () => void;
-  readonly written?: (more: boolean) => void;
 }
 
 /** An observer: nothing depends on it. */

@@ -1,50 +1,43 @@
 import { backgroundClock, type Clock, pause, systemClock } from '../base/clock.js';
-import type { Identity } from '../base/identity.js';
 import type { ClusterFile } from '../between/cluster-record.js';
 import { storeSecret } from '../between/cluster-secret.js';
 import type { Command, NodeId, PeerAddress } from '../between/protocol.js';
 import { isLoopback } from '../config/address.js';
 import { ExitCode } from '../config/exit-codes.js';
-import type { PeerTls } from '../peers/dial.js';
 import { type Encryption, isReadable, READABLE } from '../peers/encryption.js';
 import { Adoption, type AdoptionSelf, handOver } from '../peers/formation/adoption.js';
-import { Formation, type InviteAnswer, invite, RemovedError } from '../peers/formation/formation.js';
+import {
+  Formation,
+  type FormationOptions,
+  type InviteAnswer,
+  invite,
+  RemovedError,
+} from '../peers/formation/formation.js';
 import type { VersionRange } from '../peers/greeting-format.js';
 import type { Payload } from '../peers/links.js';
 import { AskError } from '../peers/questions.js';
 import type { PeerLogCause } from '../peers/refusal-log.js';
-import { Transport } from '../peers/transport.js';
+import { Transport, type TransportOptions } from '../peers/transport.js';
 import type { InvitedPlace, Network, NetworkEvents } from './network.js';
 
-export interface ClusterOptions {
-  /** With the id of the cluster that this node may found. */
-  readonly identity: Identity;
-  /** The name at which other nodes reach this one. */
-  readonly name: string;
+export interface ClusterOptions
+  extends Pick<FormationOptions, 'identity' | 'name' | 'level' | 'expected'>,
+    Pick<TransportOptions, 'secret' | 'tls' | 'bind' | 'heartbeatMs'> {
   /** Where other nodes reach this one; default: at its name. */
   readonly host?: string;
   readonly version: string;
   /** Versions of the protocol between nodes. */
   readonly protocolVersions: VersionRange;
-  /** The highest level of a cluster that the software knows. */
-  readonly level: number;
   readonly folder: string;
-  /** The setting `cluster`. */
-  readonly expected: readonly string[];
   /** True if an empty node without others waits for a cluster to take it in. */
   readonly waitForInvitation: boolean;
-  readonly secret: string | null;
   /**
    * The secret with which an empty node without `secret` waits until a member gives it the cluster's; it may be a weak
    * one. Missing: it does not wait.
    */
   readonly oneTimeSecret?: string;
-  /** Certificates for mutual TLS; null for none. */
-  readonly tls: PeerTls | null;
   /** Where connections are encrypted without certificates. */
   readonly encryption: Encryption;
-  readonly bind: { readonly address: string; readonly port: number };
-  readonly heartbeatMs: number;
   readonly electionTimeoutMs: number;
 }
 

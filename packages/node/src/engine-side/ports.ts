@@ -8,12 +8,17 @@ import type { State } from '../groups/state.js';
 import type { MembersOptions } from '../members/members.js';
 import type { RouterOptions } from '../requests/router.js';
 import type { TaskReport } from '../requests/tasks.js';
-import type { CheckpointReport } from '../state/checkpointer.js';
+import type { CheckpointReport, CheckpointSettings } from '../state/checkpointer.js';
 import type { DiskEvent, DiskKeeperOptions } from '../state/disk-keeper.js';
-import type { StateCheck } from '../state/state-checks.js';
+import type { GarbageSettings } from '../state/garbage-collector.js';
+import type { StateCheck, StateCheckSettings } from '../state/state-checks.js';
 import type { EngineMetrics } from '../telemetry/engine-metrics.js';
 
-export interface EngineSettings {
+export interface EngineSettings
+  extends CheckpointSettings,
+    GarbageSettings,
+    StateCheckSettings,
+    Pick<MembersOptions, 'replaceAfterMs'> {
   readonly nodeId: NodeId;
   /** Number of this start of the node: later ones have larger numbers, more than one a millisecond apart. */
   readonly incarnation: number;
@@ -26,23 +31,6 @@ export interface EngineSettings {
   readonly engine: Pick<EngineOptions, 'limits' | 'quotas' | 'programCacheBytes' | 'knownLevel'>;
   /** Time that a request may wait for a leader, for other nodes, or for its turn, in milliseconds. */
   readonly requestTimeoutMs: number;
-  /**
-   * Time that a node must not have been reachable before another one of its name takes its place, in
-   * milliseconds.
-   */
-  readonly replaceAfterMs: number;
-  /**
-   * Time between checkpoints of a group that changed, and bytes of changes after which one does not wait for
-   * it.
-   */
-  readonly checkpointIntervalMs: number;
-  readonly checkpointBytes: number;
-  /** Memory that things may take. */
-  readonly cacheBytes: number;
-  /** Time between two searches of a collection for garbage, in milliseconds. */
-  readonly garbageIntervalMs: number;
-  /** Time between two comparisons of a group that changes, in milliseconds; 0 for none at all. */
-  readonly stateCheckIntervalMs: number;
 }
 
 export interface EngineClock extends Clock {
@@ -82,28 +70,19 @@ export interface EngineReports {
   readonly failed: (message: string, error: unknown) => void;
 }
 
-export interface EnginePorts {
+export interface EnginePorts
+  extends Pick<RouterOptions, 'hasher' | 'askModule' | 'restore' | 'runs' | 'slow' | 'changed'> {
   readonly clock: EngineClock;
   readonly environment: Omit<Environment, 'voters' | 'isCommittedUser'>;
   readonly disk: StateDisk;
   /** The line to the consensus side; its events come by `EngineSide.handle`. */
   readonly line: Pick<Consensus, 'send' | 'sendReady'>;
-  readonly hasher: RouterOptions['hasher'];
   readonly reports: EngineReports;
   /** See `MembersOptions`. */
   readonly departs: MembersOptions['departs'];
   readonly status: MembersOptions['state'];
-  /** Sends requests to the modules of this node; without it there are none. */
-  readonly askModule?: NonNullable<RouterOptions['askModule']>;
-  /** Restores backups that this node has; without it there are none. */
-  readonly restore?: NonNullable<RouterOptions['restore']>;
   /** Runs queries over snapshots; without it nobody does. */
   readonly readers?: NonNullable<RouterOptions['snapshots']['readers']>;
   /** Counts requests, and notes what they did to the root scope. */
   readonly figures?: EngineMetrics;
-  /** Counts what ran, by what it was; without it nobody does. */
-  readonly runs?: NonNullable<RouterOptions['runs']>;
-  /** Takes what ran long; without it nobody is told. */
-  readonly slow?: NonNullable<RouterOptions['slow']>;
-  readonly changed?: NonNullable<RouterOptions['changed']>;
 }

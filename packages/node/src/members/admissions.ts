@@ -12,8 +12,8 @@ export interface AdmissionsOptions {
   readonly peers: Pick<PeerTable, 'isUp' | 'downFor'>;
   readonly inviter: Pick<Inviter, 'answered'>;
   /**
-   * Time that a node must not have been reachable before another one of its name takes its place, in
-   * milliseconds.
+   * Time that a node must not have been reachable before another one of its name takes its place, or a learner its
+   * vote, in milliseconds.
    */
   readonly replaceAfterMs: number;
   readonly send: (command: Command) => void;

@@ -5,7 +5,7 @@ import { CallKind, type Calls } from '../calls/calls.js';
 
 export interface HandoversOptions {
   readonly send: (command: Command) => void;
-  /** A number for a command whose answer has it too. */
+  /** A number for a command whose answer has it too; no other command has the same. */
   readonly nextId: () => number;
   readonly calls: Pick<Calls, 'call'>;
   readonly clock: Pick<Clock, 'now'>;

@@ -5,53 +5,39 @@ import {
   type RootEvent,
   type RootGroup,
 } from '@althing/engine';
-import type { Membership } from 'raft-ts';
-import type { Clock } from '../base/clock.js';
 import type { Founder } from '../between/cluster-record.js';
-import { type Command, type Event, type NodeId, ROOT_GROUP } from '../between/protocol.js';
+import { type Event, type NodeId, ROOT_GROUP } from '../between/protocol.js';
 import { CallKind, type Calls } from '../calls/calls.js';
-import { Admissions } from './admissions.js';
-import { Handovers } from './handovers.js';
+import { Admissions, type AdmissionsOptions } from './admissions.js';
+import { Handovers, type HandoversOptions } from './handovers.js';
 import { decodeHello, type Hello } from './hello.js';
 import { HELLO_MS, Hellos } from './hellos.js';
-import { Inviter } from './inviter.js';
+import { Inviter, type InviterOptions } from './inviter.js';
 import { type NextStep, nextStep } from './next-step.js';
-import { Overview } from './overview.js';
+import { Overview, type OverviewOptions } from './overview.js';
 import { PeerTable } from './peer-table.js';
-import { Resting } from './resting.js';
+import { Resting, type RestingOptions } from './resting.js';
 import { NOT_OPEN, type RootSession } from './root-session.js';
 
-export interface MembersOptions {
+export interface MembersOptions
+  extends Pick<RestingOptions, 'root' | 'memberships' | 'clock'>,
+    Pick<OverviewOptions, 'state'>,
+    Pick<InviterOptions, 'random'>,
+    Pick<HandoversOptions, 'send' | 'nextId'>,
+    Pick<AdmissionsOptions, 'replaceAfterMs' | 'report'> {
   readonly self: {
     readonly nodeId: NodeId;
     readonly name: string;
     readonly host: string;
     readonly port: number;
   };
-  /** The state of the root scope; another object after a snapshot. */
-  readonly root: () => RootGroup;
   /** Null until it is open. */
   readonly session: () => RootSession | null;
-  /** Memberships of all groups but root's; null while some of them are not known on this node. */
-  readonly memberships: () => readonly Membership[] | null;
   /** The nodes to talk to until the list of members is known. */
   readonly founders: readonly Founder[] | null;
-  readonly send: (command: Command) => void;
   readonly calls: Pick<Calls, 'call' | 'serve'>;
-  /** A number for a command whose answer has it too; no other command has the same. */
-  readonly nextId: () => number;
   /** This node is to be removed: resolves when its clients had time to turn away. */
   readonly departs: () => Promise<void>;
-  readonly state: () => Pick<Hello, 'status' | 'committed' | 'stored' | 'zone'>;
-  /**
-   * Time that a node must not have been reachable before another one of its name takes its place, or a learner its
-   * vote, in milliseconds.
-   */
-  readonly replaceAfterMs: number;
-  readonly clock: Pick<Clock, 'now' | 'after'>;
-  /** Uniform in [0, 1). */
-  readonly random: () => number;
-  readonly report: (level: 'info' | 'warn', event: string, message: string) => void;
   /** Called with changes that the cluster made by itself. */
   readonly changed: (events: readonly RootEvent[]) => void;
 }

@@ -9,27 +9,21 @@ import {
   type ModuleManifest,
   UserShares,
 } from '@althing/engine';
-import type { Clock } from '../base/clock.js';
 import type { Logger } from '../telemetry/logger.js';
 import { removeCode, writeCode } from './deployed.js';
-import type { Guardian } from './guardian.js';
-import { failure, ModuleProcess, UNSENT_BYTES_MAX } from './module-process.js';
+import { failure, ModuleProcess, type ModuleProcessOptions, UNSENT_BYTES_MAX } from './module-process.js';
 import { findProgram, NOT_INSTALLED, reasonOf } from './program.js';
 
-export interface SupervisorOptions {
+export interface SupervisorOptions
+  extends Pick<ModuleProcessOptions, 'answerBytesMax' | 'clock' | 'guardian' | 'termMs'> {
   readonly mode: 'off' | 'local' | 'deploy';
   readonly modulesPath: string;
   readonly python: string;
-  readonly answerBytesMax: number;
   /** Milliseconds after which a request without an answer fails; 0 for never. */
   readonly timeoutMs: number;
   readonly log: Logger;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly guardian: Guardian;
   /** Milliseconds before the first start after an unexpected end; doubled with each further one. */
   readonly pauseMs: number;
-  /** Time for a process to end by itself, in milliseconds. */
-  readonly termMs: number;
 }
 
 /** A module with its deployed code. */

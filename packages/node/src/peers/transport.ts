@@ -50,6 +50,7 @@ export interface TransportOptions {
   readonly bind: { readonly address: string; readonly port: number };
   /** Null: a node alone; nothing listens, nothing is dialled. */
   readonly secret: string | null;
+  /** Certificates for mutual TLS; null for none. */
   readonly tls: PeerTls | null;
   /** Where connections are encrypted with the secret, without certificates; default: beyond loopback. */
   readonly encryption?: Encryption;

@@ -52,6 +52,7 @@ export interface DriverOptions {
   readonly askModule?: AskModule | undefined;
   /** The positions of the logs. */
   readonly positions: Pick<Positions, 'ask'>;
+  /** Decides what runs when, of all that runs on this thread. */
   readonly scheduler: Scheduler;
   readonly clock: Pick<Clock, 'now' | 'after'>;
   /** Counts a run of a client's code, with its milliseconds. */

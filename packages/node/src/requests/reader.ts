@@ -4,29 +4,22 @@ import type { Clock } from '../base/clock.js';
 import type { GroupSession } from '../groups/group-session.js';
 import { replyOf } from '../groups/request.js';
 import { ClientFutures, type FuturesStarter } from './client-futures.js';
-import type { Driver } from './driver.js';
 import type { HeldPrograms } from './held-programs.js';
-import type { Leader } from './leader.js';
+import type { Leader, LeaderOptions } from './leader.js';
 import type { Answer, FuturesEnd } from './proposed-parts.js';
-import { clientNamesOf, type Repetitions } from './repetitions.js';
+import { clientNamesOf } from './repetitions.js';
 import { staleReply } from './replies.js';
 import { APPLYING, BEHIND_OTHERS, CONFIRMING, type PendingRequest, RESTORING } from './request.js';
 import { type Restore, restored } from './restoring.js';
-import type { RootReports } from './root-reports.js';
 import { SnapshotQueries, type SnapshotQueriesPorts } from './snapshot-queries.js';
 
-export interface ReaderOptions {
+export interface ReaderOptions extends Pick<LeaderOptions, 'driver' | 'repetitions' | 'reports' | 'alone'> {
   readonly engine: Engine;
-  readonly driver: Driver;
   readonly leader: Leader;
-  readonly repetitions: Repetitions;
-  readonly reports: RootReports;
   readonly held: HeldPrograms;
   readonly clock: Pick<Clock, 'now' | 'after'>;
-  /** True if this node is its whole cluster, for certain. */
-  readonly alone: () => boolean;
   /** Restores backups that this node has; by default there are none. */
-  readonly restore: Restore | undefined;
+  readonly restore?: Restore | undefined;
   readonly rootSession: () => GroupSession;
   readonly snapshots: SnapshotQueriesPorts;
 }

@@ -22,6 +22,7 @@ export interface RootReportsOptions {
   readonly others: () => readonly NodeId[];
   readonly rootSession: () => Pick<GroupSession, 'whenApplied' | 'appliedIndex'>;
   readonly clock: Pick<Clock, 'after'>;
+  /** Called with what a request did to the root scope. */
   readonly changed?: RootListener | undefined;
 }
 

@@ -1,4 +1,4 @@
-import { type Call, type Engine, type Prepared, QueryError, type Target } from '@althing/engine';
+import { type Call, type Prepared, QueryError, type Target } from '@althing/engine';
 import type { Clock } from '../base/clock.js';
 import { type GroupId, type NodeId, ROOT_GROUP } from '../between/protocol.js';
 import type { Calls } from '../calls/calls.js';
@@ -6,7 +6,7 @@ import type { GroupSession } from '../groups/group-session.js';
 import type { FailedReply, ProgramBody, Request, Respond } from '../groups/request.js';
 import type { EngineMetrics } from '../telemetry/engine-metrics.js';
 import { Checks, dependsOnState, isLong, parsingMs, StaleRefusal } from './checks.js';
-import { type AskModule, Driver, type DriverOptions } from './driver.js';
+import { Driver, type DriverOptions } from './driver.js';
 import { Forwarder } from './forward.js';
 import { decodeForwarded, isShorterThan, readForwarded } from './forwarded-body.js';
 import { HeldPrograms } from './held-programs.js';
@@ -14,31 +14,26 @@ import { Leader } from './leader.js';
 import type { PasswordHasher } from './password.js';
 import { PendingRequests } from './pending-requests.js';
 import { PresentRequests } from './present-requests.js';
-import { Reader } from './reader.js';
-import { Repetitions } from './repetitions.js';
+import { Reader, type ReaderOptions } from './reader.js';
+import { Repetitions, type RepetitionsOptions } from './repetitions.js';
 import { failed, GONE, LATE_UNKNOWN, MODULE_SILENT, NODE_DOWN, NOT_IN_TIME, replyAtEnd } from './replies.js';
 import { type OnEnd, PendingRequest, type RequestEnd, type RequestOwner } from './request.js';
 import type { RequestFigures } from './request-figures.js';
-import type { Restore } from './restoring.js';
-import { type RootListener, RootReports } from './root-reports.js';
+import { RootReports, type RootReportsOptions } from './root-reports.js';
 import { routeCall, routeToLeader, routeToState, versionOf } from './route.js';
 import { Scheduler } from './scheduler.js';
 import { Sequences } from './sequences.js';
 import { reportSlow, type SlowReports } from './slow-reports.js';
-import type { SnapshotQueriesPorts } from './snapshot-queries.js';
 import { timed } from './timing.js';
 import { UserBudgets } from './user-budgets.js';
 
-export interface RouterOptions {
-  readonly engine: Engine;
+export interface RouterOptions
+  extends Pick<RepetitionsOptions, 'nodeId' | 'incarnation'>,
+    Pick<DriverOptions, 'engine' | 'askModule' | 'positions'>,
+    Pick<ReaderOptions, 'alone' | 'restore' | 'snapshots'>,
+    Pick<RootReportsOptions, 'changed'> {
   readonly hasher: Pick<PasswordHasher, 'hash'>;
-  readonly nodeId: NodeId;
-  /** Number of this start of the node: later ones have larger numbers. */
-  readonly incarnation: number;
   readonly calls: Calls;
-  readonly positions: DriverOptions['positions'];
-  /** True if this node is its whole cluster, for certain. */
-  readonly alone: () => boolean;
   /** The session of a target's group; undefined for a collection that is not open on this node. */
   readonly session: (target: Target) => GroupSession | undefined;
   /** Longest wait of a request for a leader, for other nodes, or for its turn among slow queries, in milliseconds. */
@@ -49,17 +44,10 @@ export interface RouterOptions {
   readonly runs?: Pick<RequestFigures, 'note'> | undefined;
   /** Called for each request whose code ran here for longer than some milliseconds, when it has ended. */
   readonly slow?: SlowReports | undefined;
-  /** Called with what a request did to the root scope. */
-  readonly changed?: RootListener | undefined;
   /** `soon` calls back in the next turn of the event loop, when it was seen what has come in. */
   readonly clock: Pick<Clock, 'now' | 'after'> & { readonly soon: (callback: () => void) => void };
   /** Sends what goes to the consensus thread and need not wait for more. */
   readonly sendReady: () => void;
-  /** Sends requests to the modules of this node; by default there are none. */
-  readonly askModule?: AskModule | undefined;
-  /** Restores backups that this node has; by default there are none. */
-  readonly restore?: Restore | undefined;
-  readonly snapshots: SnapshotQueriesPorts;
 }
 
 /**

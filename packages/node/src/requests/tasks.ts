@@ -1,32 +1,17 @@
-import {
-  type Change,
-  type Engine,
-  ErrorCode,
-  isBeingFilled,
-  type QueryError,
-  type TaskRun,
-} from '@althing/engine';
-import type { Clock } from '../base/clock.js';
+import { type Change, ErrorCode, isBeingFilled, type QueryError, type TaskRun } from '@althing/engine';
 import { type GroupId, ROOT_GROUP } from '../between/protocol.js';
 import type { GroupSession } from '../groups/group-session.js';
-import type { Driver } from './driver.js';
+import type { Driver, DriverOptions } from './driver.js';
 import type { FuturesEnd } from './proposed-parts.js';
 import type { RootReports } from './root-reports.js';
 import { type DueTask, type LedGroup, RunningTask, type RunningTaskHost } from './running-task.js';
-import type { Scheduler } from './scheduler.js';
 import { TaskQueue, type WaitingTask } from './task-queue.js';
 
-export interface TasksOptions {
-  readonly engine: Engine;
+export interface TasksOptions extends Pick<DriverOptions, 'engine' | 'session' | 'scheduler' | 'clock'> {
   readonly driver: Driver;
   readonly reports: RootReports;
-  /** The session of a group, if it is open here. */
-  readonly session: (group: GroupId) => GroupSession | undefined;
   /** Wall clock in milliseconds. */
   readonly wallClock: () => number;
-  readonly clock: Pick<Clock, 'now' | 'after'>;
-  /** Decides what runs when, of all that runs on this thread. */
-  readonly scheduler: Scheduler;
   /** Called for each run that has ended, when that is certain. */
   readonly report?: (run: TaskReport) => void;
 }

@@ -8,17 +8,19 @@ import type { TableCapture } from '../groups/session-table.js';
 import type { State } from '../groups/state.js';
 import { sliceLength } from './slice-length.js';
 
+export interface CheckpointSettings {
+  /** Time between checkpoints of a group that changed, in milliseconds. */
+  readonly checkpointIntervalMs: number;
+  /** Bytes of changes after which a checkpoint does not wait for its time. */
+  readonly checkpointBytes: number;
+  /** Memory for things, of which half is meant for those that no checkpoint holds yet. */
+  readonly cacheBytes: number;
+}
+
 export interface CheckpointerOptions {
   readonly state: State;
   readonly consensus: Pick<Consensus, 'send'>;
-  readonly settings: {
-    /** Time between checkpoints of a group that changed, in milliseconds. */
-    readonly checkpointIntervalMs: number;
-    /** Bytes of changes after which a checkpoint does not wait for its time. */
-    readonly checkpointBytes: number;
-    /** Memory for things, of which half is meant for those that no checkpoint holds yet. */
-    readonly cacheBytes: number;
-  };
+  readonly settings: CheckpointSettings;
   readonly clock: Pick<Clock, 'now'>;
   /** True if things are taken out of memory now, which those that a checkpoint writes can't be. */
   readonly evicting: () => boolean;

@@ -2,10 +2,14 @@ import type { Change, Engine, Marking } from '@althing/engine';
 import type { Clock } from '../base/clock.js';
 import type { GroupSession } from '../groups/group-session.js';
 
+export interface GarbageSettings {
+  /** Time between two searches of a collection for garbage, in milliseconds. */
+  readonly garbageIntervalMs: number;
+}
+
 export interface GarbageCollectorOptions {
   readonly engine: Engine;
-  /** Time between two searches of a collection, in milliseconds. */
-  readonly settings: { readonly garbageIntervalMs: number };
+  readonly settings: GarbageSettings;
   readonly clock: Pick<Clock, 'now' | 'after'>;
   /** Replicates the removal of some of what was found; `done` is called when that is decided. */
   readonly propose: (session: GroupSession, change: Change, done: () => void) => void;

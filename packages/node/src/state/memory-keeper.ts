@@ -1,4 +1,5 @@
 import type { Collections } from '@althing/engine';
+import type { CheckpointSettings } from './checkpointer.js';
 import { sliceLength } from './slice-length.js';
 
 /** Milliseconds of one slice of work at most: at first, and when things take half as much memory again as they may. */
@@ -10,11 +11,6 @@ const URGENCY_MAX = 2;
 
 /** The first round gives a second chance to what was used, as all that is new was, and the next one takes it out. */
 const ROUNDS = 2;
-
-/** The limit of memory for things. */
-interface MemorySettings {
-  readonly cacheBytes: number;
-}
 
 /** Keeps what things take in memory under its budget, in slices, while nothing else is to be done. */
 export class MemoryKeeper {
@@ -30,7 +26,7 @@ export class MemoryKeeper {
    */
   constructor(
     private readonly collections: Pick<Collections, 'bytes' | 'isOver' | 'evict'>,
-    private readonly settings: MemorySettings,
+    private readonly settings: Pick<CheckpointSettings, 'cacheBytes'>,
     private readonly monotonic: () => number,
     private readonly later: (work: () => void) => void,
     private readonly isBehindLongRun: () => boolean,

@@ -32,14 +32,18 @@ export interface StateCheck {
   readonly minority: readonly NodeId[];
 }
 
+export interface StateCheckSettings {
+  /** Time between two comparisons of a group that changes, in milliseconds; 0 for none at all. */
+  readonly stateCheckIntervalMs: number;
+}
+
 export interface StateChecksOptions {
   readonly nodeId: NodeId;
   readonly state: Pick<State, 'isOpen' | 'store'>;
   readonly checkpointer: Pick<Checkpointer, 'capture'>;
   readonly calls: Pick<Calls, 'call' | 'serve'>;
   readonly session: (group: GroupId) => GroupSession | undefined;
-  /** Time between two comparisons of a group that changes, in milliseconds; 0 for none at all. */
-  readonly settings: { readonly stateCheckIntervalMs: number };
+  readonly settings: StateCheckSettings;
   readonly clock: Pick<Clock, 'now' | 'after'>;
   readonly report: (check: StateCheck) => void;
   /** This node's state of a group is another one than that of the majority. */

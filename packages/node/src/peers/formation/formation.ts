@@ -33,8 +33,9 @@ import {
 import { slotsOf } from './slots.js';
 
 export interface FormationOptions {
+  /** With the id of the cluster that this node may found. */
   readonly identity: Identity;
-  /** `node_name`. */
+  /** The name at which other nodes reach this one: `node_name`. */
   readonly name: string;
   /** The highest level of a cluster that the software knows. */
   readonly level: number;
