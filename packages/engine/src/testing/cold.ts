@@ -2,13 +2,16 @@
 import { writeCheckpoint } from '../state/checkpoint.js';
 import { RecordKind } from '../state/records.js';
 import { Harness, type HarnessOptions } from './harness.js';
+import { RecordMap } from './record-map.js';
 
 export class Cold {
   readonly db: Harness;
   /** Records that were read, and those of them that are pages of things. */
   reads = 0;
   pageReads = 0;
-  readonly records = new Map<string, Uint8Array>();
+  private readonly disk = new RecordMap();
+  /** The records, by their names. */
+  readonly records = this.disk.values;
   private meta: Uint8Array = new Uint8Array();
 
   /** The clock stands still by default: what is refused is refused for what it was going to take. */
@@ -18,12 +21,8 @@ export class Cold {
 
   /** Writes what changed, and lets nothing be in memory. */
   reopen(): void {
-    const { db, records } = this;
-    const nameOf = (kind: number, id: number, part: number): string => `${kind}/${id}/${part}`;
-    writeCheckpoint(db.collection, {
-      put: (kind, id, part, value) => records.set(nameOf(kind, id, part), value),
-      delete: (kind, id, part) => records.delete(nameOf(kind, id, part)),
-    });
+    const { db } = this;
+    writeCheckpoint(db.collection, this.disk);
     db.collection.dirty.release();
     this.meta = db.collection.encodeMeta();
     this.open();
@@ -35,14 +34,11 @@ export class Cold {
       read: (kind, id, part) => {
         this.reads += 1;
         if (part > 0) this.pageReads += 1;
-        return this.records.get(`${kind}/${id}/${part}`);
+        return this.disk.read(kind, id, part);
       },
     });
     opened.loadRecord(RecordKind.META, 0, this.meta);
-    for (const [name, value] of this.records) {
-      const [kind = 0, id = 0, part = 0] = name.split('/').map(Number);
-      if (kind !== RecordKind.THING) opened.loadRecord(kind, id, value, part);
-    }
+    this.disk.load(opened);
     this.reads = 0;
     this.pageReads = 0;
   }

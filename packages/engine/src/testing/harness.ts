@@ -29,6 +29,7 @@ import type { ShapeTree } from '../value/shape.js';
 import { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import { decodeResult } from './decode.js';
+import { RecordMap } from './record-map.js';
 
 /**
  * A value as tests write it: an int is a number or a bigint, a float a `Float`, bytes are a Uint8Array, a list or set
@@ -119,8 +120,8 @@ export class Harness {
   });
   private readonly admin: User;
   private readonly collectionId: number;
-  /** Records of the collection, by `kind:id:part`; null where all of it stays in memory. */
-  private disk: Map<string, Uint8Array> | null;
+  /** Records of the collection; null where all of it stays in memory. */
+  private disk: RecordMap | null;
 
   constructor({
     seed = 1,
@@ -130,7 +131,7 @@ export class Harness {
     monotonic,
     evicts = process.env[EVICTS] !== undefined,
   }: HarnessOptions = {}) {
-    this.disk = evicts ? new Map() : null;
+    this.disk = evicts ? new RecordMap() : null;
     this.engine = new Engine({
       environment: {
         ...environment(seed, this.logged, node ?? null),
@@ -163,24 +164,15 @@ export class Harness {
       throw new Error('a new cluster has a user and a collection');
     this.admin = admin;
     this.collectionId = stuff;
-    this.collection = this.engine.collections.open(stuff, this.source());
+    this.collection = this.engine.collections.open(stuff, this.disk ?? EMPTY_SOURCE);
     this.collection.create();
-  }
-
-  private source(): RecordSource {
-    const { disk } = this;
-    if (disk === null) return EMPTY_SOURCE;
-    return { read: (kind, id, part) => disk.get(`${kind}:${id}:${part}`) };
   }
 
   /** Takes what may leave memory out of it, if this is to be done. */
   private evict(): void {
     const { disk, collection } = this;
     if (disk === null) return;
-    writeCheckpoint(collection, {
-      put: (kind, id, part, value) => disk.set(`${kind}:${id}:${part}`, value),
-      delete: (kind, id, part) => disk.delete(`${kind}:${id}:${part}`),
-    });
+    writeCheckpoint(collection, disk);
     collection.dirty.release();
     for (let i = 0; i < EVICTION_ROUNDS; i++) this.engine.collections.evict(0, Number.POSITIVE_INFINITY);
   }

@@ -1,20 +1,19 @@
 import type { Change } from '../calls/call.js';
-import { removedRecords } from '../state/checkpoint.js';
+import { beginCheckpoint } from '../state/checkpoint.js';
 import type { CollectionGroup } from '../state/collection-group.js';
 import { allThings, groupLines } from '../state/describe.js';
-import type { Changes } from '../state/dirty.js';
 import type { Marking } from '../state/marking.js';
-import { EMPTY_SOURCE, RecordKind, type RecordSink, type RecordSource } from '../state/records.js';
+import { EMPTY_SOURCE, RecordKind, type RecordSource } from '../state/records.js';
 import { takeBack } from '../state/transaction.js';
 import { Harness } from './harness.js';
 import { VARS } from './life-statements.js';
+import { nameOf, RecordMap, StagedRecords } from './record-map.js';
 import { brokenRules, savedRecords, schemaLines, sharedLines, stateLines } from './state-lines.js';
 
 /** A collection with its log and its disk. */
 export class Life {
   readonly harness: Harness;
-  /** The records, by `kind:id:part`. */
-  readonly disk = new Map<string, Uint8Array>();
+  private readonly disk = new RecordMap();
   /** Effects of all changes so far; those of `pending` are the last ones. */
   log: Uint8Array[] = [];
   readonly pending: Change[] = [];
@@ -28,7 +27,7 @@ export class Life {
   private marking: Marking | null = null;
 
   constructor() {
-    this.harness = newHarness(this.source());
+    this.harness = newHarness(this.disk);
   }
 
   get group(): CollectionGroup {
@@ -95,10 +94,7 @@ export class Life {
       // It waits for what it stands for.
       this.pending.splice(0, Math.max(0, checkpoint.index - (this.log.length - this.pending.length)));
       this.settle();
-      for (const [name, value] of records) {
-        if (value === null) this.disk.delete(name);
-        else this.disk.set(name, value);
-      }
+      records.moveTo(this.disk);
       this.applied = checkpoint.index;
       group.dirty.release();
       this.checkDisk(checkpoint.lines);
@@ -143,8 +139,8 @@ export class Life {
     if (this.mirrored > this.log.length) {
       this.resetMirror();
     }
-    this.harness.reopen(this.source());
-    load(this.group, this.disk);
+    this.harness.reopen(this.disk);
+    this.disk.load(this.group);
     for (const effects of this.log.slice(this.applied)) this.group.apply(effects);
   }
 
@@ -195,14 +191,15 @@ export class Life {
     const probe = new Harness().reopen({
       read: (kind, id, part) => {
         read.add(nameOf(kind, id, part));
-        return this.disk.get(nameOf(kind, id, part));
+        return this.disk.read(kind, id, part);
       },
     });
-    load(probe, this.disk);
+    this.disk.load(probe);
     expectSame(linesOf(probe), expected);
     expectSame(brokenRules(probe), []);
-    const things = [...this.disk.keys()].filter((name) => name.startsWith(`${RecordKind.THING}:`));
-    const pages = [...this.disk.keys()].filter((name) => name.startsWith(`${RecordKind.INDEX_PAGE}:`));
+    const names = [...this.disk.values.keys()];
+    const things = names.filter((name) => !name.includes('/'));
+    const pages = names.filter((name) => name.startsWith(`${RecordKind.INDEX_PAGE}/`));
     expectSame(
       [...things, ...pages].filter((name) => !read.has(name)),
       [],
@@ -210,7 +207,7 @@ export class Life {
     if (this.applied !== this.log.length) return;
     // The lines that nodes compare do not depend on how the state came about.
     this.lines();
-    const records = new Map(things.map((name) => [name.slice(2), this.disk.get(name) as Uint8Array]));
+    const records = new Map(things.map((name) => [name, this.disk.values.get(name) as Uint8Array]));
     expectSame(
       sharedLines(records, probe.store.schema).split('\n'),
       sharedLines(this.mirrorRecords(), this.mirror.collection.store.schema).split('\n'),
@@ -230,10 +227,6 @@ export class Life {
     this.mirrored = 0;
     this.saved.clear();
   }
-
-  private source(): RecordSource {
-    return { read: (kind, id, part) => this.disk.get(nameOf(kind, id, part)) };
-  }
 }
 
 /** A node with an empty collection. */
@@ -249,7 +242,7 @@ function newHarness(source: RecordSource = EMPTY_SOURCE): Harness {
 class Checkpoint {
   /** True if some of it was taken back. */
   isLost = false;
-  private readonly records: [string, Uint8Array | null][] = [];
+  private readonly records = new StagedRecords();
   private readonly steps: Generator<void, void, undefined>;
 
   constructor(
@@ -258,58 +251,17 @@ class Checkpoint {
     /** The lines that it has to hold. */
     readonly lines: readonly string[],
   ) {
-    const sink: RecordSink = {
-      put: (kind, id, part, value) => this.records.push([nameOf(kind, id, part), value]),
-      delete: (kind, id, part) => this.records.push([nameOf(kind, id, part), null]),
-    };
-    const changes = group.dirty.freeze((thing) => group.saveThing(thing, sink));
-    sink.put(RecordKind.META, 0, 0, group.encodeMeta());
-    this.steps = stepsOf(group, changes, sink);
-    this.steps.next();
+    this.steps = beginCheckpoint(group, this.records);
+    this.records.put(RecordKind.META, 0, 0, group.encodeMeta());
   }
 
   encode(count: number): void {
     for (let i = 0; i < count; i++) this.steps.next();
   }
 
-  finish(): readonly (readonly [string, Uint8Array | null])[] {
+  finish(): StagedRecords {
     while (this.steps.next().done !== true);
     return this.records;
-  }
-}
-
-function* stepsOf(
-  group: CollectionGroup,
-  { records, removed, things }: Changes,
-  sink: RecordSink,
-): Generator<void, void, undefined> {
-  for (const { kind, id, part, value } of records.values()) {
-    if (value === null) sink.delete(kind, id, part);
-    else sink.put(kind, id, part, value);
-  }
-  yield;
-  for (const [id, part] of removedRecords({ removed })) {
-    sink.delete(RecordKind.THING, id, part);
-    yield;
-  }
-  for (const id of things) {
-    const thing = group.dirty.frozenThing(id);
-    if (thing !== undefined) {
-      group.saveThing(thing, sink);
-      group.dirty.saved(thing);
-    }
-    yield;
-  }
-  yield* group.saveRest(sink);
-}
-
-/** Takes up what is no thing, as a start does. */
-function load(group: CollectionGroup, disk: ReadonlyMap<string, Uint8Array>): void {
-  const names = [...disk.keys()].map((name) => name.split(':').map(Number) as [number, number, number]);
-  names.sort(([a], [b]) => a - b);
-  for (const [kind, id, part] of names) {
-    if (kind !== RecordKind.THING)
-      group.loadRecord(kind, id, disk.get(nameOf(kind, id, part)) as Uint8Array, part);
   }
 }
 
@@ -324,10 +276,6 @@ const MEMBERS = /\{#\d+(?:, #\d+)+\}/g;
 
 function sorted(members: string): string {
   return members.slice(1, -1).split(', ').sort().join(', ');
-}
-
-function nameOf(kind: number, id: number, part: number): string {
-  return `${kind}:${id}:${part}`;
 }
 
 /** As `toEqual`, which takes long for long lines. */

@@ -1,24 +1,25 @@
 import { ByteWriter } from '../bytes.js';
-import { removedRecords, writeCheckpoint } from '../state/checkpoint.js';
+import { beginCheckpoint, writeCheckpoint } from '../state/checkpoint.js';
 import { CollectionGroup } from '../state/collection-group.js';
-import type { Changes } from '../state/dirty.js';
-import { RecordKind, type RecordSink, type RecordSource } from '../state/records.js';
+import { RecordKind } from '../state/records.js';
 import { Transaction } from '../state/transaction.js';
 import { ShapeTree } from '../value/shape.js';
+import { nameOf, RecordMap, StagedRecords } from './record-map.js';
 
 /** A collection whose checkpoints go to memory, for tests of what is written and read back. */
 export class PersistedCollection {
-  /** The records: those of things by `id:part`, others by `kind/id:part`. */
-  readonly records = new Map<string, Uint8Array>();
+  private readonly disk = new RecordMap();
+  /** The records, by their names. */
+  readonly records = this.disk.values;
   /** Names of the records that the last checkpoint wrote. */
   written: string[] = [];
   group: CollectionGroup;
-  /** Records of the checkpoint that was begun; null for one that goes. */
-  private staged: [string, Uint8Array | null][] = [];
+  /** Records of the checkpoint that was begun. */
+  private staged = new StagedRecords();
   private steps: Generator<void, void, undefined> | null = null;
 
   constructor() {
-    this.group = new CollectionGroup(1, new ShapeTree(), this.source());
+    this.group = new CollectionGroup(1, new ShapeTree(), this.disk);
     this.group.create();
   }
 
@@ -34,27 +35,18 @@ export class PersistedCollection {
     this.written = [];
     writeCheckpoint(this.group, {
       put: (kind, id, part, value) => {
-        this.records.set(nameOf(kind, id, part), value);
+        this.disk.put(kind, id, part, value);
         this.written.push(nameOf(kind, id, part));
       },
-      delete: (kind, id, part) => this.records.delete(nameOf(kind, id, part)),
+      delete: (kind, id, part) => this.disk.delete(kind, id, part),
     });
     this.group.dirty.release();
   }
 
   /** Begins a checkpoint that is encoded in steps. */
   begin(): void {
-    const { group } = this;
-    const { dirty } = group;
-    this.staged = [];
-    const sink: RecordSink = {
-      put: (kind, id, part, value) => this.staged.push([nameOf(kind, id, part), value]),
-      delete: (kind, id, part) => this.staged.push([nameOf(kind, id, part), null]),
-    };
-    const changes = dirty.freeze((thing) => group.saveThing(thing, sink));
-    this.steps = stepsOf(group, changes, sink);
-    // Records that are to be deleted go at once, before anything is put in their place.
-    this.steps.next();
+    this.staged = new StagedRecords();
+    this.steps = beginCheckpoint(this.group, this.staged);
   }
 
   /** Does some steps of the checkpoint that was begun. */
@@ -70,10 +62,7 @@ export class PersistedCollection {
       this.group.abandonCheckpoint();
       return;
     }
-    for (const [name, value] of this.staged) {
-      if (value === null) this.records.delete(name);
-      else this.records.set(name, value);
-    }
+    this.staged.moveTo(this.disk);
     this.group.dirty.release();
   }
 
@@ -85,42 +74,11 @@ export class PersistedCollection {
 
   /** Forgets what is in memory and goes on with what was written. */
   reopen(): void {
-    const group = new CollectionGroup(1, new ShapeTree(), this.source());
+    const group = new CollectionGroup(1, new ShapeTree(), this.disk);
     group.loadRecord(RecordKind.META, 0, this.group.encodeMeta());
-    for (const [name, value] of this.records) {
-      const [kind, id, part] = name.split(/[/:]/).map(Number);
-      if (part !== undefined) group.loadRecord(kind as number, id as number, value, part);
-    }
+    this.disk.load(group);
     this.group = group;
-  }
-
-  private source(): RecordSource {
-    return { read: (kind, id, part) => this.records.get(nameOf(kind, id, part)) };
   }
 }
 
 const NOTHING = (): void => {};
-
-function* stepsOf(
-  group: CollectionGroup,
-  { records, removed, things }: Changes,
-  sink: RecordSink,
-): Generator<void, void, undefined> {
-  for (const { kind, id, part, value } of records.values()) {
-    if (value === null) sink.delete(kind, id, part);
-    else sink.put(kind, id, part, value);
-  }
-  for (const [id, part] of removedRecords({ removed })) sink.delete(RecordKind.THING, id, part);
-  for (const id of things) {
-    yield;
-    const thing = group.dirty.frozenThing(id);
-    if (thing === undefined) continue;
-    group.saveThing(thing, sink);
-    group.dirty.saved(thing);
-  }
-  yield* group.saveRest(sink);
-}
-
-function nameOf(kind: RecordKind, id: number, part: number): string {
-  return kind === RecordKind.THING ? `${id}:${part}` : `${kind}/${id}:${part}`;
-}

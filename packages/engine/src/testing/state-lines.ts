@@ -6,23 +6,20 @@ import { CollectionGroup } from '../state/collection-group.js';
 import { allThings } from '../state/describe.js';
 import { roomRecord } from '../state/parts/rooms.js';
 import { taskRecord } from '../state/parts/tasks.js';
-import { EMPTY_SOURCE, RecordKind, type RecordSink, type RecordSource } from '../state/records.js';
+import { EMPTY_SOURCE, RecordKind, type RecordSource } from '../state/records.js';
 import { sharedThing } from '../state/thing-walk.js';
 import { ShapeTree } from '../value/shape.js';
+import { nameOf, RecordMap } from './record-map.js';
 
 export { brokenRules } from '../state/broken-rules.js';
 export { schemaLines, stateLines, thingLine } from '../state/describe.js';
 
-/** The records of every thing, as a checkpoint would write them, by `id:part`. */
+/** The records of every thing, as a checkpoint would write them, by their names. */
 export function savedRecords(group: CollectionGroup): ReadonlyMap<string, Uint8Array> {
-  const records = new Map<string, Uint8Array>();
-  const sink: RecordSink = {
-    put: (_kind, id, part, value) => records.set(`${id}:${part}`, value),
-    delete: (_kind, id, part) => records.delete(`${id}:${part}`),
-  };
-  for (const thing of allThings(group)) group.saveThing(thing, sink);
-  Array.from(group.saveRest(sink));
-  return records;
+  const records = new RecordMap();
+  for (const thing of allThings(group)) group.saveThing(thing, records);
+  Array.from(group.saveRest(records));
+  return records.values;
 }
 
 /** The parts of the records that must be the same on all nodes, a line for each thing. */
@@ -44,9 +41,7 @@ export function sharedLines(
 }
 
 export function sourceOf(records: ReadonlyMap<string, Uint8Array>): RecordSource {
-  return {
-    read: (kind, id, part) => (kind === RecordKind.THING ? records.get(`${id}:${part}`) : undefined),
-  };
+  return { read: (kind, id, part) => records.get(nameOf(kind, id, part)) };
 }
 
 /** Gives a group that was opened on the records of another one the counters, tasks and rooms of that one. */

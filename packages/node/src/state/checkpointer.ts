@@ -1,4 +1,4 @@
-import { RecordKind, type RecordSink, removedRecords, type SmallRecord } from '@althing/engine';
+import { beginCheckpoint, RecordKind, type RecordSink } from '@althing/engine';
 import type { Checkpoint } from '@althing/storage';
 import type { Clock } from '../base/clock.js';
 import type { Applied, Consensus, GroupId } from '../between/protocol.js';
@@ -303,11 +303,10 @@ export class Checkpointer {
     placed: ((index: number) => void) | undefined,
   ): Promise<number> {
     const { group } = session;
-    const { dirty } = group;
     const sink = new CheckpointSink(checkpoint);
     // Nothing may come between this and the mark, which stands for what is frozen.
     const pace = this.pace(session, sink);
-    const changes = dirty.freeze((thing) => group.saveThing(thing, sink));
+    const steps = beginCheckpoint(group, sink);
     const meta = group.encodeMeta();
     const table = new Promise<TableCapture | null>((resolve) => session.captureTable(resolve));
     const place = new Promise<Applied | null>((resolve) =>
@@ -315,22 +314,7 @@ export class Checkpointer {
     );
     const { changedBytes } = session;
     session.changedBytes = 0;
-    const put = ({ kind, id, part, value }: SmallRecord): void => {
-      if (value === null) sink.delete(kind, id, part);
-      else sink.put(kind, id, part, value);
-    };
-    // A record that was restored lies below what its thing became since: a thing that changes again is encoded at once, and must come
-    // behind it. A collection that is being filled has many records, and no such things.
-    if (!changes.things.isEmpty) for (const record of changes.records.values()) put(record);
-    else await this.sliced(changes.records.values(), pace, put);
-    await this.sliced(removedRecords(changes), pace, ([id, part]) => sink.delete(RecordKind.THING, id, part));
-    await this.sliced(changes.things, pace, (id) => {
-      const thing = dirty.frozenThing(id);
-      if (thing === undefined) return;
-      group.saveThing(thing, sink);
-      dirty.saved(thing);
-    });
-    await this.sliced(group.saveRest(sink), pace, () => {});
+    await this.inSlices(steps, pace);
     sink.put(RecordKind.META, 0, 0, meta);
     const applied = await place;
     if (applied === null) return 0;
@@ -370,17 +354,12 @@ export class Checkpointer {
     return (MEMORY_FACTOR * changedBytes) / (this.options.settings.cacheBytes / 2);
   }
 
-  /** Does something for each element, in slices of time. */
-  private async sliced<T>(
-    elements: Iterable<T>,
-    { sink, sliceMs }: Pace,
-    work: (element: T) => void,
-  ): Promise<void> {
+  /** Does the steps of a checkpoint, in slices of time. */
+  private async inSlices(steps: Generator<void>, { sink, sliceMs }: Pace): Promise<void> {
     const { clock, workClock = clock.now, thingsPerLook = THINGS_PER_LOOK } = this.options;
     let end = workClock() + sliceMs(0);
     let count = 0;
-    for (const element of elements) {
-      work(element);
+    while (steps.next().done !== true) {
       count += 1;
       if (count % thingsPerLook !== 0) continue;
       await sink.roomForMore();
