@@ -125,6 +125,7 @@ export { presentThing, typeIdOf } from './state/feed/type-of.js';
 export { Group } from './state/group.js';
 export type { Marking } from './state/marking.js';
 export type { Former } from './state/parts/former-definitions.js';
+export { Preparation } from './state/preparation.js';
 export {
   EMPTY_SOURCE,
   loadGroup,

@@ -309,6 +309,11 @@ function writePlace(out: ByteWriter, value: List | ThingSet): void {
   writeProperty(out, value.owner, value.key);
 }
 
+/** Reads what names a property. */
+export function readPlace(input: ByteReader): { readonly id: number; readonly key: string } {
+  return { id: input.varint(), key: input.text() };
+}
+
 function writeMembers(out: ByteWriter, set: ThingSet, things: readonly Thing[]): void {
   writePlace(out, set);
   writeThings(out, things);

@@ -17,6 +17,7 @@ import {
   sourceOf,
   stateLines,
 } from '../testing/state-lines.js';
+import { Preparation } from './preparation.js';
 import { takeBack } from './transaction.js';
 
 const seed = Number(process.env.ALTHING_TEST_SEED);
@@ -74,11 +75,15 @@ describe(`random queries (seed ${seed})`, () => {
 
           // Other nodes repeat the effects, on things that are in memory or not.
           if (outcome.change !== null) {
+            const { effects } = outcome.change;
             const follower = reopened(replica, records);
-            replica.apply(outcome.change.effects);
-            follower.apply(outcome.change.effects);
-            expectSame(code, stateLines(follower), after);
-            expectSame(code, brokenRules(follower), []);
+            const prepared = reopened(replica, records);
+            for (const _ of new Preparation(1).of(prepared, effects));
+            for (const node of [replica, follower, prepared]) node.apply(effects);
+            for (const node of [follower, prepared]) {
+              expectSame(code, stateLines(node), after);
+              expectSame(code, brokenRules(node), []);
+            }
           }
           expectSame(code, stateLines(replica), after);
           expectSame(code, brokenRules(replica), []);

@@ -20,7 +20,7 @@ import { missingValue, rescueValue } from './migrate.js';
 import type { PageSink } from './pages/page-table.js';
 import { PAGED_HEAD, PropertyPages } from './pages/property-pages.js';
 import { readStored, writeStored } from './stored-value.js';
-import { noteProgress, writeValue } from './value-codec.js';
+import { noteProgress, visitThings, writeValue } from './value-codec.js';
 
 /**
  * Writes the first record of a thing, and freezes its pages.
@@ -120,6 +120,17 @@ export function readProperties(input: ByteReader, thing: Thing, store: ThingMemo
   const type = readTypeHead(input);
   if (type >= 0) readFields(input, input.varint(), thing, store.schema.type(type), store);
   else readPropertiesOf(input.text(), input, thing, store);
+}
+
+/** Reads past what `writeProperties` wrote, and calls `visit` with the id of each thing that the properties refer to. */
+export function visitThingsOfNew(input: ByteReader, visit: (id: number) => void): void {
+  const isPlain = readTypeHead(input) < 0;
+  if (isPlain) input.bytes(input.varint());
+  for (let left = input.varint(); left > 0; left--) {
+    if (isPlain) input.bytes(input.varint());
+    else input.varint();
+    visitThings(input, visit);
+  }
 }
 
 /** The properties of a plain thing. */

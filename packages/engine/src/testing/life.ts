@@ -3,6 +3,7 @@ import { beginCheckpoint } from '../state/checkpoint.js';
 import type { CollectionGroup } from '../state/collection-group.js';
 import { allThings, groupLines } from '../state/describe.js';
 import type { Marking } from '../state/marking.js';
+import { Preparation } from '../state/preparation.js';
 import { EMPTY_SOURCE, RecordKind, type RecordSource } from '../state/records.js';
 import { takeBack } from '../state/transaction.js';
 import { Harness } from './harness.js';
@@ -48,7 +49,9 @@ export class Life {
     if (outcome.kind !== 'value' || outcome.change === null) return;
     this.log.push(outcome.change.effects);
     this.mirrored = this.log.length;
-    this.group.apply(outcome.change.effects);
+    const { effects } = outcome.change;
+    for (const _ of new Preparation(1).of(this.group, effects)) this.evictSome();
+    this.group.apply(effects);
   }
 
   commit(): void {
@@ -127,7 +130,11 @@ export class Life {
   }
 
   evict(): void {
-    for (let i = 0; i < 5; i++) this.harness.engine.collections.evict(0, Number.POSITIVE_INFINITY);
+    for (let i = 0; i < 5; i++) this.evictSome();
+  }
+
+  private evictSome(): void {
+    this.harness.engine.collections.evict(0, Number.POSITIVE_INFINITY);
   }
 
   restart(): void {

@@ -171,6 +171,7 @@ export class Scopes {
       snapshots: this.snapshots,
       now: () => environment.now(),
       monotonic: clock.now,
+      soon: clock.soon,
       changed,
       closing: (session) => this.forget(session),
       onDiskFull: () => this.parts.disk.noteStateFull(),
@@ -192,7 +193,8 @@ export class Scopes {
       ...(encoding === undefined ? {} : { workClock: encoding.now, thingsPerLook: encoding.thingsPerLook }),
       keptFrom: (group, index, bytes) => this.logKeeping.keptFrom(group, index, bytes),
       evicting: () => this.memory.isWorking,
-      blocked: (session) => disk.isStateFull || session.isImposing || this.snapshots.isReceiving(session.id),
+      blocked: (session) =>
+        disk.isStateFull || session.isImposing || session.isDelayed || this.snapshots.isReceiving(session.id),
       onFailure: (session, error) => this.checkpointFailed(session, error),
       onDone: (session, report) => {
         this.ports.reports.checkpointed(session, report);

@@ -1,4 +1,11 @@
-import { ByteWriter, type CollectionGroup, EMPTY_SOURCE, ErrorCode, QueryError } from '@althing/engine';
+import {
+  ByteWriter,
+  type CollectionGroup,
+  EMPTY_SOURCE,
+  ErrorCode,
+  Preparation,
+  QueryError,
+} from '@althing/engine';
 import { describe, expect, test } from '@jest/globals';
 import { membershipOf } from 'raft-ts';
 import { encodeMembership, nothing } from '../between/membership.js';
@@ -195,6 +202,8 @@ test('a session whose group waits for its first snapshot can not be read, since 
       consensus: { send: () => {} },
       now: () => 0,
       monotonic: () => 0,
+      soon: queueMicrotask,
+      preparation: new Preparation(),
       changed: () => {},
       alone: () => false,
       collectionsChanged: () => {},

@@ -4,6 +4,7 @@ import { assert } from '../base/assert.js';
 import { decodeMembership } from '../between/membership.js';
 import type { Applied, DiskLevel, Event, GroupId, LogPosition, PreparedAnswer } from '../between/protocol.js';
 import { CallsInParts } from './calls-in-parts.js';
+import { Intake } from './intake.js';
 import { Marks } from './marks.js';
 import type { ClientNames, Names } from './names.js';
 import { tellLost } from './pipeline.js';
@@ -25,18 +26,16 @@ import type { SessionTable, TableCapture } from './session-table.js';
  */
 export class GroupSession {
   private readonly replica: Replica;
+  private readonly intake: Intake;
   private readonly proposals: Proposals;
   private suspended = false;
   private opened = false;
   private leaderId = 0;
-  private readonly marks = new Marks();
+  private readonly marks: Marks;
   private readonly reads: ReadIndexes;
   /** The calls of this group that are done in part. */
   readonly inParts: CallsInParts;
   private roleChanges = 0;
-  /** Events that came while the state could not be read; null while it can. */
-  private held: Event[] | null = null;
-  private pauses = 0;
   private isShut = false;
   private abandoned = false;
 
@@ -53,7 +52,18 @@ export class GroupSession {
       roomEvents: (events) => context.roomEvents(this, events),
     });
     this.proposals = new Proposals(id, context, this.replica);
+    this.marks = new Marks(id, context.consensus);
     this.reads = new ReadIndexes((read) => context.consensus.send({ kind: 'read', group: id, id: read }));
+    this.intake = new Intake(this.replica, {
+      ...context,
+      handle: (event) => this.handle(event),
+      noteTime: (time) => this.proposals.noteTime(time),
+      taken: (index) => {
+        context.consensus.send({ kind: 'applied', group: id, index });
+        this.moved();
+      },
+      delayChanged: () => this.delayChanged(),
+    });
     this.inParts = new CallsInParts(
       (done) => this.proposals.answerRead({ ok: true, result: '' }, done),
       (epoch) => context.consensus.send({ kind: 'release', group: id, epoch }),
@@ -92,7 +102,7 @@ export class GroupSession {
 
   /** True if this node leads the group and its state is complete: it may run calls. */
   get leading(): boolean {
-    return this.held === null && (this.proposals.epoch !== 0 || this.suspended);
+    return !this.intake.isPaused && (this.proposals.epoch !== 0 || this.suspended);
   }
 
   /**
@@ -101,12 +111,17 @@ export class GroupSession {
    * not hold it any more.
    */
   get proposes(): boolean {
-    return this.held === null && this.proposals.epoch !== 0;
+    return !this.intake.isPaused && this.proposals.epoch !== 0;
   }
 
   /** True if this node leads but can take no changes for a moment; on a full disk it may take longer. */
   get awaitsEpoch(): boolean {
     return this.suspended && this.proposals.disk === 'ok';
+  }
+
+  /** True while entries of the leader take long to come into the state, which can be read as it was before them. */
+  get isDelayed(): boolean {
+    return this.intake.isDelayed;
   }
 
   /** True if the log knows of the group, which is not gone: else nothing of it may be stored, since state and log must fit together. */
@@ -134,7 +149,7 @@ export class GroupSession {
     return this.replica.applied.index;
   }
 
-  /** Rises whenever this node begins or ceases to lead, or gets to know another leader. */
+  /** Rises whenever this node begins or ceases to lead or to be delayed, or gets to know another leader. */
   get roleVersion(): number {
     return this.roleChanges;
   }
@@ -144,7 +159,7 @@ export class GroupSession {
    * there: not even its root thing.
    */
   get readable(): boolean {
-    return this.held === null && this.replica.applied.index > 0;
+    return !this.intake.isPaused && this.replica.applied.index > 0;
   }
 
   /** Why the state can't be read for as long as the disk has no room; null when it can, or soon. */
@@ -187,11 +202,7 @@ export class GroupSession {
     return this.proposals.nameRefusal(names, this.replica.table);
   }
 
-  /**
-   * Answers a call that was run on this session's state, as soon as what it saw is committed.
-   *
-   * @param early see `propose`
-   */
+  /** Answers a call that was run on this session's state, as soon as what it saw is committed. For `early` see `propose`. */
   answer(
     outcome: Outcome & { readonly kind: 'value' | 'error' },
     respond: Respond,
@@ -289,13 +300,9 @@ export class GroupSession {
     lost: () => void,
     placed: (index: number) => void = () => {},
   ): void {
-    const { epoch } = this.proposals;
     const mark = { placed, reached, lost };
     if (this.abandoned) lost();
-    else if (epoch === 0) {
-      placed(this.replica.applied.index);
-      reached(this.replica.applied);
-    } else this.context.consensus.send({ kind: 'mark', group: this.id, epoch, id: this.marks.add(mark) });
+    else this.marks.ask(this.proposals.epoch, this.replica.applied, mark);
   }
 
   /**
@@ -305,7 +312,7 @@ export class GroupSession {
    * @returns what ends the wait: `done` is called with false then, unless it was called
    */
   whenAt(index: number, done: (there: boolean) => void): () => void {
-    const isFollower = !this.leading && this.held === null && !this.abandoned;
+    const isFollower = !this.leading && !this.intake.isPaused && !this.abandoned;
     return this.replica.watch.whenAt(index, isFollower ? this.replica.applied.index : null, done);
   }
 
@@ -313,17 +320,15 @@ export class GroupSession {
     // Proposals that were under way may still be committed; nobody is left to be told.
     if (this.abandoned) return;
     this.opened ||= !isDecline(event);
-    if (this.held !== null) {
-      this.held.push(event);
-      return;
-    }
+    if (this.intake.keeps(event)) return;
     this.inParts.handle(event);
     switch (event.kind) {
       case 'committed':
         this.commit(event.count, event.last);
         return;
       case 'entries':
-        this.apply(event);
+        assert(!this.hasUncommitted, 'a state with changes of its own takes in no entries of another leader');
+        this.intake.take(event);
         return;
       case 'leading':
         this.replica.watch.end(false);
@@ -378,18 +383,13 @@ export class GroupSession {
    * this.
    */
   pause(): void {
-    this.pauses += 1;
-    this.held ??= [];
+    this.intake.pause();
   }
 
   resume(): void {
-    this.pauses -= 1;
-    if (this.pauses > 0 || this.held === null) return;
-    const events = this.held;
-    this.held = null;
+    if (!this.intake.endPause()) return;
     this.isShut = false;
-    // An event may pause the session again: what is left waits on.
-    for (const event of events) this.handle(event);
+    this.intake.goOn();
     this.context.changed(this);
   }
 
@@ -412,6 +412,7 @@ export class GroupSession {
    */
   abandon(error: QueryError, isGone = false): void {
     this.abandoned = true;
+    this.intake.abandon();
     this.replica.watch.end(false);
     const open = new QueryError(error.code, `${error.message}; the change may or may not take effect`);
     tellLost(this.proposals.takeAll(), isGone ? null : open, error);
@@ -423,20 +424,19 @@ export class GroupSession {
     // This node's own proposals lie in a row; an entry of Raft's own ends the row.
     this.proposals.commit(count, last.index);
     this.replica.moveTo(last);
-    this.reads.appliedTo(last.index);
+    this.moved();
+  }
+
+  private moved(): void {
+    this.reads.appliedTo(this.appliedIndex);
     this.context.changed(this);
   }
 
-  private apply({ entries, last, membership }: Extract<Event, { kind: 'entries' }>): void {
-    assert(!this.hasUncommitted, 'a state with changes of its own takes in no entries of another leader');
-    for (const entry of entries) this.proposals.noteTime(this.replica.apply(entry).time);
-    this.replica.moveTo(last);
-    // A watcher that looks at the state here takes the membership with it.
-    if (membership !== undefined) this.replica.noteMembership(membership);
-    this.replica.watch.arrived(last.index);
-    this.context.consensus.send({ kind: 'applied', group: this.id, index: last.index });
-    this.reads.appliedTo(last.index);
-    this.context.changed(this);
+  /** As long as entries take long, the leader is asked what depends on them. */
+  private delayChanged(): void {
+    this.roleChanges += 1;
+    this.moved();
+    this.reads.turnAway();
   }
 
   private loseLeadership(error: QueryError): void {

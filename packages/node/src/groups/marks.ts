@@ -1,4 +1,4 @@
-import type { Applied, Event } from '../between/protocol.js';
+import type { Applied, Consensus, Event, GroupId } from '../between/protocol.js';
 
 /** The events of the consensus side about marks. */
 type MarkEvent = Extract<Event, { readonly kind: 'mark_placed' | 'marked' | 'mark_lost' }>;
@@ -17,11 +17,21 @@ export class Marks {
   private readonly marks = new Map<number, Mark>();
   private next = 1;
 
-  /** @returns the number to ask for it under */
-  add(mark: Mark): number {
+  constructor(
+    private readonly group: GroupId,
+    private readonly consensus: Pick<Consensus, 'send'>,
+  ) {}
+
+  /** @param epoch in which this node leads; 0 where it does not, and the mark is where its state is */
+  ask(epoch: number, applied: Applied, mark: Mark): void {
+    if (epoch === 0) {
+      mark.placed(applied.index);
+      mark.reached(applied);
+      return;
+    }
     const id = this.next++;
     this.marks.set(id, mark);
-    return id;
+    this.consensus.send({ kind: 'mark', group: this.group, epoch, id });
   }
 
   handle(event: MarkEvent): void {

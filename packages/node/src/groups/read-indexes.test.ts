@@ -34,6 +34,16 @@ describe('read indexes', () => {
     expect(asked).toEqual([1, 2]);
   });
 
+  test('are not waited for where the state takes long, unlike places that others gave', () => {
+    request('a');
+    reads.answered(1, 7, 5);
+    reads.whenApplied(7, 5, () => heard.push('there'));
+    reads.turnAway();
+    expect(heard).toEqual(['a false']);
+    reads.appliedTo(7);
+    expect(heard).toEqual(['a false', 'there']);
+  });
+
   test('are confirmed once the state is there', () => {
     request('a');
     reads.answered(1, 7, 5);

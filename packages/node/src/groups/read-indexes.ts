@@ -11,6 +11,8 @@ export type ReadReady = (ok: boolean) => void;
 interface WaitingForIndex {
   readonly index: number;
   readonly done: () => void;
+  /** Called in place of `done` when that takes long; null for who waits all the same. */
+  readonly turnedAway: (() => void) | null;
 }
 
 export class ReadIndexes {
@@ -43,13 +45,17 @@ export class ReadIndexes {
     this.current = 0;
     if (this.next.length > 0) this.askForNext();
     if (index === null) for (const done of asked) done(false);
-    else this.whenApplied(index, applied, () => asked.forEach(confirm));
+    else {
+      const end = (ok: boolean) => () => {
+        for (const done of asked) done(ok);
+      };
+      this.waitFor({ index, done: end(true), turnedAway: end(false) }, applied);
+    }
   }
 
   /** Calls back once the state is at a log position: at once if it is there already. */
   whenApplied(index: number, applied: number, done: () => void): void {
-    if (applied >= index) done();
-    else this.waiting.push({ index, done });
+    this.waitFor({ index, done, turnedAway: null }, applied);
   }
 
   /** The state is at this place now. */
@@ -58,6 +64,13 @@ export class ReadIndexes {
     const { waiting } = this;
     this.waiting = waiting.filter(({ index }) => index > applied);
     for (const { index, done } of waiting) if (index <= applied) done();
+  }
+
+  /** Who waits for the state to be at a read index can't have it now. */
+  turnAway(): void {
+    const { waiting } = this;
+    this.waiting = waiting.filter(({ turnedAway }) => turnedAway === null);
+    for (const { turnedAway } of waiting) turnedAway?.();
   }
 
   /** Gives up everything that waits. */
@@ -70,14 +83,15 @@ export class ReadIndexes {
     for (const done of given) done(false);
   }
 
+  private waitFor(waiting: WaitingForIndex, applied: number): void {
+    if (applied >= waiting.index) waiting.done();
+    else this.waiting.push(waiting);
+  }
+
   private askForNext(): void {
     this.current = this.nextId++;
     this.asked = this.next;
     this.next = [];
     this.ask(this.current);
   }
-}
-
-function confirm(done: ReadReady): void {
-  done(true);
 }

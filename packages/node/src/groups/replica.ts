@@ -2,7 +2,7 @@
 import { type CollectionEvent, type Group, type RoomEvent, RootGroup } from '@althing/engine';
 import { assert } from '../base/assert.js';
 import type { Applied, CommittedEntry, LogPosition } from '../between/protocol.js';
-import { decodeEntry, type EntryHead } from './entry.js';
+import type { ChangeEntry } from './entry.js';
 import type { PendingWrite } from './pipeline.js';
 import type { SessionTable } from './session-table.js';
 import { StateWatch } from './state-watch.js';
@@ -70,10 +70,9 @@ export class Replica {
   }
 
   /** Applies an entry of another leader. */
-  apply(entry: CommittedEntry): EntryHead {
+  apply(entry: CommittedEntry, { head, effects }: ChangeEntry): void {
     this.watch.approaching(entry.index);
     this.changesUpTo(entry.index);
-    const { head, effects } = decodeEntry(entry.payload);
     this.group.apply(effects);
     this.table.note(head);
     const roomEvents = this.group.takeRoomEvents();
@@ -82,7 +81,6 @@ export class Replica {
     this.changedBytes += entry.payload.length;
     // A watcher that looks at the state must see it at each index on its way.
     if (this.watch.isSet) this.moveTo(entry);
-    return head;
   }
 
   /** Changes that were not committed were taken back: what they did to collections is not reported. */

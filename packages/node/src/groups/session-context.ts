@@ -1,5 +1,5 @@
 /** The surroundings of a session: what it is handed, and what it reports. */
-import type { CollectionEvent, RoomEvent } from '@althing/engine';
+import type { CollectionEvent, Preparation, RoomEvent } from '@althing/engine';
 import type { Consensus, Event, NodeId } from '../between/protocol.js';
 import type { GroupSession } from './group-session.js';
 
@@ -9,6 +9,10 @@ export interface SessionContext {
   readonly now: () => number;
   /** A clock in milliseconds that does not leap. */
   readonly monotonic: () => number;
+  /** Calls back in the next turn of the event loop. */
+  readonly soon: (work: () => void) => void;
+  /** Brings into memory what entries of other leaders are about. */
+  readonly preparation: Preparation;
   /** Calls back when the session leads, follows, or applied something. */
   readonly changed: (session: GroupSession) => void;
   /** True if this node is the only one of its cluster, so that nothing can happen behind its back. */

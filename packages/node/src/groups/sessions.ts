@@ -5,6 +5,7 @@ import {
   type Group,
   loadGroup,
   lookupError,
+  Preparation,
   type QueryError,
   type RoomEvent,
   type Target,
@@ -24,7 +25,7 @@ import { SessionTable } from './session-table.js';
 import type { State } from './state.js';
 
 export interface SessionsOptions
-  extends Pick<SessionContext, 'consensus' | 'snapshots' | 'now' | 'monotonic' | 'changed'> {
+  extends Pick<SessionContext, 'consensus' | 'snapshots' | 'now' | 'monotonic' | 'soon' | 'changed'> {
   readonly engine: Engine;
   readonly state: State;
   readonly nodeId: NodeId;
@@ -68,6 +69,7 @@ export class Sessions {
   /** Settles when everything that is there at the start is open. */
   private started: Promise<void> = Promise.resolve();
   private disk: DiskLevel = 'ok';
+  private readonly preparation = new Preparation();
 
   constructor(private readonly options: SessionsOptions) {}
 
@@ -288,12 +290,14 @@ export class Sessions {
   }
 
   private begin(id: GroupId, group: Group, table: SessionTable, applied: Applied, start: SessionStart): void {
-    const { consensus, now, monotonic, changed, rooms, snapshots } = this.options;
+    const { consensus, now, monotonic, soon, changed, rooms, snapshots } = this.options;
     const collectionsChanged = (events: readonly CollectionEvent[]): void => this.followCollections(events);
     const context = {
       consensus,
       now,
       monotonic,
+      soon,
+      preparation: this.preparation,
       changed,
       collectionsChanged,
       roomEvents: rooms.told,

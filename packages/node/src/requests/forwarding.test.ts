@@ -1,7 +1,7 @@
-import { ErrorCode } from '@althing/engine';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { ErrorCode, Preparation } from '@althing/engine';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { CallKind } from '../calls/calls.js';
-import type { Reply } from '../groups/request.js';
+import { ORDINARY_TERMS, type Reply } from '../groups/request.js';
 import { MiniCluster } from '../testing/mini-cluster.js';
 import { outcome, watch } from '../testing/mini-node.js';
 
@@ -28,6 +28,37 @@ describe('any node takes any request', () => {
     expect(await value(3, '.x += 1;')).toBe(2);
     expect(await value(1, '.x += 1;')).toBe(3);
     for (const node of [1, 2, 3]) expect(await value(node, '.x;')).toBe(3);
+  });
+
+  test('what depends on a change that takes long to come in is asked of the leader, and all else is not', async () => {
+    await value(1, '.x = 1;');
+    // Given a node that needs so many slices of work for a change,
+    const answers: unknown[] = [];
+    let isForwarded = false;
+    const ask = (stale: boolean): void => {
+      const node = cluster.node(2);
+      const terms = { ...ORDINARY_TERMS, stale };
+      void node.query('stuff', '.x;', { terms }).then((reply) => answers.push(outcome(reply)));
+    };
+    const of = jest.spyOn(Preparation.prototype, 'of').mockImplementation(function* () {
+      for (let slice = 0; slice < 200; slice++) {
+        yield;
+        // when it is asked at their beginning for what is new, and for what is there,
+        if (slice === 0) {
+          ask(false);
+          ask(true);
+        }
+        isForwarded ||= cluster.lastCall(2, 1) !== undefined;
+      }
+    });
+    cluster.node(3).lags = true;
+    await value(1, '.x = 2;');
+    of.mockRestore();
+    // then it asks the leader for that while it works on them.
+    expect(isForwarded).toBe(true);
+    expect(new Set(answers)).toEqual(new Set([1, 2]));
+    expect(counterAt(2)).toBe(2);
+    expect(await value(2, '.x;')).toBe(2);
   });
 
   test('values that come with a request arrive as they are', async () => {

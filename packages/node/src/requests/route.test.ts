@@ -2,8 +2,22 @@ import { ErrorCode, QueryError } from '@althing/engine';
 import { describe, expect, test } from '@jest/globals';
 import { type RoutedCall, type RoutedGroup, routeCall, routeToLeader, routeToState } from './route.js';
 
-const LED: RoutedGroup = { leading: true, proposes: true, leader: 0, readable: true, outage: null };
-const FOLLOWED: RoutedGroup = { leading: false, proposes: false, leader: 2, readable: true, outage: null };
+const LED: RoutedGroup = {
+  leading: true,
+  proposes: true,
+  leader: 0,
+  readable: true,
+  isDelayed: false,
+  outage: null,
+};
+const FOLLOWED: RoutedGroup = {
+  leading: false,
+  proposes: false,
+  leader: 2,
+  readable: true,
+  isDelayed: false,
+  outage: null,
+};
 const ELECTING: RoutedGroup = { ...FOLLOWED, leader: 0 };
 const NODE = { nodeId: 1, down: new Set([3]) };
 
@@ -30,6 +44,24 @@ describe('a call is routed', () => {
       { kind: 'confirm' },
     ],
     ['to this node, where it reads a state that is fresh', FRESH, FOLLOWED, { kind: 'read' }],
+    [
+      'to the leader, where it reads a state that is delayed',
+      READ,
+      { ...FOLLOWED, isDelayed: true },
+      { kind: 'forward', to: 2 },
+    ],
+    [
+      'to this node, where it reads a state that is delayed and fresh enough',
+      FRESH,
+      { ...FOLLOWED, isDelayed: true },
+      { kind: 'read' },
+    ],
+    [
+      'behind a confirmation, where it reads a state that is delayed and the leader can not be reached',
+      READ,
+      { ...FOLLOWED, leader: 3, isDelayed: true },
+      { kind: 'confirm' },
+    ],
     ['to this node, where it makes a change and this node leads', CHANGE, LED, { kind: 'lead' }],
     ['to the leader, where it makes a change', CHANGE, FOLLOWED, { kind: 'forward', to: 2 }],
     [

@@ -38,6 +38,8 @@ export interface RoutedGroup {
   readonly leader: NodeId;
   /** True if the state can be read now. */
   readonly readable: boolean;
+  /** True if what was acknowledged takes long to come into the state. */
+  readonly isDelayed: boolean;
   /** Why it can't be read for long; null when it can, or soon. */
   readonly outage: QueryError | null;
 }
@@ -103,5 +105,9 @@ export function routeCall(call: RoutedCall, group: RoutedGroup | null, node: Rou
   if (group === null || !call.usesState) return RUN;
   if (call.needsLeader) return routeToLeader(group, call.isForwarded, node);
   if (call.isFresh) return READ;
+  if (group.isDelayed) {
+    const route = routeToLeader(group, call.isForwarded, node);
+    if (route.kind === 'forward') return route;
+  }
   return group.proposes ? READ_AS_LEADER : CONFIRM;
 }

@@ -5,16 +5,14 @@
 import { ByteReader, FormatError } from '../../bytes.js';
 import { itemText } from '../../schema/definition.js';
 import { readStoredItem } from '../../schema/parse-definition.js';
-import { ShapeTree } from '../../value/shape.js';
 import type { Value } from '../../value/value.js';
-import { CollectionGroup } from '../collection-group.js';
-import { ThingEffect } from '../effects.js';
+import { readPlace, ThingEffect } from '../effects.js';
 import { GroupEffect } from '../group.js';
 import { type Former, FormerEffect, readFormer } from '../parts/former-definitions.js';
 import { SchemaEffect } from '../parts/schema.js';
 import { readEnum, readType } from '../parts/schema-codec.js';
-import { EMPTY_SOURCE } from '../records.js';
-import { INSTANCE_HEAD } from '../thing-record.js';
+import { SkippedEffects } from '../skipped-effects.js';
+import { INSTANCE_HEAD, visitThingsOfNew } from '../thing-record.js';
 import { TransferEffect } from '../transfer.js';
 import { readValue } from '../value-codec.js';
 import { type FeedChange, WholeReplacedError } from './change.js';
@@ -26,8 +24,8 @@ type Step = (input: ByteReader, view: SchemaView, visit: Visit) => void;
 
 /** Reads the effects of the changes of one collection. */
 export class ChangeReader {
-  /** Reads past what is none of things or definitions. */
-  private other: CollectionGroup | null = null;
+  /** What is none of things or definitions. */
+  private readonly skipped = new SkippedEffects();
 
   /**
    * Calls `visit` for each step of a change, in order.
@@ -67,16 +65,9 @@ export class ChangeReader {
           throw new WholeReplacedError();
       } else if (code === FormerEffect.FORMER.code) formers.push(readFormer(input, view));
       else if (WHOLE.has(code)) throw new WholeReplacedError();
-      else this.pass(code, input);
+      else this.skipped.pass(code, input);
     }
     return formers;
-  }
-
-  private pass(code: number, input: ByteReader): void {
-    // Things to which its tasks refer become stubs, which are not to become many.
-    if (this.other === null || this.other.store.table.size > STUBS_MAX)
-      this.other = new CollectionGroup(0, new ShapeTree(), EMPTY_SOURCE);
-    this.other.pass(code, input);
   }
 }
 
@@ -86,8 +77,6 @@ function hasSucceeded(former: Former | undefined, view: SchemaView): boolean {
   const { successor = null } = former.def ?? {};
   return successor !== null && view.typeDef(former.id)?.fields.some(({ id }) => id === successor.id) === true;
 }
-
-const STUBS_MAX = 10_000;
 
 const WHOLE: ReadonlySet<number> = new Set([
   GroupEffect.RESTORE.code,
@@ -209,17 +198,12 @@ const PASSING_STEPS: ReadonlyMap<number, Step> = new Map<number, Step>([
   ...STEPS,
   [
     ThingEffect.NEW_THINGS.code,
-    (input, view) => {
+    (input) => {
       input.varint();
-      for (let left = input.varint(); left > 0; left--) passNew(input, view);
+      for (let left = input.varint(); left > 0; left--) visitThingsOfNew(input, () => {});
     },
   ],
 ]);
-
-/** A property of a thing. */
-function readPlace(input: ByteReader): { readonly id: number; readonly key: string } {
-  return { id: input.varint(), key: input.text() };
-}
 
 /** Type and properties of a new thing, as `writeProperties` in `thing-record.ts` writes them. */
 function readNew(
@@ -240,16 +224,6 @@ function readNew(
     return [field.name, readValue(input, view)] as const;
   });
   return { type, values };
-}
-
-function passNew(input: ByteReader, view: SchemaView): void {
-  const isPlain = input.takeNumberedText(INSTANCE_HEAD) < 0;
-  if (isPlain) input.text();
-  for (let left = input.varint(); left > 0; left--) {
-    if (isPlain) input.text();
-    else input.varint();
-    readValue(input, view);
-  }
 }
 
 /** The text of a stored restriction, with the present names. */

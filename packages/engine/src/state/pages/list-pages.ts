@@ -11,19 +11,24 @@
  * that its record lies in slices. Of lists of the first form that is taken for granted.
  */
 import { ByteReader, type ByteWriter, FormatError } from '../../bytes.js';
-import {
-  type Backing,
-  type Charge,
-  List,
-  UNITS_PER_READ_ITEM,
-  UNITS_PER_REFERENCE,
-} from '../../value/containers.js';
+import { type Backing, type Charge, FREE, List, UNITS_PER_REFERENCE } from '../../value/containers.js';
 import { bytesOfValue, eachThing, isScalar, STRING_BYTES, type VisitOther } from '../../value/kinds.js';
 import type { Thing } from '../../value/thing.js';
 import type { Value } from '../../value/value.js';
 import { type Run, removeRuns, replaceItems } from '../list-edits.js';
 import { readValue, visitThings, writeValue } from '../value-codec.js';
-import { type Page, type PageSink, PageState, PageTable } from './page-table.js';
+import {
+  isTooLarge,
+  type ListPage,
+  mustBeRead,
+  newPage,
+  noteItem,
+  PAGE_BYTES_MAX,
+  PAGE_ITEMS,
+  pagesOf,
+  unitsToRead,
+} from './list-page.js';
+import { type PageSink, PageState, PageTable } from './page-table.js';
 import { absentItems, ItemRoom } from './thin-items.js';
 import type { ThingPages } from './thing-pages.js';
 
@@ -33,24 +38,8 @@ export const PAGED_ITEMS_MIN = 1024;
 /** And those of more bytes than this, if they have several items. */
 const PAGED_BYTES_MIN = 256 * 1024;
 
-/** Items of a page when it is made; it may grow to twice as many. */
-const PAGE_ITEMS = 256;
-
 /** A list in so many times as many pages as it needs is cut anew. */
 const SPARSE_TIMES = 4;
-
-/** Bytes of a page beyond which it is cut, if it has several items. */
-const PAGE_BYTES_MAX = 1024 * 1024;
-
-/** Bytes of a page, as they are estimated, beyond which its record may lie in slices. */
-const SLICED_BYTES_MIN = 4 * 1024 * 1024;
-
-interface ListPage extends Page {
-  /** Bytes of the items, or more: estimated in memory, and without those that are scalars of a few bytes. */
-  bytes: number;
-  /** True if items may refer to something. */
-  refers: boolean;
-}
 
 /** The pages of one list, in order. */
 export class ListPages extends PageTable<ListPage> implements Backing {
@@ -268,9 +257,18 @@ export class ListPages extends PageTable<ListPage> implements Backing {
 
   /** The same as `eachThing` of the list. Pages that refer to nothing stay where they are. */
   eachReference(visit: (thing: Thing) => void, visitOther?: VisitOther): void {
-    if (this.hasAbsent)
-      for (let i = 0; i < this.pages.length; i++) if (mustBeRead(this.page(i))) this.load(i);
+    this.fillReferring(FREE);
     this.eachItem(mustBeRead, (item) => eachThing(item, visit, visitOther));
+  }
+
+  /** Brings the pages into memory that refer to things, some at a time: what is there stays there when `charge` ends the work. */
+  fillReferring(charge: Charge): void {
+    for (let i = 0; this.hasAbsent && i < this.pages.length; i++) {
+      const page = this.page(i);
+      if (!mustBeRead(page)) continue;
+      charge(unitsToRead(page));
+      this.load(i);
+    }
   }
 
   /** Calls `visit` with the id of each thing in the list, without bringing anything into memory. */
@@ -399,50 +397,4 @@ export function readListHead(
     pages.push({ number, entries, state: PageState.ABSENT, bytes: 0, refers });
   }
   return { nesting, inner, pages };
-}
-
-/** New pages for the items from `start` up to but not including `end`; at least one. */
-function pagesOf(items: readonly Value[], start: number, end: number): ListPage[] {
-  const pages: ListPage[] = [];
-  let page = newPage();
-  pages.push(page);
-  for (let i = start; i < end; i++) {
-    const item = items[i] as Value;
-    const bytes = bytesIn(item);
-    if (page.entries === PAGE_ITEMS || (page.entries > 0 && page.bytes + bytes > PAGE_BYTES_MAX)) {
-      page = newPage();
-      pages.push(page);
-    }
-    noteItem(page, item, bytes);
-  }
-  return pages;
-}
-
-function newPage(): ListPage {
-  return { number: 0, entries: 0, state: PageState.DIRTY, bytes: 0, refers: false };
-}
-
-/** Counts an item of a page. */
-function noteItem(page: ListPage, item: Value, bytes = bytesIn(item)): void {
-  page.entries += 1;
-  page.bytes += bytes;
-  if (!isScalar(item)) page.refers = true;
-}
-
-function bytesIn(item: Value): number {
-  return typeof item === 'number' ? 0 : bytesOfValue(item);
-}
-
-function isTooLarge({ entries, bytes }: ListPage): boolean {
-  return entries > 2 * PAGE_ITEMS || (bytes > PAGE_BYTES_MAX && entries > 1);
-}
-
-/** The cost of bringing a page into memory; 0 when it is there. */
-function unitsToRead({ state, entries }: ListPage): number {
-  return state === PageState.ABSENT ? UNITS_PER_READ_ITEM * entries : 0;
-}
-
-/** True if a page must come into memory before its list goes. */
-function mustBeRead({ refers, bytes }: ListPage): boolean {
-  return refers || bytes > SLICED_BYTES_MIN;
 }

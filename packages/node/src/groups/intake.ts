@@ -1,0 +1,129 @@
+/** What comes into a group on this node from its log, in order: some of it waits, and then all that is behind it. */
+import type { Preparation } from '@althing/engine';
+import type { CommittedEntry, Event } from '../between/protocol.js';
+import { decodeEntry } from './entry.js';
+import type { Replica } from './replica.js';
+
+type Entries = Extract<Event, { readonly kind: 'entries' }>;
+
+export interface IntakePorts {
+  /** Brings into memory what an entry is about, a slice at a time. */
+  readonly preparation: Preparation;
+  /** Calls back in the next turn of the event loop. */
+  readonly soon: (work: () => void) => void;
+  /** Called with an event that was kept. */
+  readonly handle: (event: Event) => void;
+  /** Called with the time of each change that was applied, in the order of the log. */
+  readonly noteTime: (time: number) => void;
+  /** The state stands where some entries end. */
+  readonly taken: (index: number) => void;
+  /** Entries begin to take long, or do not any more. */
+  readonly delayChanged: () => void;
+}
+
+/**
+ * Applies entries of another leader: at once where what they are about is in memory, else when it is, which is brought there while others
+ * have their turns. Keeps events meanwhile, and while the session stands still.
+ */
+export class Intake {
+  private pauses = 0;
+  private kept: Event[] = [];
+  /** The entries that are delayed. */
+  private steps: Iterator<void, void> | null = null;
+  /** The last of them that was applied since the state was said to stand anywhere. */
+  private reached: CommittedEntry | null = null;
+  private isScheduled = false;
+
+  constructor(
+    private readonly replica: Replica,
+    private readonly ports: IntakePorts,
+  ) {}
+
+  /** True while nothing may touch the state. */
+  get isPaused(): boolean {
+    return this.pauses > 0;
+  }
+
+  /** True if entries wait for what they are about: the state stands before them. */
+  get isDelayed(): boolean {
+    return this.steps !== null;
+  }
+
+  /** True if an event is kept until it may be handled. */
+  keeps(event: Event): boolean {
+    const isKept = this.isPaused || (this.isDelayed && event.kind !== 'read');
+    if (isKept) this.kept.push(event);
+    return isKept;
+  }
+
+  pause(): void {
+    this.pauses += 1;
+  }
+
+  /** @returns whether `pause` was not called more often */
+  endPause(): boolean {
+    this.pauses -= 1;
+    return !this.isPaused;
+  }
+
+  /** Goes on with what is delayed, or kept. Events may end that again: what is behind them waits on. */
+  goOn(): void {
+    if (this.isDelayed) this.schedule();
+    else for (const event of this.kept.splice(0)) this.ports.handle(event);
+  }
+
+  take(entries: Entries): void {
+    const steps = this.applying(entries);
+    if (steps.next().done === true) return;
+    this.steps = steps;
+    this.stand();
+    this.ports.delayChanged();
+    this.schedule();
+  }
+
+  /** Gives up everything that waits. */
+  abandon(): void {
+    this.steps = null;
+    this.kept = [];
+  }
+
+  private *applying({ entries, last, membership }: Entries): Generator<void, void, undefined> {
+    const { replica, ports } = this;
+    for (const entry of entries) {
+      const change = decodeEntry(entry.payload);
+      yield* ports.preparation.of(replica.group, change.effects);
+      replica.apply(entry, change);
+      ports.noteTime(change.head.time);
+      this.reached = entry;
+    }
+    this.reached = null;
+    replica.moveTo(last);
+    // A watcher that looks at the state here takes the membership with it.
+    if (membership !== undefined) replica.noteMembership(membership);
+    replica.watch.arrived(last.index);
+    ports.taken(last.index);
+  }
+
+  private schedule(): void {
+    if (this.isScheduled) return;
+    this.isScheduled = true;
+    this.ports.soon(() => {
+      this.isScheduled = false;
+      if (!this.isPaused) this.step();
+    });
+  }
+
+  private step(): void {
+    if (this.steps?.next().done === true) {
+      this.steps = null;
+      this.ports.delayChanged();
+    } else this.stand();
+    this.goOn();
+  }
+
+  /** Whoever looks at the state before the rest is applied finds it where it is. */
+  private stand(): void {
+    if (this.reached !== null) this.replica.moveTo(this.reached);
+    this.reached = null;
+  }
+}
