@@ -126,10 +126,7 @@ const GROUP = 1;
 
 async function save(group: CollectionGroup, store: StateStore): Promise<void> {
   const checkpoint = store.beginCheckpoint(GROUP);
-  writeCheckpoint(group, {
-    put: (kind, id, part, value) => checkpoint.put(kind, id, part, value),
-    delete: (kind, id, part) => checkpoint.delete(kind, id, part),
-  });
+  writeCheckpoint(group, checkpoint);
   checkpoint.put(RecordKind.META, 0, 0, group.encodeMeta());
   await checkpoint.drained();
   await checkpoint.commit({ index: 1, term: 1, context: new Uint8Array(0) });

@@ -83,7 +83,7 @@ export class RequestSessions {
   private readonly owners = new Map<number, Owner>();
   private oldest: Session | null = null;
   private newest: Session | null = null;
-  /** From here on all are young. */
+  /** The oldest of the young ones; those behind it are young, too. */
   private oldestYoung: Session | null = null;
   private readonly young: Share = { sessions: 0, bytes: 0 };
   private bytes = 0;

@@ -120,16 +120,8 @@ function applyAll(local: LocalEngine, log: readonly Entry[]): void {
 async function writeCheckpoints(local: LocalEngine, store: StateStore, index: number): Promise<void> {
   for (const [id, group] of local.groups()) {
     const checkpoint = store.beginCheckpoint(id);
-    const sink = {
-      put: (kind: number, thing: number, part: number, value: Uint8Array): void => {
-        checkpoint.put(kind, thing, part, value);
-      },
-      delete: (kind: number, thing: number, part: number): void => {
-        checkpoint.delete(kind, thing, part);
-      },
-    };
-    writeCheckpoint(group, sink);
-    sink.put(RecordKind.META, 0, 0, group.encodeMeta());
+    writeCheckpoint(group, checkpoint);
+    checkpoint.put(RecordKind.META, 0, 0, group.encodeMeta());
     await checkpoint.commit({ index, term: 1, context: new Uint8Array(0) });
     group.dirty.release();
   }

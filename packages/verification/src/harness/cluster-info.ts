@@ -5,8 +5,6 @@ export interface Info {
   readonly nodes: readonly {
     readonly node_id: number;
     readonly node_name: string;
-    /** At which others reach it. */
-    readonly port: number;
     readonly status: string;
     readonly committed_change_id: number;
   }[];

@@ -113,17 +113,12 @@ export function readRequest(
 
 /** Reads the head of an array whose first element is a scope. */
 function readScope(data: Buffer, reader: MsgpackReader): { scope: ScopeName; count: number } {
-  const count = data.length === 0 ? null : arraySizeOf(reader);
+  const count = data.length === 0 ? null : reader.announcedArray();
   const text = count === null || count === 0 ? null : reader.str();
   if (count === null || text === null) {
     throw badDataError('the data must be an array whose first element is a scope, as str');
   }
   return { scope: scopeOf(text), count };
-}
-
-/** The number of elements that are announced; missing ones are found where they are. */
-function arraySizeOf(reader: MsgpackReader): number | null {
-  return reader.announcedArray();
 }
 
 /**
