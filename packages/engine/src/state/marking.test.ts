@@ -86,6 +86,25 @@ describe('circles of garbage', () => {
     expect(graph.present()).toEqual(new Set([1, 2]));
   });
 
+  test('what goes is in memory by then, with what it refers to', () => {
+    const graph = new Graph();
+    graph.link(0, 'a', 1, 'property');
+    graph.link(1, 'b', 2, 'set');
+    graph.link(2, 'a', 1, 'list');
+    graph.link(2, 'c', 3, 'property');
+    graph.link(0, 'c', 3, 'property');
+    graph.unlink(0, 'a');
+    graph.collection.checkpoint();
+    graph.collection.reopen();
+    const { store } = graph.collection.group;
+    const marking = new Marking(store);
+    while (marking.step(1));
+    const { recordReads } = store;
+    graph.collection.change((transaction) => transaction.removeGarbage(marking.next()));
+    expect(store.recordReads).toBe(recordReads);
+    expect(graph.present()).toEqual(new Set([3]));
+  });
+
   test('what became garbage while the search was under way keeps what it refers to until it goes itself', () => {
     const graph = new Graph();
     graph.link(0, 'a', 1, 'property');

@@ -1,6 +1,7 @@
 import { getOrInsertComputed } from '../get-or-insert.js';
 import { eachThing } from '../value/kinds.js';
 import { Thing } from '../value/thing.js';
+import { eachReference } from './pages/paged-containers.js';
 import type { Store } from './store.js';
 
 /**
@@ -25,6 +26,8 @@ export class Marking {
   private readonly open: number[] = [];
   /** Garbage that has its turn later, in portions that refer to none of each other; null until all of it is found. */
   private portions: number[][] | null = null;
+  /** Ids of the next portion that were brought into memory. */
+  private brought = 0;
 
   constructor(private readonly store: Store) {
     this.marks = new Uint32Array(Math.floor(store.nextId / 32) + 64);
@@ -48,12 +51,16 @@ export class Marking {
     this.grey.push(id);
   }
 
-  /** Follows the references of some things; returns false when everything is marked, and all garbage is found. */
+  /**
+   * Follows the references of some things; returns false when everything is marked, all garbage is found, and what goes next is in memory,
+   * where it goes in one step.
+   */
   step(things: number): boolean {
     for (let i = 0; i < things; i++) {
       const id = this.grey.pop();
       if (id === undefined) {
-        if (this.portions !== null || !this.gather()) return false;
+        if (this.portions === null) this.gather();
+        else if (!this.bring(this.portions.at(-1) ?? [])) return false;
       } else if (this.store.find(id) !== undefined)
         this.store.visitReferences(id, (child) => this.reach(child));
     }
@@ -66,6 +73,7 @@ export class Marking {
    */
   next(): number[] {
     const portions = this.portions ?? [];
+    this.brought = 0;
     for (let ids = portions.pop(); ids !== undefined; ids = portions.pop()) {
       const garbage = ids.filter((id) => this.isGarbage(id));
       if (garbage.length > 0) return garbage;
@@ -74,17 +82,29 @@ export class Marking {
     return [];
   }
 
-  /** Follows the references of a thing without a mark; returns false when there is none left. */
-  private gather(): boolean {
+  /** Brings one thing of a portion into memory, with those that it refers to; returns false when all of them are. */
+  private bring(ids: readonly number[]): boolean {
+    const id = ids[this.brought++];
+    if (id === undefined) return false;
+    const { store } = this;
+    const thing = store.find(id);
+    if (thing === undefined) return true;
+    store.load(thing);
+    for (const value of thing.slots) eachReference(value, (child) => store.load(child));
+    return true;
+  }
+
+  /** Follows the references of a thing without a mark, or cuts what was found into portions when there is none left. */
+  private gather(): void {
     const { parents, open } = this;
     const id = open.pop() ?? this.nextSuspect();
     if (id === undefined) {
       this.portions = cut(this.circles());
       parents.clear();
-      return false;
+      return;
     }
     // It may have lost its last reference meanwhile.
-    if (this.store.find(id) === undefined) return true;
+    if (this.store.find(id) === undefined) return;
     this.store.visitReferences(id, (child) => {
       if (parents.has(child)) parents.set(firstOf(parents, child), firstOf(parents, id));
       else if (this.isGarbage(child)) {
@@ -92,7 +112,6 @@ export class Marking {
         open.push(child);
       }
     });
-    return true;
   }
 
   /**
