@@ -51,13 +51,16 @@ describe('this project', () => {
 
   test('has pages whose links, file names and commands exist', () => {
     const scripts = keysOf(manifestOf('.').scripts);
-    const pages = trackedFiles().filter((path) => path.endsWith('.md'));
+    const tracked = trackedFiles();
+    const pages = tracked.filter((path) => path.endsWith('.md'));
+    const isThere = (ending: string): boolean => tracked.some((path) => `/${path}`.endsWith(`/${ending}`));
     const stale = pages
       .flatMap((path) => textOf(path))
       .flatMap((page) => {
-        const { files, scripts: commands } = pageReferences(page);
+        const { files, endings, scripts: commands } = pageReferences(page);
         return [
           ...files.filter((file) => !existsSync(join(root, file))).map((file) => `${page.path}: ${file}`),
+          ...endings.filter((ending) => !isThere(ending)).map((ending) => `${page.path}: ${ending}`),
           ...commands
             .filter((name) => !scripts.includes(name))
             .map((name) => `${page.path}: npm run ${name}`),
@@ -283,9 +286,10 @@ describe('the rules', () => {
 
   test('what a page refers to', () => {
     const text =
-      'See [a](../b.md#c), [d](https://e.f/g.md), [h](i/), `engine/src/j.ts`, `docs/k.md`, `l/m`: `npm run n`.';
+      'See [a](../b.md#c), [d](https://e.f/g.md), [h](i/), `engine/src/j.ts`, `docs/k.md`, `l/m`, `o/p.ts`: `npm run n`.';
     expect(pageReferences({ path: 'docs/x.md', text })).toEqual({
       files: ['b.md', 'docs/i', 'packages/engine/src/j.ts', 'docs/k.md'],
+      endings: ['engine/src/j.ts', 'o/p.ts'],
       scripts: ['n'],
     });
   });

@@ -276,7 +276,7 @@ export function machineProblems({ path, text }: SourceFile): string[] {
 }
 
 /** References of a page (Markdown) that could be broken: files of the project, and scripts of the root's manifest. */
-export function pageReferences({ path, text }: SourceFile): { files: string[]; scripts: string[] } {
+export function pageReferences({ path, text }: SourceFile): PageReferences {
   const folder = path.split('/').slice(0, -1);
   const links = [...text.matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)].map((match) => match[1] ?? '');
   const quoted = [...text.matchAll(/`([\w.-]+\/[\w./-]*[\w-])`/g)].map((match) => match[1] ?? '');
@@ -293,8 +293,16 @@ export function pageReferences({ path, text }: SourceFile): { files: string[]; s
       ...links.filter((link) => !/^[a-z]+:/.test(link)).map((link) => joined(folder, link)),
       ...named.filter((name) => !name.includes('/dist')),
     ],
+    endings: quoted.filter((name) => /\.(ts|tsx|mjs)$/.test(name)),
     scripts: [...text.matchAll(/\bnpm run ([a-z-]+)/g)].map((match) => match[1] ?? ''),
   };
+}
+
+interface PageReferences {
+  readonly files: string[];
+  /** Ends of the paths of files of code. */
+  readonly endings: string[];
+  readonly scripts: string[];
 }
 
 function joined(folder: readonly string[], link: string): string {

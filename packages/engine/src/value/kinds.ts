@@ -53,7 +53,7 @@ export const LONG_LENGTH = 1000;
 
 /** A row of the table of kinds. */
 export interface Kind<V extends ObjectValue> {
-  /** The answer of `type(v)` where `typeNameOf` does not say better. */
+  /** The answer of `type(v)` where `nameOf` does not say better. */
   readonly name: string;
   /** The name of the type of one value; null where all have the same. */
   readonly nameOf: { of(value: V): string | null }['of'] | null;

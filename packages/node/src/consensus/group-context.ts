@@ -31,7 +31,7 @@ export interface GroupContext {
   readonly transmit: (group: GroupId, messages: readonly Message[]) => void;
   /** True if entries may be sent to a node now. */
   readonly hasRoom: (group: GroupId, to: NodeId) => boolean;
-  /** Sends a snapshot of the state to another node; `snapshotSent` is due afterwards. */
+  /** Sends a snapshot of the state to another node; the command `snapshot_sent` is due afterwards. */
   readonly sendSnapshot: (group: GroupId, message: InstallSnapshot) => void;
   /** The log of a group was cut: its core must know, whichever that is by then. */
   readonly cut: (group: GroupId) => void;

@@ -29,7 +29,7 @@ export interface HttpOptions extends Inside {
   readonly bodyTimeoutMs: number;
   /** Handlers of connections that go on as WebSockets, at `/@ws`. */
   readonly sockets: ApiSockets;
-  /** Blocks for a moment, or until the condition holds, while answers may come: see `answerInPlace`. */
+  /** Blocks for a moment, or until the condition holds, while answers may come: see `WaitingInPlace`. */
   readonly wait: (done: () => boolean) => void;
   /** Age that a connection gets to, in milliseconds; 0: as old as it likes. */
   readonly connectionAgeMaxMs: number;
