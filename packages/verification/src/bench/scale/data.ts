@@ -8,19 +8,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { RealNode } from '@althing/node/testing';
 import { messageOf } from '@althing/storage';
 import { newPlace, startNode } from '../../harness/start-node.js';
-import { table, timeText } from '../../harness/table.js';
+import { quantile, table, timeText } from '../../harness/table.js';
 import { cpuTimeUs, firstThreadTimeUs } from '../cpu.js';
 import { type SqliteTimes, sqliteTimes } from '../yardsticks/sqlite.js';
 import { bareGetsMs, bareLookUpMs, bareScanMs, besideBareNode } from './bare.js';
-import {
-  COLD_TIMES,
-  type Heat,
-  HOT_TIMES,
-  heatingCode,
-  type LookUp,
-  lookUpCode,
-  lookUpsOf,
-} from './look-ups.js';
+import { type Heat, heatingCode, type LookUp, lookUpsOf, queriesOf, SHARE, TIMES } from './look-ups.js';
 import { INDEXES, Shop, SMALL_COUNT, WARM_UP } from './orders.js';
 import { Turns } from './turns.js';
 import { type Waits, Writers } from './writers.js';
@@ -54,7 +46,6 @@ export interface DataFigures {
 /** Time that one of several measurements took, see `DataFigure`. */
 type Spent = Pick<DataFigure, 'ms' | 'cpuMs' | 'engineMs'>;
 
-const ROUNDS = 5;
 /** Orders by which it is measured what indexes make of a write. */
 const ADDED = 20_000;
 /** Time until a checkpoint of the last write is there, in milliseconds. */
@@ -132,8 +123,8 @@ class Measures {
       await this.#try(`building ${name}`, () => this.#build(name, code));
     }
     await this.#try('storing orders with all indexes', () => this.#insert(INDEXES.length));
-    await this.#try('looking up', () => this.#lookUps('hot', ROUNDS));
-    this.#note('a look-up in bare sorted pages, hot', await bareLookUpMs(this.#total, HOT_TIMES), null);
+    await this.#try('looking up', () => this.#lookUps('hot'));
+    this.#note('a look-up in bare sorted pages, hot', await bareLookUpMs(this.#total, TIMES.hot), null);
     await this.#try('filtering', () => this.#scan('again'));
     await this.#shop.node.kill();
     await this.#try('bare gets', () => this.#bareGets());
@@ -146,7 +137,7 @@ class Measures {
     await this.#try('the lines', () => this.#dump());
     // Code that knows one type only is made anew at the next one.
     await this.#try('warming up', () => this.#shop.query(WARM_UP));
-    await this.#try('looking up', () => this.#lookUps('cold', 1));
+    await this.#try('looking up', () => this.#lookUps('cold'));
     for (const job of JOBS) await this.#try(job.name, () => this.#job(job));
     await this.#shop.close();
     return { figures: this.#figures, problems: this.#problems };
@@ -320,29 +311,44 @@ class Measures {
     this.#note(`the longest of ${what} before`, before.longest, null);
   }
 
-  async #lookUps(heat: Heat, rounds: number): Promise<void> {
+  async #lookUps(heat: Heat): Promise<void> {
     const { orders } = this.options;
     for (const lookUp of lookUpsOf(heat, { orders, total: this.#total, sqlite: this.#sqlite })) {
       const { name, targetMs, sqliteMs } = lookUp;
       // So the code has its last form, and it is the data alone that are cold.
       if (heat === 'cold') await this.#shop.query(heatingCode(lookUp));
-      this.#add({ name, targetMs, sqliteMs, ...(await this.#best(lookUp, rounds)) });
+      this.#add({ name, targetMs, sqliteMs, ...(await this.#spentOn(lookUp)) });
     }
   }
 
-  /** Time of one look-up in the best of some queries of many: all but the first find it in memory, which does not hold a million orders. */
-  async #best(lookUp: LookUp, rounds: number): Promise<Spent> {
-    let best: Spent | null = null;
-    for (let round = 0; round < rounds; round++) {
-      const spent = await this.#spent(() => this.#shop.query(lookUpCode(lookUp)));
-      best = best === null ? spent : least(best, spent);
-    }
-    return each(best ?? NOTHING, lookUp.times);
+  /** Time of one look-up. */
+  async #spentOn(lookUp: LookUp): Promise<Spent> {
+    const all: Spent[] = [];
+    for (const query of queriesOf(lookUp)) all.push(await this.#spent(() => this.#shop.query(query)));
+    const share = SHARE[lookUp.heat];
+    const of = (times: readonly (number | null)[]): number | null =>
+      times.includes(null)
+        ? null
+        : quantile(
+            times.filter((ms) => ms !== null),
+            share,
+          );
+    return each(
+      {
+        ms: quantile(
+          all.map(({ ms }) => ms),
+          share,
+        ),
+        cpuMs: of(all.map(({ cpuMs }) => cpuMs)),
+        engineMs: of(all.map(({ engineMs }) => engineMs)),
+      },
+      lookUp.times,
+    );
   }
 
   /** The bound of a cold look-up, of the records of the node that was stopped. */
   async #bareGets(): Promise<void> {
-    const ms = await bareGetsMs(this.#shop.node.folder, COLD_TIMES);
+    const ms = await bareGetsMs(this.#shop.node.folder, TIMES.cold);
     const name = 'a page of an index and an instance by bare gets of LevelDB, cold';
     this.#add({ name, ms, cpuMs: null, engineMs: ms, targetMs: null, sqliteMs: null });
   }
@@ -356,23 +362,11 @@ class Measures {
   }
 }
 
-const NOTHING: Spent = { ms: Number.NaN, cpuMs: null, engineMs: null };
-
 function each({ ms, cpuMs, engineMs }: Spent, count: number): Spent {
   return {
     ms: ms / count,
     cpuMs: cpuMs === null ? null : cpuMs / count,
     engineMs: engineMs === null ? null : engineMs / count,
-  };
-}
-
-function least(a: Spent, b: Spent): Spent {
-  const of = (one: number | null, other: number | null): number | null =>
-    one === null || other === null ? null : Math.min(one, other);
-  return {
-    ms: Math.min(a.ms, b.ms),
-    cpuMs: of(a.cpuMs, b.cpuMs),
-    engineMs: of(a.engineMs, b.engineMs),
   };
 }
 

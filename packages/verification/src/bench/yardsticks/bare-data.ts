@@ -31,7 +31,7 @@ const THINGS_PASSED = 8;
 const PAGE_KEYS = 256;
 const STRIDE = 7_368_787;
 /** Odd, and enough that the code has its last form in most. */
-const GET_ROUNDS = 7;
+const GET_ROUNDS = 35;
 const NO_KEY = Buffer.alloc(0);
 
 /** With the options of the store of a node. */
