@@ -6,7 +6,7 @@ import {
   Preparation,
   QueryError,
 } from '@althing/engine';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { membershipOf } from 'raft-ts';
 import { encodeMembership, nothing } from '../between/membership.js';
 import { shown, TestBench } from '../testing/session-bench.js';
@@ -215,6 +215,39 @@ test('a session whose group waits for its first snapshot can not be read, since 
   expect(session.readable).toBe(false);
   session.replaceState(session.group, new SessionTable(), { ...nothing(), index: 7 });
   expect(session.readable).toBe(true);
+});
+
+test('who waits for entries that take long is turned away, whether the log has answered by then or not', async () => {
+  const { session } = bound(await bench());
+  session().handle({ kind: 'following', group: STUFF, term: 5, leader: 9 });
+  const now = session().appliedIndex;
+  const place = (index: number) => ({ index, term: 5, hash: 0 });
+  const seen: string[] = [];
+  const ask = (name: string): void => session().readIndex((ok) => seen.push(`${name} ${ok}`));
+  const of = jest.spyOn(Preparation.prototype, 'of').mockImplementationOnce(function* () {
+    yield;
+  });
+  try {
+    // Given one who was answered before entries that take long, and one who is after that,
+    ask('one');
+    ask('other');
+    session().handle({ kind: 'read', group: STUFF, id: 1, index: now + 1 });
+    const payload = encodeEntry(plainHead(1), new Uint8Array(0), new ByteWriter());
+    const entries = [{ ...place(now + 1), payload }];
+    session().handle({ kind: 'entries', group: STUFF, entries, last: place(now + 1) });
+    session().handle({ kind: 'read', group: STUFF, id: 2, index: now + 1 });
+    expect(seen).toEqual(['one false', 'other false']);
+    // then nobody is who asks for what is there,
+    ask('former');
+    session().handle({ kind: 'read', group: STUFF, id: 3, index: now });
+    // nor later.
+    await Promise.resolve();
+    ask('later');
+    session().handle({ kind: 'read', group: STUFF, id: 4, index: now + 1 });
+    expect(seen.slice(2)).toEqual(['former true', 'later true']);
+  } finally {
+    of.mockRestore();
+  }
 });
 
 describe('who wants to look at a state at an index', () => {

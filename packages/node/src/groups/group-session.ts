@@ -359,6 +359,7 @@ export class GroupSession {
         return;
       case 'read':
         this.reads.answered(event.id, event.index, this.replica.applied.index);
+        if (this.isDelayed) this.reads.turnAway();
         return;
       case 'send_snapshot':
         this.context.snapshots.send(this, event.to, event.message);
