@@ -78,7 +78,7 @@ describe(`random queries (seed ${seed})`, () => {
             const { effects } = outcome.change;
             const follower = reopened(replica, records);
             const prepared = reopened(replica, records);
-            for (const _ of new Preparation(1).of(prepared, effects));
+            for (const _ of new Preparation(1).of(prepared, effects) ?? []);
             for (const node of [replica, follower, prepared]) node.apply(effects);
             for (const node of [follower, prepared]) {
               expectSame(code, stateLines(node), after);

@@ -7,6 +7,7 @@
  */
 import { ByteReader } from '../bytes.js';
 import { type Charge, chargeFill, List, ThingSet } from '../value/containers.js';
+import { eachThing } from '../value/kinds.js';
 import { type Thing, ThingBit } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import { CollectionGroup } from './collection-group.js';
@@ -24,8 +25,14 @@ import { visitThings } from './value-codec.js';
 /** Yields between two slices. */
 type Slices = Generator<void, void, undefined>;
 
+/** Something that is not in memory, or may not be as a whole: brings it there. */
+type Need = (loading: Loading) => Slices;
+
 /** Units of work of a slice: some milliseconds where records come from the disk. */
 const SLICE_UNITS = 256 * UNITS_PER_RECORD;
+
+/** Items of a list or set that are looked at to find out whether there is anything to bring. */
+const LOOK_MAX = 32;
 
 /** Ends a slice in the midst of what goes on where it was ended. */
 const SLICE_OVER = new Error('the slice is over');
@@ -36,18 +43,86 @@ export class Preparation {
   /** @param sliceUnits units of work of a slice */
   constructor(private readonly sliceUnits = SLICE_UNITS) {}
 
-  /** Brings into memory what the effects of a change are about, as the state is before it. The state must not change until that is done. */
-  *of(group: Group, effects: Uint8Array): Slices {
-    if (!(group instanceof CollectionGroup)) return;
-    const input = new ByteReader(effects);
-    const loading = new Loading(group.store, this.sliceUnits);
-    while (input.remaining > 0) {
+  /**
+   * Brings into memory what the effects of a change are about, as the state is before it. The state must not change until that is done.
+   *
+   * @returns null where all of that is there
+   */
+  of(group: Group, effects: Uint8Array): Slices | null {
+    if (!(group instanceof CollectionGroup)) return null;
+    const needs = new Needs(group.store);
+    for (const input = new ByteReader(effects); input.remaining > 0; ) {
       const code = input.u8();
       const step = STEPS.get(code);
       if (step === undefined) this.skipped.pass(code, input);
-      else yield* step(input, loading);
+      else step(input, needs);
     }
+    return needs.all.length === 0 ? null : bring(needs.all, new Loading(group.store, this.sliceUnits));
   }
+}
+
+function* bring(needs: readonly Need[], loading: Loading): Slices {
+  for (const need of needs) yield* need(loading);
+}
+
+/** What effects are about and is not in memory for certain. Things that the change itself makes are not among that. */
+class Needs {
+  readonly all: Need[] = [];
+
+  constructor(private readonly store: Store) {}
+
+  readonly thing = (id: number): void => {
+    if (id < this.store.nextId && !isReady(this.store, id)) this.all.push((loading) => loading.thing(id));
+  };
+
+  /** All things that a thing refers to by a property, and the thing itself. */
+  property(id: number, key: string): void {
+    if (this.refers(id, (thing) => [thing.get(key) ?? null]))
+      this.all.push((loading) => loading.thing(id, (thing) => loading.value(thing.get(key) ?? null)));
+  }
+
+  /** A thing, and all things that it refers to. */
+  whole(id: number): void {
+    if (this.refers(id, (thing) => thing.slots))
+      this.all.push((loading) => loading.thing(id, (thing) => loading.values(thing.slots)));
+  }
+
+  /** The things to which some items of a list refer. */
+  items(id: number, key: string, start: number, end: number): void {
+    if (start === end) this.thing(id);
+    else if (id < this.store.nextId)
+      this.all.push((loading) =>
+        loading.thing(id, (thing) => loading.items(thing.get(key) ?? null, start, end)),
+      );
+  }
+
+  /** The instances of a type. */
+  instances(type: number): void {
+    this.all.push((loading) => loading.things(this.store.schema.type(type).instances));
+  }
+
+  /** False where a thing is in memory, and all that some values of it refer to. */
+  private refers(id: number, valuesOf: (thing: Thing) => readonly Value[]): boolean {
+    const { store } = this;
+    if (id >= store.nextId) return false;
+    const thing = store.table.get(id);
+    if (thing === undefined || !isReady(store, id)) return true;
+    return valuesOf(thing).some((value) => mayBring(store, value));
+  }
+}
+
+/** False where a value refers to nothing that is not in memory. */
+function mayBring(store: Store, value: Value): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (value instanceof List || value instanceof ThingSet) {
+    const count = value instanceof List ? value.length + value.inner : value.size;
+    if (value.backing !== null || count > LOOK_MAX) return true;
+  }
+  let isSome = false;
+  eachThing(value, ({ id }) => {
+    isSome ||= !isReady(store, id);
+  });
+  return isSome;
 }
 
 /** Brings things into memory. Whatever is held from one slice to the next is pinned meanwhile. */
@@ -61,19 +136,13 @@ class Loading {
     this.left = sliceUnits;
   }
 
-  /** The things with some ids, but for those that the change itself makes. */
   *things(ids: Iterable<number>): Slices {
-    for (const id of ids) if (!this.isReady(id)) yield* this.thing(id, nothing);
+    for (const id of ids) if (!isReady(this.store, id)) yield* this.thing(id);
   }
 
-  /**
-   * One thing, and then what `rest` asks for.
-   *
-   * @param rest not asked for a thing that the change itself makes
-   */
-  *thing(id: number, rest: (thing: Thing) => Slices): Slices {
+  /** One thing, and then what `rest` asks for. */
+  *thing(id: number, rest: (thing: Thing) => Slices = nothing): Slices {
     const { store } = this;
-    if (id >= store.nextId) return;
     const thing = store.thingOfId(id);
     store.pin(thing);
     try {
@@ -85,37 +154,25 @@ class Loading {
     }
   }
 
-  /** A thing, and all things that it refers to. */
-  *whole(id: number): Slices {
-    yield* this.thing(id, (thing) => this.values(thing.slots));
-  }
-
-  *instances(type: number): Slices {
-    yield* this.things(this.store.schema.type(type).instances);
-  }
-
-  /** The things that some values refer to. */
   *values(values: readonly Value[]): Slices {
-    for (const value of values) {
-      if (typeof value !== 'object' || value === null) continue;
-      if (value instanceof ThingSet) yield* this.sliced((charge) => chargeFill(value, charge));
-      if (isPagedList(value)) yield* this.sliced((charge) => value.backing.fillReferring(charge));
-      const ids: number[] = [];
-      eachReference(value, ({ id }) => ids.push(id));
-      yield* this.things(ids);
-    }
+    for (const value of values) yield* this.value(value);
+  }
+
+  /** The things that a value refers to. */
+  *value(value: Value): Slices {
+    if (typeof value !== 'object' || value === null) return;
+    if (value instanceof ThingSet) yield* this.sliced((charge) => chargeFill(value, charge));
+    if (isPagedList(value)) yield* this.sliced((charge) => value.backing.fillReferring(charge));
+    const ids: number[] = [];
+    eachReference(value, ({ id }) => ids.push(id));
+    yield* this.things(ids);
   }
 
   /** The things to which some items of a list refer. */
   *items(list: Value, start: number, end: number): Slices {
-    if (!(list instanceof List) || start >= end) return;
+    if (!(list instanceof List)) return;
     yield* this.sliced((charge) => list.backing?.fillRange(start, end, charge));
     yield* this.values(list.slice(start, end));
-  }
-
-  private isReady(id: number): boolean {
-    const thing = this.store.table.get(id);
-    return thing !== undefined && (thing.bits & ThingBit.LOADED) !== 0 && thing.shape.stale === null;
   }
 
   /** Does something slice by slice that goes on where an error of `charge` ended it. Each slice charges once at least, and so gets on. */
@@ -142,92 +199,80 @@ class Loading {
 
 function* nothing(): Slices {}
 
+function isReady(store: Store, id: number): boolean {
+  const thing = store.table.get(id);
+  return thing !== undefined && (thing.bits & ThingBit.LOADED) !== 0 && thing.shape.stale === null;
+}
+
 /** Reads one effect, whose code was read already. */
-type Step = (input: ByteReader, loading: Loading) => Slices;
+type Step = (input: ByteReader, needs: Needs) => void;
 
 const STEPS = stepsByCode(
   { ...ThingEffect, DROP_TYPE: SchemaEffect.DROP_TYPE, CONVERT: SchemaEffect.CONVERT },
   {
-    *NEW_THINGS(input, loading) {
-      const ids: number[] = [];
+    NEW_THINGS: (input, needs) => {
       input.varint();
-      for (let left = input.varint(); left > 0; left--) visitThingsOfNew(input, (id) => ids.push(id));
-      yield* loading.things(ids);
+      for (let left = input.varint(); left > 0; left--) visitThingsOfNew(input, needs.thing);
     },
-    *SET(input, loading) {
-      yield* propertyStep(input, loading);
-      yield* loading.things(idsOf(input));
+    SET: (input, needs) => {
+      needs.property(input.varint(), input.text());
+      visitThings(input, needs.thing);
     },
-    DELETE: propertyStep,
-    *RENAME(input, loading) {
-      yield* propertyStep(input, loading);
-      input.text();
+    DELETE: (input, needs) => needs.property(input.varint(), input.text()),
+    RENAME: (input, needs) => {
+      needs.thing(input.varint());
+      skipText(input);
+      skipText(input);
     },
-    *CLEAR(input, loading) {
-      yield* loading.whole(input.varint());
+    CLEAR: (input, needs) => needs.whole(input.varint()),
+    RESTRICT: (input, needs) => {
+      needs.thing(input.varint());
+      skipText(input);
     },
-    *RESTRICT(input, loading) {
-      yield* loading.things([input.varint()]);
-      input.text();
-    },
-    *SPLICE(input, loading) {
+    SPLICE: (input, needs) => {
       const { id, key } = readPlace(input);
       const start = input.varint();
-      const end = start + input.varint();
-      yield* loading.thing(id, (thing) => loading.items(thing.get(key) ?? null, start, end));
-      const ids: number[] = [];
-      for (let left = input.varint(); left > 0; left--) visitThings(input, (item) => ids.push(item));
-      yield* loading.things(ids);
+      needs.items(id, key, start, start + input.varint());
+      for (let left = input.varint(); left > 0; left--) visitThings(input, needs.thing);
     },
-    *FILL(input, loading) {
-      yield* propertyStep(input, loading);
-      yield* loading.things(idsOf(input));
+    FILL: (input, needs) => {
+      needs.property(input.varint(), input.text());
+      visitThings(input, needs.thing);
     },
-    ADD_MEMBERS: membersStep,
-    REMOVE_MEMBERS: membersStep,
-    *REMOVE_THINGS(input, loading) {
-      for (const id of input.varints()) yield* loading.whole(id);
+    ADD_MEMBERS: readMembers,
+    REMOVE_MEMBERS: readMembers,
+    REMOVE_THINGS: (input, needs) => {
+      for (let left = input.varint(); left > 0; left--) needs.whole(input.varint());
     },
-    *REMOVE_ITEMS(input, loading) {
+    REMOVE_ITEMS: (input, needs) => {
       const { id, key } = readPlace(input);
       let end = 0;
-      const runs = input.list(() => {
+      for (let left = input.varint(); left > 0; left--) {
         const start = end + input.varint();
         end = start + input.varint();
-        return { start, end };
-      });
-      yield* loading.thing(id, function* (thing) {
-        for (const run of runs) yield* loading.items(thing.get(key) ?? null, run.start, run.end);
-      });
+        needs.items(id, key, start, end);
+      }
     },
-    *DROP_TYPE(input, loading) {
-      yield* loading.instances(input.varint());
-      input.text();
+    DROP_TYPE: (input, needs) => {
+      needs.instances(input.varint());
+      skipText(input);
     },
-    *CONVERT(input, loading) {
-      yield* loading.whole(input.varint());
+    CONVERT: (input, needs) => {
+      needs.whole(input.varint());
       input.varint();
     },
   },
 );
 
-/** A property of a thing, and all things to which its value refers. */
-function* propertyStep(input: ByteReader, loading: Loading): Slices {
-  const { id, key } = readPlace(input);
-  yield* loading.thing(id, (thing) => loading.values([thing.get(key) ?? null]));
-}
-
 /** The owner of a set, and members that come or go. */
-function* membersStep(input: ByteReader, loading: Loading): Slices {
-  yield* loading.things([readPlace(input).id]);
-  yield* loading.things(input.varints());
+function readMembers(input: ByteReader, needs: Needs): void {
+  needs.thing(input.varint());
+  skipText(input);
+  for (let left = input.varint(); left > 0; left--) needs.thing(input.varint());
 }
 
-/** The ids of the things to which the value refers that comes next. */
-function idsOf(input: ByteReader): number[] {
-  const ids: number[] = [];
-  visitThings(input, (id) => ids.push(id));
-  return ids;
+function skipText(input: ByteReader): void {
+  input.skip(input.varint());
 }
 
 /** The steps of some effects, all of which have one. */

@@ -324,13 +324,13 @@ export function visitThings(input: ByteReader, visit: (id: number) => void): voi
       return;
     case Code.BIG:
     case Code.FLOAT:
-      input.bytes(8);
+      input.skip(8);
       return;
     case Code.STR:
     case Code.BYTES:
     case Code.CLOSURE:
     case Code.MPDATA:
-      input.bytes(input.varint());
+      input.skip(input.varint());
       return;
     case Code.LIST:
     case Code.TUPLE:
@@ -343,17 +343,17 @@ export function visitThings(input: ByteReader, visit: (id: number) => void): voi
       visit(input.varint());
       return;
     case Code.REGEX:
-      input.bytes(input.varint());
-      input.bytes(input.varint());
+      input.skip(input.varint());
+      input.skip(input.varint());
       return;
     case Code.DATETIME:
-      input.bytes(9);
-      input.bytes(input.varint());
+      input.skip(9);
+      input.skip(input.varint());
       input.varint();
       return;
     case Code.ERROR:
       input.varint();
-      input.bytes(input.varint());
+      input.skip(input.varint());
       return;
     case Code.MEMBER:
       input.varint();

@@ -50,7 +50,7 @@ export class Life {
     this.log.push(outcome.change.effects);
     this.mirrored = this.log.length;
     const { effects } = outcome.change;
-    for (const _ of new Preparation(1).of(this.group, effects)) this.evictSome();
+    for (const _ of new Preparation(1).of(this.group, effects) ?? []) this.evictSome();
     this.group.apply(effects);
   }
 

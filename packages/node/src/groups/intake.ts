@@ -91,7 +91,8 @@ export class Intake {
     const { replica, ports } = this;
     for (const entry of entries) {
       const change = decodeEntry(entry.payload);
-      yield* ports.preparation.of(replica.group, change.effects);
+      const slices = ports.preparation.of(replica.group, change.effects);
+      if (slices !== null) yield* slices;
       replica.apply(entry, change);
       ports.noteTime(change.head.time);
       this.reached = entry;
