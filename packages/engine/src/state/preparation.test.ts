@@ -1,4 +1,4 @@
-/** What a change is about comes into memory before it is applied, a slice at a time. */
+/** A change is applied when all that it is about is in memory, which comes there a slice at a time. */
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { Cold } from '../testing/cold.js';
 import { brokenRules } from './broken-rules.js';

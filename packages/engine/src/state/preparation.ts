@@ -1,8 +1,8 @@
 /**
- * What a committed change needs in memory, brought there a slice at a time before any of it is applied.
+ * Brings what a committed change is about into memory, a slice at a time, before any of it is applied.
  *
- * Who asked for the change was charged by the leader for reading all of that. Elsewhere nobody is, and those who use other
- * collections would wait until it is read. Nothing but the time depends on it: earlier effects of a change alter what later ones meet, and what
+ * The leader charged the user who asked for the change for reading all of that. Other nodes charge nobody, and users of other
+ * collections would wait there until it is read. Nothing but the time depends on it: earlier effects of a change alter what later ones meet, and what
  * is still missing when an effect is applied is read then.
  */
 import { ByteReader } from '../bytes.js';
@@ -65,7 +65,7 @@ function* bring(needs: readonly Need[], loading: Loading): Slices {
   for (const need of needs) yield* need(loading);
 }
 
-/** What effects are about and is not in memory for certain. Things that the change itself makes are not among that. */
+/** The things that effects are about, where they may not be in memory. Things that the change itself makes are not among them. */
 class Needs {
   readonly all: Need[] = [];
 

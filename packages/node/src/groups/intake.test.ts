@@ -40,7 +40,7 @@ beforeEach(() => {
   });
 });
 
-/** What a session does with an event. */
+/** Handles an event as a session does. */
 function take(event: Event): void {
   if (intake.keeps(event)) return;
   if (event.kind === 'entries') intake.take(event);

@@ -1,4 +1,4 @@
-/** What comes into a group on this node from its log, in order: some of it waits, and then all that is behind it. */
+/** The events that come into a group on this node from its log, in order: where one waits, all wait that are behind it. */
 import type { Preparation } from '@althing/engine';
 import type { CommittedEntry, Event } from '../between/protocol.js';
 import { decodeEntry } from './entry.js';

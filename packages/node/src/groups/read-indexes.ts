@@ -66,7 +66,7 @@ export class ReadIndexes {
     for (const { index, done } of waiting) if (index <= applied) done();
   }
 
-  /** Who waits for the state to be at a read index can't have it now. */
+  /** Tells those who wait for the state to be at a read index that they can't have that now. */
   turnAway(): void {
     const { waiting } = this;
     this.waiting = waiting.filter(({ turnedAway }) => turnedAway === null);

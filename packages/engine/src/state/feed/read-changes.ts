@@ -24,7 +24,7 @@ type Step = (input: ByteReader, view: SchemaView, visit: Visit) => void;
 
 /** Reads the effects of the changes of one collection. */
 export class ChangeReader {
-  /** What is none of things or definitions. */
+  /** Reads past effects that are about neither things nor definitions. */
   private readonly skipped = new SkippedEffects();
 
   /**

@@ -28,8 +28,8 @@ const RANGES = { hot: 2000, cold: 40 };
 /** Queries of each kind. */
 const QUERIES = 5;
 /**
- * Which of them counts, by its time: of hot ones the best, as all but the first find everything in memory; of cold ones, which look up others each,
- * the middle one, as V8 goes over all of its memory within one or two of them.
+ * The place of the query that counts among those of its kind, ordered by time: of hot ones the best, as all but the first find everything in
+ * memory; of cold ones, each of which looks up other orders, the middle one, as V8 goes over all of its memory within one or two of them.
  */
 export const SHARE = { hot: 0, cold: 0.5 };
 
@@ -117,7 +117,7 @@ function loop(first: number, times: number, code: string): string {
   return `range(${first}, ${first + times}).each(|i| ${code}); nil;`;
 }
 
-/** How many numbers a part of so many has, and the first one. */
+/** The number of orders that a part of all has, and the first one. */
 function numbersOf(all: number, { from, to }: Part): [count: number, first: number] {
   const first = Math.floor(from * all);
   return [Math.floor(to * all) - first, first];
