@@ -172,6 +172,7 @@ export class Scopes {
       now: () => environment.now(),
       monotonic: clock.now,
       soon: clock.soon,
+      failed: (error) => this.ports.reports.failed('an event of the log could not be taken', error),
       changed,
       closing: (session) => this.forget(session),
       onDiskFull: () => this.parts.disk.noteStateFull(),

@@ -203,6 +203,7 @@ test('a session whose group waits for its first snapshot can not be read, since 
       now: () => 0,
       monotonic: () => 0,
       soon: queueMicrotask,
+      failed: () => {},
       preparation: new Preparation(),
       changed: () => {},
       alone: () => false,

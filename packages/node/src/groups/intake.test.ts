@@ -33,6 +33,7 @@ beforeEach(() => {
   intake = new Intake(replica, {
     preparation: preparation as unknown as Preparation,
     soon: (work) => turns.push(work),
+    failed: (error) => seen.push(String(error)),
     handle: (event) => take(event),
     noteTime: (time) => seen.push(`change of ${time}`),
     taken: (index) => seen.push(`taken to ${index}`),
@@ -124,6 +125,19 @@ describe('entries', () => {
     expect(turns.length).toBe(1);
     for (let i = 0; i < 3; i++) turn();
     expect(seen).toEqual(['delayed', 'change of 1', 'taken to 2', 'on time', 'read']);
+  });
+
+  test('that fail in a turn of their own end the node, and nothing behind them is handled', () => {
+    slices = [1];
+    take(entries(1, 1));
+    replica.moveTo = () => {
+      throw new Error('damaged');
+    };
+    take(LEADING);
+    turn();
+    take(entries(3, 3));
+    expect(seen).toEqual(['delayed', 'change of 1', 'Error: damaged']);
+    expect([intake.isDelayed, turns]).toEqual([true, []]);
   });
 
   test('of a session that is over are never applied', () => {

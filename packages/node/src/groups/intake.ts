@@ -11,6 +11,8 @@ export interface IntakePorts {
   readonly preparation: Preparation;
   /** Calls back in the next turn of the event loop. */
   readonly soon: (work: () => void) => void;
+  /** Called with an error of what goes on in a turn of its own: the state may have a part of an entry. */
+  readonly failed: (error: unknown) => void;
   /** Called with an event that was kept. */
   readonly handle: (event: Event) => void;
   /** Called with the time of each change that was applied, in the order of the log. */
@@ -110,7 +112,13 @@ export class Intake {
     this.isScheduled = true;
     this.ports.soon(() => {
       this.isScheduled = false;
-      if (!this.isPaused) this.step();
+      if (this.isPaused) return;
+      try {
+        this.step();
+      } catch (error) {
+        // It stays delayed: no checkpoint may begin, and nothing behind it may be handled.
+        this.ports.failed(error);
+      }
     });
   }
 

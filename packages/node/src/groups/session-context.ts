@@ -11,6 +11,8 @@ export interface SessionContext {
   readonly monotonic: () => number;
   /** Calls back in the next turn of the event loop. */
   readonly soon: (work: () => void) => void;
+  /** Ends the node, of whose state nobody can say any more what is in it. */
+  readonly failed: (error: unknown) => void;
   /** Brings into memory what entries of other leaders are about. */
   readonly preparation: Preparation;
   /** Calls back when the session leads, follows, or applied something. */

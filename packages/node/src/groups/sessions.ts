@@ -25,7 +25,10 @@ import { SessionTable } from './session-table.js';
 import type { State } from './state.js';
 
 export interface SessionsOptions
-  extends Pick<SessionContext, 'consensus' | 'snapshots' | 'now' | 'monotonic' | 'soon' | 'changed'> {
+  extends Pick<
+    SessionContext,
+    'consensus' | 'snapshots' | 'now' | 'monotonic' | 'soon' | 'failed' | 'changed'
+  > {
   readonly engine: Engine;
   readonly state: State;
   readonly nodeId: NodeId;
@@ -290,13 +293,14 @@ export class Sessions {
   }
 
   private begin(id: GroupId, group: Group, table: SessionTable, applied: Applied, start: SessionStart): void {
-    const { consensus, now, monotonic, soon, changed, rooms, snapshots } = this.options;
+    const { consensus, now, monotonic, soon, failed, changed, rooms, snapshots } = this.options;
     const collectionsChanged = (events: readonly CollectionEvent[]): void => this.followCollections(events);
     const context = {
       consensus,
       now,
       monotonic,
       soon,
+      failed,
       preparation: this.preparation,
       changed,
       collectionsChanged,
