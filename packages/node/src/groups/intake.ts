@@ -116,7 +116,8 @@ export class Intake {
       try {
         this.step();
       } catch (error) {
-        // It stays delayed: no checkpoint may begin, and nothing behind it may be handled.
+        // Nothing may touch the state any more, and it stays delayed: no checkpoint begins.
+        this.pause();
         this.ports.failed(error);
       }
     });
