@@ -104,7 +104,9 @@ export class PageNumbers implements Unfinished {
   /** Notes that a number is in use: a record has it, or giving it up was taken back. */
   take(number: number): void {
     const place = number - this.first;
-    if (!this.freed.delete(number) && !this.deleting.delete(number)) {
+    // The checkpoint under way does not know of the page that has the number from now on.
+    if (this.deleting.delete(number)) this.sink?.delete(number);
+    else if (!this.freed.delete(number)) {
       if (place < 0 || place >= this.count || this.isTaken(place))
         throw new FormatError(`a second page has the number ${number}`);
       this.setTaken(place);

@@ -185,6 +185,20 @@ describe('a thing of many properties', () => {
     expect(before).toEqual([other.id, other.id]);
   });
 
+  test('leaves no record of pages that come again while a checkpoint deletes them', () => {
+    const fixture = new Fixture(MANY);
+    fixture.checkpoint();
+    const keys = Array.from({ length: MANY - 700 }, (_, i) => `k${700 + i}`);
+    fixture.change((transaction) => transaction.deleteProperties(fixture.big, keys));
+    fixture.failedCheckpoint();
+    fixture.begin();
+    for (const key of keys) fixture.set(key, 1);
+    fixture.finish(true);
+    fixture.reopen();
+    expect(fixture.big.shape.size).toBe(700);
+    expect(fixture.names.length).toBe(1 + Math.ceil(700 / 128));
+  });
+
   test('holds what a map would hold after any changes, checkpoints in steps, failures and restarts', () => {
     const key = fc.oneof(
       fc.integer({ min: 0, max: MANY + 50 }).map((i) => `k${i}`),
