@@ -224,7 +224,7 @@ test('who waits for entries that take long is turned away, whether the log has a
   const now = session().appliedIndex;
   const place = (index: number) => ({ index, term: 5, hash: 0 });
   const seen: string[] = [];
-  const ask = (name: string): void => session().readIndex((ok) => seen.push(`${name} ${ok}`));
+  const ask = (name: string): void => session().readIndex((ok) => seen.push(`${name} ${ok}`), false);
   const of = jest.spyOn(Preparation.prototype, 'of').mockImplementationOnce(function* () {
     yield;
   });

@@ -272,10 +272,10 @@ export class GroupSession {
     return this.proposals.isImposing;
   }
 
-  /** Calls back once the state holds everything that was acknowledged anywhere before this call; with false when nobody can tell now. */
-  readIndex(done: ReadReady): void {
+  /** Calls back once the state holds all that was acknowledged before; with false when nobody can tell, or it takes long and `isPatient` is false. */
+  readIndex(done: ReadReady, isPatient = true): void {
     if (this.leading && this.context.alone()) done(true);
-    else this.reads.request(done);
+    else this.reads.request(done, isPatient);
   }
 
   /** Calls back once the state holds everything up to an index. */

@@ -16,8 +16,8 @@ beforeEach(() => {
   reads = make();
 });
 
-function request(name: string): void {
-  reads.request((ok) => heard.push(`${name} ${ok}`));
+function request(name: string, isPatient = true): void {
+  reads.request((ok) => heard.push(`${name} ${ok}`), isPatient);
 }
 
 describe('read indexes', () => {
@@ -34,14 +34,18 @@ describe('read indexes', () => {
     expect(asked).toEqual([1, 2]);
   });
 
-  test('are not waited for where the state takes long, unlike places that others gave', () => {
-    request('a');
+  test('are waited for where the state takes long by who is patient, as places are that others gave', () => {
+    request('a', false);
     reads.answered(1, 7, 5);
+    request('b', false);
+    reads.answered(2, 7, 5);
+    request('c');
+    reads.answered(3, 7, 5);
     reads.whenApplied(7, 5, () => heard.push('there'));
     reads.turnAway();
-    expect(heard).toEqual(['a false']);
+    expect(heard).toEqual(['a false', 'b false']);
     reads.appliedTo(7);
-    expect(heard).toEqual(['a false', 'there']);
+    expect(heard.slice(2)).toEqual(['c true', 'there']);
   });
 
   test('are confirmed once the state is there', () => {
@@ -69,7 +73,7 @@ describe('read indexes', () => {
   });
 
   test('who asks while others are told waits for the next question', () => {
-    reads.request(() => request('b'));
+    reads.request(() => request('b'), true);
     reads.answered(1, 5, 5);
     expect(heard).toEqual([]);
     expect(asked).toEqual([1, 2]);

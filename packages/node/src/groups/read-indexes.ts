@@ -8,6 +8,12 @@
  */
 export type ReadReady = (ok: boolean) => void;
 
+interface Asked {
+  readonly done: ReadReady;
+  /** False for who does not wait for a state that takes long. */
+  readonly isPatient: boolean;
+}
+
 interface WaitingForIndex {
   readonly index: number;
   readonly done: () => void;
@@ -19,8 +25,8 @@ export class ReadIndexes {
   /** The question that is under way; 0 for none. */
   private current = 0;
   private nextId = 1;
-  private asked: ReadReady[] = [];
-  private next: ReadReady[] = [];
+  private asked: Asked[] = [];
+  private next: Asked[] = [];
   private waiting: WaitingForIndex[] = [];
 
   /** @param ask asks the consensus side for a read index; the answer goes to `answered` */
@@ -31,9 +37,9 @@ export class ReadIndexes {
     return this.asked.length + this.next.length + this.waiting.length;
   }
 
-  /** Asks for a read index that is confirmed after this call. */
-  request(done: ReadReady): void {
-    this.next.push(done);
+  /** Asks for a read index that is confirmed after this call; see `GroupSession.readIndex`. */
+  request(done: ReadReady, isPatient: boolean): void {
+    this.next.push({ done, isPatient });
     if (this.current === 0) this.askForNext();
   }
 
@@ -44,18 +50,21 @@ export class ReadIndexes {
     this.asked = [];
     this.current = 0;
     if (this.next.length > 0) this.askForNext();
-    if (index === null) for (const done of asked) done(false);
-    else {
-      const end = (ok: boolean) => () => {
-        for (const done of asked) done(ok);
-      };
-      this.waitFor({ index, done: end(true), turnedAway: end(false) }, applied);
+    for (const { done, isPatient } of asked) {
+      if (index === null || applied >= index) done(index !== null);
+      else
+        this.waiting.push({
+          index,
+          done: () => done(true),
+          turnedAway: isPatient ? null : () => done(false),
+        });
     }
   }
 
   /** Calls back once the state is at a log position: at once if it is there already. */
   whenApplied(index: number, applied: number, done: () => void): void {
-    this.waitFor({ index, done, turnedAway: null }, applied);
+    if (applied >= index) done();
+    else this.waiting.push({ index, done, turnedAway: null });
   }
 
   /** The state is at this place now. */
@@ -80,12 +89,7 @@ export class ReadIndexes {
     this.next = [];
     this.waiting = [];
     this.current = 0;
-    for (const done of given) done(false);
-  }
-
-  private waitFor(waiting: WaitingForIndex, applied: number): void {
-    if (applied >= waiting.index) waiting.done();
-    else this.waiting.push(waiting);
+    for (const { done } of given) done(false);
   }
 
   private askForNext(): void {

@@ -34,7 +34,16 @@ describe('any node takes any request', () => {
     await value(1, '.x = 1;');
     // Given a node that needs so many slices of work for a change,
     const answers: unknown[] = [];
+    const joined: unknown[] = [];
     let isForwarded = false;
+    const findRooms = (respond: (reply: Reply) => void): void => {
+      const { engine, router } = cluster.node(2);
+      const user = engine.root.usersByName.get('admin');
+      if (user === undefined) throw new Error('there is no admin');
+      const body = { type: 'find_rooms', rooms: [], checksWhitelist: false } as const;
+      const scope = { kind: 'collection', name: 'stuff' } as const;
+      router.handle({ scope, user, body, format: 'msgpack', client: { gone: false } }, respond);
+    };
     const ask = (stale: boolean): void => {
       const node = cluster.node(2);
       const terms = { ...ORDINARY_TERMS, stale };
@@ -47,6 +56,8 @@ describe('any node takes any request', () => {
         if (slice === 0) {
           ask(false);
           ask(true);
+          // Rooms are joined on the node of the client alone.
+          findRooms((reply) => joined.push(reply.ok, counterAt(2)));
         }
         isForwarded ||= cluster.lastCall(2, 1) !== undefined;
       }
@@ -57,6 +68,7 @@ describe('any node takes any request', () => {
     // then it asks the leader for that while it works on them.
     expect(isForwarded).toBe(true);
     expect(new Set(answers)).toEqual(new Set([1, 2]));
+    expect(joined).toEqual([true, 2]);
     expect(counterAt(2)).toBe(2);
     expect(await value(2, '.x;')).toBe(2);
   });

@@ -42,6 +42,11 @@ export class Reader implements FuturesStarter {
     return isHere && !needsLeader && !isDryRun && engine.mayRestore(call);
   }
 
+  /** True if another node can carry a call out that changes nothing: rooms are joined and left, and backups restored, on the node that was asked. */
+  canMove(pending: PendingRequest, call: Call): boolean {
+    return call.body.kind !== 'find_rooms' && !this.mayRestore(pending, call);
+  }
+
   /** True if the state of a group holds everything that was acknowledged before the request came. */
   isFresh(pending: PendingRequest, session: GroupSession): boolean {
     return pending.isFresh(session.id) || (session.leading && this.options.alone());
@@ -51,12 +56,13 @@ export class Reader implements FuturesStarter {
   confirm(pending: PendingRequest, session: GroupSession, call: Call | null = null): void {
     if (call?.body.kind === 'query') this.options.held.hold(pending, call.body.prepared);
     pending.become(CONFIRMING);
+    const canMove = call !== null && this.canMove(pending, call);
     session.readIndex((ok) => {
       if (ok) {
         pending.addFresh(session.id);
         pending.owner.advance(pending);
       } else pending.owner.wait(pending, session.id);
-    });
+    }, !canMove);
   }
 
   /**

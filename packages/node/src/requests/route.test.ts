@@ -7,7 +7,6 @@ const LED: RoutedGroup = {
   proposes: true,
   leader: 0,
   readable: true,
-  isDelayed: false,
   outage: null,
 };
 const FOLLOWED: RoutedGroup = {
@@ -15,13 +14,19 @@ const FOLLOWED: RoutedGroup = {
   proposes: false,
   leader: 2,
   readable: true,
-  isDelayed: false,
   outage: null,
 };
 const ELECTING: RoutedGroup = { ...FOLLOWED, leader: 0 };
 const NODE = { nodeId: 1, down: new Set([3]) };
 
-const READ: RoutedCall = { usesState: true, needsLeader: false, isForwarded: false, isFresh: false };
+const READ: RoutedCall = {
+  usesState: true,
+  needsLeader: false,
+  isForwarded: false,
+  isFresh: false,
+  prefersLeader: false,
+};
+const DELAYED: RoutedCall = { ...READ, prefersLeader: true };
 const FRESH: RoutedCall = { ...READ, isFresh: true };
 const CHANGE: RoutedCall = { ...READ, needsLeader: true };
 const FORWARDED: RoutedCall = { ...CHANGE, isForwarded: true };
@@ -44,22 +49,17 @@ describe('a call is routed', () => {
       { kind: 'confirm' },
     ],
     ['to this node, where it reads a state that is fresh', FRESH, FOLLOWED, { kind: 'read' }],
-    [
-      'to the leader, where it reads a state that is delayed',
-      READ,
-      { ...FOLLOWED, isDelayed: true },
-      { kind: 'forward', to: 2 },
-    ],
+    ['to the leader, where it reads a state that is delayed', DELAYED, FOLLOWED, { kind: 'forward', to: 2 }],
     [
       'to this node, where it reads a state that is delayed and fresh enough',
-      FRESH,
-      { ...FOLLOWED, isDelayed: true },
+      { ...DELAYED, isFresh: true },
+      FOLLOWED,
       { kind: 'read' },
     ],
     [
       'behind a confirmation, where it reads a state that is delayed and the leader can not be reached',
-      READ,
-      { ...FOLLOWED, leader: 3, isDelayed: true },
+      DELAYED,
+      { ...FOLLOWED, leader: 3 },
       { kind: 'confirm' },
     ],
     ['to this node, where it makes a change and this node leads', CHANGE, LED, { kind: 'lead' }],

@@ -38,8 +38,6 @@ export interface RoutedGroup {
   readonly leader: NodeId;
   /** True if the state can be read now. */
   readonly readable: boolean;
-  /** True if what was acknowledged takes long to come into the state. */
-  readonly isDelayed: boolean;
   /** Why it can't be read for long; null when it can, or soon. */
   readonly outage: QueryError | null;
 }
@@ -98,6 +96,8 @@ export interface RoutedCall {
   readonly isForwarded: boolean;
   /** True if the state here has all that was acknowledged before it came, or need not. */
   readonly isFresh: boolean;
+  /** True if the leader answers sooner, since what was acknowledged takes long to come into the state here. */
+  readonly prefersLeader: boolean;
 }
 
 /** Where a call goes. @param group null where there is no replicated state */
@@ -105,7 +105,7 @@ export function routeCall(call: RoutedCall, group: RoutedGroup | null, node: Rou
   if (group === null || !call.usesState) return RUN;
   if (call.needsLeader) return routeToLeader(group, call.isForwarded, node);
   if (call.isFresh) return READ;
-  if (group.isDelayed) {
+  if (call.prefersLeader) {
     const route = routeToLeader(group, call.isForwarded, node);
     if (route.kind === 'forward') return route;
   }
