@@ -349,6 +349,11 @@ export class ByteReader {
     this.position += count;
   }
 
+  /** Passes over a text or a blob. */
+  skipBlob(): void {
+    this.skip(this.varint());
+  }
+
   /** A view of the bytes from an offset up to here. */
   since(start: number): Uint8Array {
     return this.buffer.subarray(start, this.position);

@@ -57,48 +57,56 @@ export class Preparation {
       if (step === undefined) this.skipped.pass(code, input);
       else step(input, needs);
     }
-    return needs.all.length === 0 ? null : bring(needs.all, new Loading(group.store, this.sliceUnits));
+    return needs.isNone ? null : needs.bring(new Loading(group.store, this.sliceUnits));
   }
-}
-
-function* bring(needs: readonly Need[], loading: Loading): Slices {
-  for (const need of needs) yield* need(loading);
 }
 
 /** The things that effects are about, where they may not be in memory. Things that the change itself makes are not among them. */
 class Needs {
-  readonly all: Need[] = [];
+  /** Things alone, and things with all that they refer to: ids, as there may be millions of them. */
+  private readonly things: number[] = [];
+  private readonly wholes: number[] = [];
+  private readonly others: Need[] = [];
 
   constructor(private readonly store: Store) {}
 
+  get isNone(): boolean {
+    return this.things.length === 0 && this.wholes.length === 0 && this.others.length === 0;
+  }
+
+  *bring(loading: Loading): Slices {
+    yield* loading.things(this.things);
+    for (const id of this.wholes) yield* loading.thing(id, (thing) => loading.values(thing.slots));
+    for (const need of this.others) yield* need(loading);
+  }
+
   readonly thing = (id: number): void => {
-    if (id < this.store.nextId && !isReady(this.store, id)) this.all.push((loading) => loading.thing(id));
+    if (id < this.store.nextId && !isReady(this.store, id)) this.things.push(id);
   };
 
   /** All things that a thing refers to by a property, and the thing itself. */
   property(id: number, key: string): void {
     if (this.refers(id, (thing) => [thing.get(key) ?? null]))
-      this.all.push((loading) => loading.thing(id, (thing) => loading.value(thing.get(key) ?? null)));
+      this.others.push((loading) => loading.thing(id, (thing) => loading.value(thing.get(key) ?? null)));
   }
 
   /** A thing, and all things that it refers to. */
   whole(id: number): void {
-    if (this.refers(id, (thing) => thing.slots))
-      this.all.push((loading) => loading.thing(id, (thing) => loading.values(thing.slots)));
+    if (this.refers(id, (thing) => thing.slots)) this.wholes.push(id);
   }
 
   /** The things to which some items of a list refer. */
   items(id: number, key: string, start: number, end: number): void {
     if (start === end) this.thing(id);
     else if (id < this.store.nextId)
-      this.all.push((loading) =>
+      this.others.push((loading) =>
         loading.thing(id, (thing) => loading.items(thing.get(key) ?? null, start, end)),
       );
   }
 
   /** The instances of a type. */
   instances(type: number): void {
-    this.all.push((loading) => loading.things(this.store.schema.type(type).instances));
+    this.others.push((loading) => loading.things(this.store.schema.type(type).instances));
   }
 
   /** False where a thing is in memory, and all that some values of it refer to. */
@@ -106,8 +114,9 @@ class Needs {
     const { store } = this;
     if (id >= store.nextId) return false;
     const thing = store.table.get(id);
-    if (thing === undefined || !isReady(store, id)) return true;
-    return valuesOf(thing).some((value) => mayBring(store, value));
+    return (
+      thing === undefined || !isReady(store, id) || valuesOf(thing).some((value) => mayBring(store, value))
+    );
   }
 }
 
@@ -221,13 +230,13 @@ const STEPS = stepsByCode(
     DELETE: (input, needs) => needs.property(input.varint(), input.text()),
     RENAME: (input, needs) => {
       needs.thing(input.varint());
-      skipText(input);
-      skipText(input);
+      input.skipBlob();
+      input.skipBlob();
     },
     CLEAR: (input, needs) => needs.whole(input.varint()),
     RESTRICT: (input, needs) => {
       needs.thing(input.varint());
-      skipText(input);
+      input.skipBlob();
     },
     SPLICE: (input, needs) => {
       const { id, key } = readPlace(input);
@@ -255,7 +264,7 @@ const STEPS = stepsByCode(
     },
     DROP_TYPE: (input, needs) => {
       needs.instances(input.varint());
-      skipText(input);
+      input.skipBlob();
     },
     CONVERT: (input, needs) => {
       needs.whole(input.varint());
@@ -267,12 +276,8 @@ const STEPS = stepsByCode(
 /** The owner of a set, and members that come or go. */
 function readMembers(input: ByteReader, needs: Needs): void {
   needs.thing(input.varint());
-  skipText(input);
+  input.skipBlob();
   for (let left = input.varint(); left > 0; left--) needs.thing(input.varint());
-}
-
-function skipText(input: ByteReader): void {
-  input.skip(input.varint());
 }
 
 /** The steps of some effects, all of which have one. */

@@ -125,9 +125,9 @@ export function readProperties(input: ByteReader, thing: Thing, store: ThingMemo
 /** Reads past what `writeProperties` wrote, and calls `visit` with the id of each thing that the properties refer to. */
 export function visitThingsOfNew(input: ByteReader, visit: (id: number) => void): void {
   const isPlain = readTypeHead(input) < 0;
-  if (isPlain) input.skip(input.varint());
+  if (isPlain) input.skipBlob();
   for (let left = input.varint(); left > 0; left--) {
-    if (isPlain) input.skip(input.varint());
+    if (isPlain) input.skipBlob();
     else input.varint();
     visitThings(input, visit);
   }

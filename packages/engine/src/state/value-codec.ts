@@ -330,7 +330,7 @@ export function visitThings(input: ByteReader, visit: (id: number) => void): voi
     case Code.BYTES:
     case Code.CLOSURE:
     case Code.MPDATA:
-      input.skip(input.varint());
+      input.skipBlob();
       return;
     case Code.LIST:
     case Code.TUPLE:
@@ -343,17 +343,17 @@ export function visitThings(input: ByteReader, visit: (id: number) => void): voi
       visit(input.varint());
       return;
     case Code.REGEX:
-      input.skip(input.varint());
-      input.skip(input.varint());
+      input.skipBlob();
+      input.skipBlob();
       return;
     case Code.DATETIME:
       input.skip(9);
-      input.skip(input.varint());
+      input.skipBlob();
       input.varint();
       return;
     case Code.ERROR:
       input.varint();
-      input.skip(input.varint());
+      input.skipBlob();
       return;
     case Code.MEMBER:
       input.varint();
