@@ -48,7 +48,7 @@ describe('the rules', () => {
     ]);
   });
 
-  test('what lies in no folder is the ground, or puts all together', () => {
+  test('a file that lies in no folder is the ground, or puts all together', () => {
     expect(said(['low/a.ts', "import { x } from '../error.js';"])).toEqual([]);
     expect(said(['engine.ts', "import { x } from './top/a.js';"])).toEqual([]);
     expect(said(['top/a.ts', "import { x } from '../engine.js';"])).toEqual([

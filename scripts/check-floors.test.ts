@@ -71,7 +71,7 @@ describe('the rules', () => {
     ]);
   });
 
-  test('what lies in no folder imports all, and is imported by none', () => {
+  test('a file that lies in no folder imports all, and is imported by none', () => {
     expect(said({ path: 'main.ts', text: "import { x } from './left/a.js';" })).toEqual([]);
     expect(said(...folder('top', "import { x } from '../main.js';"))).toEqual([
       'top/a.ts: imports main.js, which is above every floor',

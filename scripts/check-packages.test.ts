@@ -149,7 +149,7 @@ describe('the rules', () => {
     ]);
   });
 
-  test('what nothing runs in production names all that it imports for development', () => {
+  test('a package that nothing runs in production names all that it imports for development', () => {
     const files = [{ path: 'src/chaos/a.ts', text: "import { parse } from '@althing/engine';" }];
     const item = { ...language, name: '@althing/verification', references: ['@althing/engine'], files };
     expect(packageProblems([engine, { ...item, devDependencies: ['@althing/engine'] }], [])).toEqual([]);
@@ -284,7 +284,7 @@ describe('the rules', () => {
     expect(found('POST /t, packages/work/a.ts, http://127.0.0.1/root/x, ./tmp/x')).toEqual([]);
   });
 
-  test('what a page refers to', () => {
+  test('links, paths and scripts of a page are what it refers to', () => {
     const text =
       'See [a](../b.md#c), [d](https://e.f/g.md), [h](i/), `engine/src/j.ts`, `docs/k.md`, `l/m`, `o/p.ts`: `npm run n`.';
     expect(pageReferences({ path: 'docs/x.md', text })).toEqual({

@@ -448,7 +448,7 @@ describe('the scripts of the image', () => {
     test.each([
       [200, 0],
       [503, 1],
-    ])('with status %i ends with %i and tells the reason', async (status, expected) => {
+    ])('healthcheck.mjs with status %i ends with %i and tells the reason', async (status, expected) => {
       const server = createServer((request, response) => {
         response.statusCode = status;
         response.end(`${request.url}: because`);

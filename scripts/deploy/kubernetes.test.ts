@@ -115,7 +115,7 @@ describe.each([['base', basePath('base')], ...overlays.map((name) => [name, base
   },
 );
 
-describe('what makes pods leave the cluster', () => {
+describe('the order for pods to leave the cluster', () => {
   const objects = kustomized(basePath('base'));
 
   test('is a value that can be changed while they run, and says that none does', () => {
@@ -140,7 +140,7 @@ describe('what makes pods leave the cluster', () => {
   });
 });
 
-describe('what only an eye would notice', () => {
+describe('faults that only an eye would notice', () => {
   const objects = kustomized(basePath('base'));
 
   test('all pods start at once, and are found before they are ready', () => {

@@ -60,7 +60,7 @@ describe('alerts', () => {
     expect(alerts.length).toBeGreaterThan(10);
   });
 
-  test('that wait do not begin again when one scrape is missed', () => {
+  test('alerts that wait do not begin again when one scrape is missed', () => {
     const waiting = alerts.filter((each) => each.for !== undefined);
     expect(waiting.length).toBeGreaterThan(10);
     for (const { alert, expr } of waiting) {

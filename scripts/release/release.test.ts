@@ -57,7 +57,7 @@ describe('a release', () => {
     [['1.2.3', '--now'], 'usage'],
     [['0.0.9'], `the version is ${present}; 0.0.9 is not above it`],
     [[present], 'is not above it'],
-  ])('of %j is refused', (args, words) => {
+  ])('a release of %j is refused', (args, words) => {
     const { status, stderr } = release(...args);
     expect([status, stderr]).toEqual([2, expect.stringContaining(words)]);
     expect(textOf(MANIFEST, folder)).toBe(textOf(MANIFEST));
@@ -88,7 +88,7 @@ describe('a release', () => {
     expect(textOf(CHANGELOG, folder)).toMatch(/^## Unreleased\n\n## 789\.10\.11 \(\d{4}-\d\d-\d\d\)\n/m);
   });
 
-  test('that work begins on has its version everywhere, and no heading in the changelog; then it can be released', () => {
+  test('a release that work begins on has its version everywhere, and no heading in the changelog; then it can be released', () => {
     const files = [
       { path: MANIFEST, text: '{"name": "a", "version": "1.0.0"}' },
       { path: CHANGELOG, text: '# Changelog\n\n## Unreleased\n\n- New.\n' },
@@ -101,7 +101,7 @@ describe('a release', () => {
     expect(released(begun, '1.1.0', '2026-01-02')[1]?.text).toContain('## 1.1.0 (2026-01-02)');
   });
 
-  test('that the changelog says nothing of is refused', () => {
+  test('a release that the changelog says nothing of is refused', () => {
     const empty = [
       { path: MANIFEST, text: '{"name": "a", "version": "1.0.0"}' },
       { path: CHANGELOG, text: '# Changelog\n\n## Unreleased\n\n## 1.0.0 (2026-01-01)\n\n- Began.\n' },

@@ -154,7 +154,7 @@ describe('cluster status', () => {
     expect(old.output).not.toContain('level');
   });
 
-  test('of something that is no such node is an error', async () => {
+  test('cluster status of something that is no such node is an error', async () => {
     const io = new FakeIo();
     answer = () => [[wireMap({ node_id: 'x' })], []];
     expect(await cluster(io, 'status')).toBe(1);
@@ -252,7 +252,7 @@ describe('cluster remove', () => {
     expect(io.errors).toContain('the removal goes on');
   });
 
-  test('of the node that is asked can not be watched to its end', async () => {
+  test('cluster remove of the node that is asked can not be watched to its end', async () => {
     const io = new FakeIo();
     answer = (request) =>
       isStatus(request) ? STATUS : request.code.startsWith('remove_node') ? null : undefined;
@@ -260,7 +260,7 @@ describe('cluster remove', () => {
     expect(io.errors).toContain('ask another one');
   });
 
-  test('of a node that there is not names those that there are', async () => {
+  test('cluster remove of a node that there is not names those that there are', async () => {
     const io = new FakeIo();
     expect(await cluster(io, 'remove', 'nobody')).toBe(2);
     expect(io.errors).toContain('0 (node-0), 1 (node-1), 2 (node-2)');
@@ -295,7 +295,7 @@ describe('cluster transfer', () => {
     expect(received.some(({ code }) => code === 'transfer_leadership();')).toBe(true);
   });
 
-  test('that does not get to its end has failed', async () => {
+  test('cluster transfer that does not get to its end has failed', async () => {
     const io = new FakeIo();
     answer = (request) => (isStatus(request) ? STATUS : request.code.startsWith('transfer') ? null : 4n);
     expect(await cluster(io, 'transfer', '--timeout', '0.3')).toBe(1);
@@ -312,7 +312,7 @@ describe('usage', () => {
     }
   });
 
-  test('who asks must be told', async () => {
+  test('a command without credentials asks for them', async () => {
     const io = new FakeIo();
     expect(await main(['cluster', 'status', '--url', url], io)).toBe(2);
     expect(io.errors).toContain('who are you?');

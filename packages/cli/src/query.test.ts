@@ -86,7 +86,7 @@ describe('a query', () => {
     expect(sent()).toEqual(wireMap({ type: 'query', code: 'a;', vars: wire }));
   });
 
-  test('for people shows what JSON lacks', async () => {
+  test('a query for people shows what JSON lacks', async () => {
     const io = new FakeIo();
     const value: WireValue = [1n, 1, new Uint8Array([0, 1]), Number.NaN];
     answer = { status: 200, body: encodeMessagePack(value) };
@@ -120,7 +120,7 @@ describe('a query', () => {
   });
 });
 
-describe('who asks', () => {
+describe('credentials', () => {
   test('the command line wins over the environment', async () => {
     const environment = { ALTHING_TOKEN: 'abc', ALTHING_PASSWORD: 'secret' };
 
@@ -148,7 +148,7 @@ describe('who asks', () => {
     await io.rawMode(false);
   });
 
-  test('who gives up, or has no terminal, is told what to do', async () => {
+  test('a user who gives up, or has no terminal, is told what to do', async () => {
     const atTerminal = new FakeIo();
     atTerminal.terminal();
     const running = query(atTerminal, '@t', '1;', '--url', url, '--user', 'iris');
@@ -182,7 +182,7 @@ describe('wrong usage', () => {
   });
 });
 
-describe('what fails', () => {
+describe('failures', () => {
   test('an error of the query is told by name, code and message', async () => {
     const error = { code: -54n, name: 'lookup_err', message: 'no thing 7', outcome: 'none' };
     answer = { status: 404, body: encodeMessagePack(wireMap({ error: wireMap(error) })) };
@@ -235,7 +235,7 @@ describe('what fails', () => {
     expect(io.errors).toContain('is the node running');
   });
 
-  test('what listens closes the connection, does not speak HTTP, or says nothing', async () => {
+  test('a listener that closes the connection, does not speak HTTP, or says nothing is told as such', async () => {
     let behaviour: 'close' | 'garbage' | 'silence' = 'close';
     const listener = createTcpServer((socket) => {
       socket.on('error', () => socket.destroy());

@@ -268,7 +268,7 @@ describe('the command line', () => {
     expect(io.errors).toContain(message);
   });
 
-  test('without a build the program says what to run', async () => {
+  test('the program says what to run when there is no build', async () => {
     const bin = fileURLToPath(new URL('../bin', import.meta.url));
     cpSync(bin, join(folder, 'bin'), { recursive: true });
     writeFileSync(join(folder, 'package.json'), '{"type": "module"}');

@@ -71,7 +71,7 @@ test('a certificate is shown; an option wins over the environment', async () => 
   expect(await query(other, ...trust, ...client)).toMatchObject({ code: 0, output: '"client"' });
 });
 
-test('what is unfit is told, and nothing is sent', async () => {
+test('an unfit certificate is told, and nothing is sent', async () => {
   writeFileSync(file('empty.pem'), '');
   for (const [args, message] of [
     [['--tls-ca-file', file('missing')], `can't read ${file('missing')}`],

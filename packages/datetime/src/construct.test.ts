@@ -60,7 +60,7 @@ describe('moments', () => {
     expect(codeOf(() => fromMoment('timeval', -INT_MAX - 2n, UTC_PLACE))).toBe('overflow_err');
   });
 
-  test('of floats are cut towards zero', () => {
+  test('moments of floats are cut towards zero', () => {
     expect(fromFloat('datetime', 1.9, UTC_PLACE).moment).toBe(1);
     expect(fromFloat('datetime', -1.9, UTC_PLACE).moment).toBe(-1);
     expect(Object.is(fromFloat('datetime', -0.5, UTC_PLACE).moment, 0)).toBe(true);
@@ -80,7 +80,7 @@ describe('fields', () => {
     expect(fields([1998, 8, 24, 17], '-0330')).toBe('1998-08-24T17:00:00-0330');
   });
 
-  test('in a gap move forward, in an overlap mean the first', () => {
+  test('fields in a gap move forward, in an overlap mean the first', () => {
     expect(fields([2020, 3, 29, 2, 30], 'Europe/Amsterdam')).toBe('2020-03-29T03:30:00+0200');
     expect(fields([2020, 10, 25, 2, 30], 'Europe/Amsterdam')).toBe('2020-10-25T02:30:00+0200');
     expect(fields([2011, 12, 30, 12], 'Pacific/Apia')).toBe('2011-12-31T12:00:00+1400');
@@ -126,7 +126,7 @@ describe('places', () => {
     expect([parsePlace('+12').offsetMinutes, parsePlace('-1200').offsetMinutes]).toEqual([720, -720]);
   });
 
-  test('that do not exist are value_err', () => {
+  test('places that do not exist are value_err', () => {
     const bad = [
       '',
       '+1',

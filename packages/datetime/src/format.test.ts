@@ -32,7 +32,7 @@ describe('the ISO form', () => {
     expect(toIso(fromMoment('datetime', 10n ** 16n, UTC_PLACE))).toBe('316889355-01-25T17:46:40Z');
   });
 
-  test('of moments outside the calendar', () => {
+  test('moments outside the calendar have an ISO form', () => {
     const far = fromMoment('datetime', 2n ** 63n - 1n, UTC_PLACE);
     expect(codeOf(() => toIso(far))).toBe('value_err');
     expect(codeOf(() => format(far, '%Y'))).toBe('value_err');

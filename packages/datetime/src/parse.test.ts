@@ -50,7 +50,7 @@ describe('texts without a format', () => {
     expect(ofIso('0000')).toBe('0-01-01T00:00:00Z');
   });
 
-  test('of any other form are value_err', () => {
+  test('texts of any other form are value_err', () => {
     const bad = [
       ...[
         '',
@@ -88,12 +88,12 @@ describe('texts without a format', () => {
     expectValueErrors(bad, ofIso);
   });
 
-  test('of dates and times that do not exist are value_err', () => {
+  test('texts of dates and times that do not exist are value_err', () => {
     expectValueErrors(['1998-02-29', '1900-02-29', '1998-04-31T10'], ofIso);
     expect(ofIso('2000-02-29')).toBe('2000-02-29T00:00:00Z');
   });
 
-  test('with second 60 or 61 run over into the next minute', () => {
+  test('texts with second 60 or 61 run over into the next minute', () => {
     expect(ofIso('1998-08-24T23:59:60')).toBe('1998-08-25T00:00:00Z');
     expect(ofIso('1998-12-31T23:59:61Z')).toBe('1999-01-01T00:00:01Z');
     expect(ofIso('1998-08-24T23:59:60+0545')).toBe('1998-08-25T00:00:00+0545');

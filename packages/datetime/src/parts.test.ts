@@ -67,7 +67,7 @@ describe('replace', () => {
     expect(replace(local('1998-08-24', 'Asia/Tokyo'), { day: 1 }).zone?.name).toBe('Asia/Tokyo');
   });
 
-  test('in gaps and overlaps does what move does', () => {
+  test('replace does in gaps and overlaps what move does', () => {
     const spring = local('2020-03-29T12', 'Europe/Amsterdam');
     expect(toIso(replace(spring, { hour: 2, minute: 30 }))).toBe('2020-03-29T03:30:00+0200');
     const second = move(local('2020-10-25T02:30', 'Europe/Amsterdam'), 'hours', 1);
@@ -98,7 +98,7 @@ describe('replace', () => {
     expect(codeOf(() => replace(FAR, { year: 1 }))).toBe('value_err');
   });
 
-  test('with its own fields changes nothing', () => {
+  test('replace with its own fields changes nothing', () => {
     const place = fc.constantFrom(
       'UTC',
       '-0330',

@@ -193,7 +193,7 @@ describe('offsets', () => {
 });
 
 describe('local time', () => {
-  test('in a gap moves forward by the gap', () => {
+  test('local time in a gap moves forward by the gap', () => {
     const cases: [name: string, local: string, utc: string][] = [
       ['Europe/Amsterdam', '2020-03-29T02:00:00', '2020-03-29T01:00:00'],
       ['Europe/Amsterdam', '2020-03-29T02:30:00', '2020-03-29T01:30:00'],
@@ -211,7 +211,7 @@ describe('local time', () => {
     for (const [name, local, utc] of cases) expect(utcOfLocal(name, local)).toBe(utc);
   });
 
-  test('that exists twice means the first, or the preferred one', () => {
+  test('local time that exists twice means the first, or the preferred one', () => {
     const cases: [name: string, local: string, first: string, second: string, secondOffset: number][] = [
       ['Europe/Amsterdam', '2020-10-25T02:30:00', '2020-10-25T00:30:00', '2020-10-25T01:30:00', 1],
       ['America/New_York', '2020-11-01T01:00:00', '2020-11-01T05:00:00', '2020-11-01T06:00:00', -5],
@@ -274,7 +274,7 @@ describe('abbreviations', () => {
     }
   });
 
-  test('of the far future are those of the rules', () => {
+  test('abbreviations of the far future are those of the rules', () => {
     expect(zone('Europe/Amsterdam').abbreviationAt(seconds('9999-07-01T00:00:00'))).toBe('CEST');
     expect(zone('Europe/Amsterdam').abbreviationAt(60_000_000_000_000_000n)).toMatch(/^CES?T$/);
   });

@@ -70,19 +70,19 @@ describe('the generated files', () => {
 });
 
 describe('the generated parser and ohm agree', () => {
-  test('on texts that fit the grammar', () => {
+  test('both agree on texts that fit the grammar', () => {
     const refused = VALID.filter((text) => !ohmParse(text).accepted);
     expect(refused).toEqual([]);
     expectAgreement(VALID);
   });
 
-  test('on texts that do not fit the grammar, down to the place of the error', () => {
+  test('both agree on texts that do not fit the grammar, down to the place of the error', () => {
     const accepted = INVALID.filter((text) => ohmParse(text).accepted);
     expect(accepted).toEqual([]);
     expectAgreement(INVALID);
   });
 
-  test('on every beginning of a text', () => {
+  test('both agree on every beginning of a text', () => {
     const beginnings = VALID.filter((text) => text.length < 70).flatMap((text) =>
       Array.from({ length: text.length }, (_, length) => text.slice(0, length)).filter((each) =>
         each.isWellFormed(),
@@ -91,7 +91,7 @@ describe('the generated parser and ohm agree', () => {
     expectAgreement(beginnings);
   });
 
-  test('on random texts derived from the grammar', () => {
+  test('both agree on random texts derived from the grammar', () => {
     const seed = Number(process.env.ALTHING_TEST_SEED);
     const random = createRandom(seed);
     const derive = createDeriver(grammarText);
@@ -102,7 +102,7 @@ describe('the generated parser and ohm agree', () => {
     expectAgreement(texts, `seed ${seed}: `);
   });
 
-  test('on random changes of all these texts', () => {
+  test('both agree on random changes of all these texts', () => {
     const seed = Number(process.env.ALTHING_TEST_SEED);
     const random = createRandom(seed);
     const derive = createDeriver(grammarText);

@@ -61,7 +61,7 @@ const NESTED: readonly [name: string, text: (n: number) => string][] = [
 ];
 
 describe('nesting', () => {
-  test.each(NESTED)('of %s', (_, text) => {
+  test.each(NESTED)('nesting of %s has a limit', (_, text) => {
     expect(codeOf(() => parse(text(NESTING_MAX)))).toBe('');
     expect(codeOf(() => parse(text(NESTING_MAX + 1)))).toBe('syntax_err');
     expect(codeOf(() => parse(text(20_000)))).toBe('syntax_err');

@@ -355,7 +355,7 @@ describe('parseClosure', () => {
 });
 
 describe('the corpus', () => {
-  test('of valid texts parses', () => {
+  test('the corpus of valid texts parses', () => {
     for (const text of VALID) expect(() => parse(text)).not.toThrow();
   });
 });

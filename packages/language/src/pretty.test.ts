@@ -116,7 +116,7 @@ describe('shapeOf', () => {
       '.users.filter(|u| u.is_active).map(|u| u.name)[?].len()',
     ],
     ['', ''],
-  ])('of %s', (text, expected) => {
+  ])('the shape of %s', (text, expected) => {
     expect(shape(text)).toBe(expected);
   });
 

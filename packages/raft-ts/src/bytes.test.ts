@@ -39,7 +39,7 @@ describe('bytes', () => {
     }
   });
 
-  test('what ends too early, or is too large, is an error with a place', () => {
+  test('bytes that end too early, or are too large, are an error with a place', () => {
     const codeOf = (bytes: number[], read: (reader: ByteReader) => unknown): string => {
       try {
         read(new ByteReader(Uint8Array.from(bytes)));

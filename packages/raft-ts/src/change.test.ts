@@ -25,7 +25,7 @@ describe('membership changes as bytes', () => {
     );
   });
 
-  test('what is not understood is refused, never skipped', () => {
+  test('a change that is not understood is refused, never skipped', () => {
     expect(() => decodeChange(Uint8Array.of(2, 0, 0))).toThrow('unknown version');
     expect(() => decodeChange(Uint8Array.of(1, 4, 0))).toThrow('Unknown flags');
     expect(() => decodeChange(Uint8Array.of(1, 0, 1, 9, 1))).toThrow('Unknown action');

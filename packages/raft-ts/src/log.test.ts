@@ -72,7 +72,7 @@ describe('log', () => {
     log.check();
   });
 
-  test('what is durable leaves memory although it is not applied, if there is too much of it', () => {
+  test('durable entries leave memory although they are not applied, if there are too many of them', () => {
     const view = new MemoryLog();
     const log = new RaftLog(view, EMPTY, 0, false);
     fill(log, [1, 1, 1]);

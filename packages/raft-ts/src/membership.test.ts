@@ -73,7 +73,7 @@ describe('membership changes', () => {
     expect(joint).toMatchObject({ voters: [1, 2], outgoing: [1], autoLeave: false });
   });
 
-  test('what makes no sense has a name', () => {
+  test('a change that makes no sense has a named problem', () => {
     const three = membershipOf([1, 2, 3], [4]);
     const joint = changedMembership(three, changeOf(v(5), r(1)));
     const problem = (membership: Membership, ...steps: ChangeStep[]): unknown =>

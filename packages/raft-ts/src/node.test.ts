@@ -39,7 +39,7 @@ function work(node: RaftNode, log: MemoryLog): void {
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 describe('a node', () => {
-  test('of a group of one elects itself, commits, and answers reads', () => {
+  test('a node of a group of one elects itself, commits, and answers reads', () => {
     const { node, log } = alone();
     expect([node.id, node.role, node.leader, node.quiesced]).toEqual([1, 'follower', 0, false]);
     expect(node.campaign()).toBe(true);
@@ -308,7 +308,7 @@ describe('a follower', () => {
     expect(node.status().membership).toEqual(membership);
   });
 
-  test('that takes a snapshot does not count what was being written then as durable', () => {
+  test('a follower that takes a snapshot does not count what was being written then as durable', () => {
     const node = follower();
     const [old, kept] = [2, 3].map((term) => {
       const entries: Entry[] = [];
@@ -374,7 +374,7 @@ describe('a follower', () => {
     expect(node.persisted(node.ready().write!).length).toBe(2);
   });
 
-  test('with leases does not forget its leader on the host`s word; it wakes and waits', () => {
+  test('a follower with leases does not forget its leader on the host`s word; it wakes and waits', () => {
     const node = follower({ lease: { clock_ms: () => 0, tick_ms: 100 } });
     node.step(append(snapshot, 1, []));
     node.step({ kind: 'quiesce', from: 2, to: 1, term: 2, index: 1 });
@@ -383,7 +383,7 @@ describe('a follower', () => {
     expect([node.quiesced, node.leader]).toEqual([false, 2]);
   });
 
-  test('that is silent is not woken by strangers', () => {
+  test('a follower that is silent is not woken by strangers', () => {
     const node = follower();
     node.step(append(snapshot, 1, []));
     node.step({ kind: 'quiesce', from: 2, to: 1, term: 2, index: 1 });

@@ -22,7 +22,7 @@ describe('progress of one member', () => {
     expect(peer.next).toBe(21);
   });
 
-  test('in replicate, a rejection of what agrees is stale, any other one returns to the known match', () => {
+  test('a rejection in replicate of what agrees is stale, any other one returns to the known match', () => {
     const peer = fresh(11);
     peer.matched(10);
     peer.becomeReplicate();
@@ -32,7 +32,7 @@ describe('progress of one member', () => {
     expect(peer.next).toBe(11);
   });
 
-  test('in probe, a rejection of what it acknowledged is no news: the next one would be the same', () => {
+  test('a rejection in probe of what it acknowledged is no news: the next one would be the same', () => {
     const peer = fresh(11);
     peer.matched(10);
     peer.becomeProbe();

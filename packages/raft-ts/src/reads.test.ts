@@ -59,7 +59,7 @@ describe('reads at a follower', () => {
     expect(() => reads.ask(3)).toThrow('without a reader');
   });
 
-  test('what has waited for too long is taken out, asked for or not', () => {
+  test('a read that has waited for too long is taken out, asked for or not', () => {
     const reads = new ForwardedReads(0);
     reads.add('old', 1);
     reads.ask(1);

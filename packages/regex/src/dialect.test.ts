@@ -222,7 +222,7 @@ describe('groups and references', () => {
     expect(find('(a(b)?)+', 'aba')).toEqual(['aba', 'a', 'b']);
   });
 
-  test('what is undone leaves no trace in groups', () => {
+  test('an alternative that is undone leaves no trace in groups', () => {
     expect(find('(?:(a)b|a(c))', 'ac')).toEqual(['ac', null, 'c']);
     expect(find('(?:(a)*b|.*)', 'aac')).toEqual(['aac', null]);
   });
@@ -349,7 +349,7 @@ describe('inline flags and layout', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('refused patterns', () => {
   test.each([
     // Escapes.
     ['\\u0041', 0],

@@ -196,7 +196,7 @@ describe(`random patterns (seed ${seed})`, () => {
     expect(tooLong).toBeLessThan(300);
   });
 
-  test('where the dialects agree, JavaScript does', () => {
+  test('random patterns end as in JavaScript where the dialects agree', () => {
     const random = new Random(seed);
     let found = 0;
     for (let i = 0; i < 2000; i++) {

@@ -48,7 +48,7 @@ describe('the search is linear in the text', () => {
   });
 });
 
-describe('what can not be linear ends at the step limit', () => {
+describe('patterns that can not be linear end at the step limit', () => {
   test.each([
     ['(a+)+\\1$', `${'a'.repeat(40)}b`],
     ['(a*)*\\1b', 'a'.repeat(1000)],
@@ -64,7 +64,7 @@ describe('what can not be linear ends at the step limit', () => {
     expect(budget.steps).toBe(0);
   });
 
-  test('which is ten million unless another one is given', () => {
+  test('the step limit is ten million unless another one is given', () => {
     const budget = new Budget();
     expect(budget.steps).toBe(10_000_000);
     expect(() => compileRegex('(a+)+\\1$', '').exec(new Subject(`${'a'.repeat(40)}b`), 0, budget)).toThrow(

@@ -209,7 +209,7 @@ describe('openFolder', () => {
 });
 
 describe('Reserve', () => {
-  test('on a full disk is not taken, and its release makes room', async () => {
+  test('a reserve on a full disk is not taken, and its release makes room', async () => {
     const disk = new MemoryDisk({ capacityBytes: 1000 });
     const reserve = new Reserve(disk, 600);
     await reserve.restore();

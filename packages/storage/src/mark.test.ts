@@ -20,7 +20,7 @@ describe('mark slots', () => {
     );
   });
 
-  test('of a later format are told as such', () => {
+  test('mark slots of a later format are told as such', () => {
     const slot = encodeMark(1, [1, 2, 3, 4]);
     slot.writeUInt32LE(2, 12);
     slot.writeUInt32LE(crc32c(slot, 12), 8);

@@ -70,7 +70,7 @@ describe('althing changes', () => {
     [['--since', '4711'], 2, 'no position'],
     [['--since', '0-00000001'], 1, 'not to be had any more'],
     [['--types', 'A,B', '--ids', 'x'], 1, 'ids must be ids'],
-  ])('with %j is refused', async (args, code, why) => {
+  ])('althing changes with %j is refused', async (args, code, why) => {
     const { io, ended } = follow(node.url, ...args);
     expect(await ended).toBe(code);
     expect(io.errors).toContain(why);
@@ -149,7 +149,7 @@ describe('a feed', () => {
     expect(io.errors).toContain(why);
   });
 
-  test('that never began ends where no node can be reached', async () => {
+  test('a feed that never began ends where no node can be reached', async () => {
     const url = await nodeOf(() => {});
     for (const server of servers.splice(0)) server.close();
     expect(await follow(`${url},${url}`).ended).toBe(6);

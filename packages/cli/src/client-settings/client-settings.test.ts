@@ -34,7 +34,7 @@ function resolved(
   return resolveSettings(command, new FakeIo({ ALTHING_CONFIG: file, ...environment }));
 }
 
-describe('where a setting comes from', () => {
+describe('the source of a setting', () => {
   test.each([
     [[], {}, '', 'http://127.0.0.1:9210', 'default'],
     [[], {}, 'url = http://file:1', 'http://file:1', 'config.ini [default]'],
@@ -54,7 +54,7 @@ describe('where a setting comes from', () => {
   });
 });
 
-describe('who asks', () => {
+describe('credentials', () => {
   test.each([
     [['--token', 'abc'], { ALTHING_USER: 'ann' }, '', { kind: 'token', token: 'abc' }],
     [['--user', 'ann:pass'], { ALTHING_TOKEN: 'abc' }, '', { kind: 'user', user: 'ann', password: 'pass' }],
@@ -97,7 +97,7 @@ describe('who asks', () => {
   });
 });
 
-describe('what is wrong with a file', () => {
+describe('faults of a file', () => {
   test.each([
     ['urll = x', 'did you mean url?'],
     ['nonsense = x', 'known are url, token'],
@@ -148,7 +148,7 @@ describe('values', () => {
     expect([...settings.values()].map(shownValue).join()).not.toContain('secret');
   });
 
-  test('whether requests may change something comes from a flag, a variable or a profile', () => {
+  test('a flag, a variable or a profile says whether requests may change something', () => {
     expect(isReadOnly(resolved([], {}, ''))).toBe(false);
     expect(isReadOnly(resolved(['--read-only'], { ALTHING_READ_ONLY: 'false' }, ''))).toBe(true);
     expect(isReadOnly(resolved([], { ALTHING_READ_ONLY: 'true' }, 'read_only = false'))).toBe(true);

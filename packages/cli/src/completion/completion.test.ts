@@ -77,7 +77,7 @@ const OFFERS: Readonly<Record<string, (path: string, words: readonly string[]) =
 };
 
 describe.each(Object.entries(OFFERS).filter(([shell]) => shell === 'bash' || has(shell)))(
-  'in %s',
+  'words in %s',
   (shell, offers) => {
     test('commands, their options and the commands below them are completed', async () => {
       const path = await scriptFile(shell);

@@ -37,7 +37,7 @@ describe('CSV', () => {
     expect(cellsOf(text)).toEqual(cells);
   });
 
-  test('with tabs has commas in its values', () => {
+  test('a file with tabs has commas in its values', () => {
     expect(cellsOf('a,b\tc\n', '\t')).toEqual([['a,b', 'c']]);
   });
 
@@ -55,7 +55,7 @@ describe('CSV', () => {
     expect(records.map(({ line }) => line)).toEqual([1, 5]);
   });
 
-  test('without an end of a quote is given up before it is all in memory', () => {
+  test('a quote without an end is given up before it is all in memory', () => {
     const parser = new CsvParser(',');
     const push = (): void => {
       for (let size = 0; size <= RECORD_LENGTH_MAX; size += 1024 * 1024)

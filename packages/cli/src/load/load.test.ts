@@ -299,7 +299,7 @@ test('indexes that are built after a load are there when it is over, once', asyn
 });
 
 test.each(['orders.jsonl', 'orders.csv', 'orders.tsv.gz'])(
-  'what is dumped as %s can be loaded again',
+  'things dumped as %s can be loaded again',
   async (name) => {
     await load(fileOf('a.csv', CSV), ['--map', 'nr=Number,at=datetime(Made,"%d.%m.%Y")']);
     const rows = '.orders.map(|o| [o.nr, o.at, o.amount, o.state.name(), o.tags, o.note]);';

@@ -97,7 +97,7 @@ test('a dry run tells what would come, and changes nothing', async () => {
   ]);
 });
 
-test('what is in the way stays as it is, and is told', async () => {
+test('a collection in the way stays as it is, and is told', async () => {
   await query('@t', "new_collection('shop');");
   await query('//shop', '.mine = 1;');
   const { code, lines, errors } = await migrate(archive, '--only', 'shop');
@@ -259,7 +259,7 @@ test('a ThingsDB that runs is asked by its own protocol, and tells no passwords'
   expect(await query('//live', '1;', { token: 'abcdefghijklmnopqrstuv' })).toBe(1);
 });
 
-test('what was brought has the times of the migration, new ids of tasks, and all rights for who brought it', async () => {
+test('a migrated scope has the times of the migration, new ids of tasks, and all rights for the user who brought it', async () => {
   const code = `[
     collection_info('live').load().created_at, procedure_info('old').load().created_at,
     tasks().filter(|t| t.owner() == 'eve').map(|t| [t.id() == 23, t.args()]),

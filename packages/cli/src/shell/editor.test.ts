@@ -105,7 +105,7 @@ describe('keys', () => {
     expect(run(script).request).toBe(request);
   });
 
-  test('what Ctrl-C gave up is gone, and what was killed is kept', () => {
+  test('text that Ctrl-C gave up is gone, and text that was killed is kept', () => {
     expect(shown(run('one<ctrl-u>abc<ctrl-c><ctrl-y>').state)).toBe('one¦');
   });
 });
@@ -129,7 +129,7 @@ describe('completions', () => {
     expect(shown(offer(run('ra').state, completions('range')).state)).toBe('range(¦');
   });
 
-  test('what several have in common is written, and Tab walks through them', () => {
+  test('the beginning that several names have in common is written, and Tab walks through them', () => {
     const offered = offer(run('ra').state, completions('random', 'rand')).state;
     expect(shown(offered)).toBe('rand¦');
     expect(shown(run('<tab><tab><enter>', offered).state)).toBe('rand(¦');

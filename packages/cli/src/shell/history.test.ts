@@ -57,13 +57,13 @@ test('a history that can not be kept is a warning', () => {
   expect(warnings.join()).toContain('/dev/null/history');
 });
 
-test('without a place it is kept in memory', () => {
+test('a history without a place is kept in memory', () => {
   const history = open(null);
   history.add('x');
   expect(history.entries).toEqual(['x']);
 });
 
-describe('what is kept', () => {
+describe('kept lines', () => {
   test.each([
     ['.a = 1;', true],
     [' .a = 1;', false],

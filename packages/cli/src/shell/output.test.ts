@@ -26,7 +26,7 @@ test.each<[WireValue, string]>([
   expect(shown(value)).toBe(expected);
 });
 
-test('what is too wide for a line is a tree', () => {
+test('a table that is too wide for a line is shown as a tree', () => {
   expect(shown(wireMap({ one: 'x'.repeat(20), two: [1n, 2n], three: 'y'.repeat(20) }))).toBe(
     `{\n  one: "${'x'.repeat(20)}",\n  two: [1, 2],\n  three: "${'y'.repeat(20)}"\n}`,
   );

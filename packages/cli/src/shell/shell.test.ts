@@ -233,7 +233,7 @@ onTerminals('sessions on a terminal', () => {
     await pressUntil(terminal, 'Tab', 'randstr(');
   });
 
-  test('what is wide takes two cells, and long lines wrap', async () => {
+  test('a wide character takes two cells, and long lines wrap', async () => {
     const terminal = start([40, 10]);
     await terminal.shows('//stuff>');
     terminal.type(`'日本語 ${'x'.repeat(40)}';`);

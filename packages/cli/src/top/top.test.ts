@@ -36,7 +36,7 @@ const node = (number: number, all: readonly Runs[], more: Partial<NodeSample> = 
 
 const sample = (at: number, ...nodes: readonly NodeSample[]): Sample => ({ at, nodes });
 
-describe('what took most of the time', () => {
+describe('the work that took most time', () => {
   test('is summed over nodes, with the longest time of all, and its part of the whole', () => {
     const now = sample(
       0,

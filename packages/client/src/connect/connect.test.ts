@@ -71,7 +71,7 @@ afterEach(async () => {
   await Promise.all(nodes.splice(0).map((node) => node.stop()));
 });
 
-describe('what is sent', () => {
+describe('requests as they are sent', () => {
   test('a query, with who asks and a name by which it takes effect once', async () => {
     const { node, db } = await answering(value(3n));
     expect(await db.stuff?.query('x + 1;', { x: 2 })).toBe(3);
@@ -410,7 +410,7 @@ describe('giving up', () => {
     expect(node.asked).toHaveLength(0);
   });
 
-  test('while it is under way', async () => {
+  test('a call is given up while it is under way', async () => {
     const controller = new AbortController();
     const { db } = await answering(() => controller.abort());
     expect(await errorOf(db.$root.with({ signal: controller.signal }).query('1'))).toMatchObject({

@@ -105,7 +105,7 @@ describe.each(LOGINS)('%s shows in no text', (_, loginAt) => {
   });
 });
 
-test('what is wrong with the options is said without them', () => {
+test('a fault of the options is told without their values', () => {
   const wrong: readonly (readonly [string, ConnectOptions])[] = [
     [`ftp://ann:${PASSWORD}@host`, {}],
     [`http://ann:${PASSWORD}@host:99999`, {}],

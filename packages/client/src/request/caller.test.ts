@@ -213,7 +213,7 @@ describe('calls to a cluster that is played', () => {
     },
   );
 
-  test('without names nothing that may have been carried out is sent again', async () => {
+  test('calls without names are not sent again where they may have been carried out', async () => {
     for (let run = 0; run < RUNS; run++) {
       const { cluster } = await play((first + run) | 0, 0.3, nodeScope());
       expect([...cluster.carriedOut.values()].filter((times) => times > 1)).toEqual([]);

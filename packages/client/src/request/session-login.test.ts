@@ -69,7 +69,7 @@ describe('a session that a client holds', () => {
     expect(await use()).toEqual(['POST ses_1']);
   });
 
-  test('that lasts a short time is renewed more often; a wrong clock makes no more than one renewal a second', async () => {
+  test('a session that lasts a short time is renewed more often; a wrong clock makes no more than one renewal a second', async () => {
     sessions.endsAt = 12_000;
     await client.begin({ user: 'ann', password: 'secret' }, {});
     await use();

@@ -134,7 +134,7 @@ describe('MessagePack', () => {
     expect(() => decodeMessagePack(hex(bytes))).toThrow(WireError);
   });
 
-  test('what was read stays when the bytes change', () => {
+  test('a value that was read stays when the bytes change', () => {
     const bytes = hex('c4 02 01 02');
     const value = decodeMessagePack(bytes);
     bytes.fill(0);
@@ -234,7 +234,7 @@ describe('JSON', () => {
   });
 });
 
-describe('for people', () => {
+describe('texts for people', () => {
   test('short values stand on one line, long ones are indented', () => {
     expect(showValue([1n, 1, 'x', null, Number.NaN, new Uint8Array([0, 1])])).toBe(
       '[1, 1.0, "x", null, nan, bytes("AAE=")]',

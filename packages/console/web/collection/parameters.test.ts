@@ -30,6 +30,6 @@ test('assertions of types choose the fields of a procedure that says no more', (
   ]);
 });
 
-test('what a procedure gives, and its prose, are told apart', () => {
+test('the result of a procedure and its prose are told apart', () => {
   expect([returnsOf(DOC), proseOf(DOC)]).toEqual(['Guest', 'Adds a guest.']);
 });

@@ -51,7 +51,7 @@ describe('the level of a cluster', () => {
     expect(recordOf(root)).toBeNull();
   });
 
-  test('of a new cluster is what its founders are known to know', () => {
+  test('the level of a new cluster is what its founders are known to know', () => {
     const root = new RootGroup(NEXT);
     const { effects } = bootstrap(root, 1, PASSWORD, [], NEXT);
     const other = new RootGroup(NEXT);
@@ -63,7 +63,7 @@ describe('the level of a cluster', () => {
     expect(old.level).toBe(LEVEL_FIRST);
   });
 
-  test('that the software does not know is refused by effects and by records, with the way out', () => {
+  test('a level that the software does not know is refused by effects and by records, with the way out', () => {
     const { effects } = raise(new RootGroup(NEXT), NEXT);
     expect(() => new RootGroup().apply(effects)).toThrow(LevelError);
     expect(() => new RootGroup().loadRecord(RecordKind.LEVEL, 0, Uint8Array.of(NEXT))).toThrow(
@@ -85,7 +85,7 @@ describe('a backup', () => {
     expect(new RootRestore().levelProblem(live)).toBeNull();
   });
 
-  test('of a level that the software does not know is told to be so', () => {
+  test('a backup of a level that the software does not know is told to be so', () => {
     const backup = new RootRestore();
     backup.add({ kind: RecordKind.LEVEL, id: 0, part: 0, value: Uint8Array.of(NEXT) });
     expect(backup.problem).toContain('start a newer version');

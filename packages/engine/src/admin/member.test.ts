@@ -54,7 +54,7 @@ describe('members of the cluster', () => {
     expect(follower.nextNumber).toBe(2);
   });
 
-  test('what a checkpoint wrote brings them back, and the number that comes next', () => {
+  test('a checkpoint brings members back, and the number that comes next', () => {
     const root = founded();
     const third = member(5, 2, 'third');
     change(root, (editor) => editor.putMember(third));

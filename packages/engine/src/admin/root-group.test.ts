@@ -8,7 +8,7 @@ import { RootGroup } from './root-group.js';
 
 const PASSWORD = { salt: new Uint8Array(16), hash: new Uint8Array(32), logN: 0, r: 1, p: 1 };
 
-describe('what is stored of access', () => {
+describe('stored access', () => {
   test('is what it was after a change is taken back', () => {
     const root = new RootGroup();
     const before = root.encodeMeta();

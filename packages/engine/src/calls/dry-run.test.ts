@@ -29,20 +29,23 @@ function isMap(value: Plain): value is { readonly [key: string]: Plain } {
 }
 
 describe('a dry run', () => {
-  test.each(CALLS)('in %s changes nothing by %s, and tells what it would change', (scope, name, code) => {
-    const world = worldBefore();
-    const before = worldLines(world);
+  test.each(CALLS)(
+    'a dry run in %s changes nothing by %s, and tells what it would change',
+    (scope, name, code) => {
+      const world = worldBefore();
+      const before = worldLines(world);
 
-    const outcome = world.db.outcome(code, { ...DRY, scope });
+      const outcome = world.db.outcome(code, { ...DRY, scope });
 
-    expect(worldLines(world)).toEqual(before);
-    expect(world.db.changes).toEqual([]);
-    if (CALLS_WITHOUT_CHANGE.has(name)) return;
-    if (outcome.kind !== 'value') throw new Error(`${name} failed`);
-    expect(changesIn(world.db.decode(outcome.result))).not.toEqual({});
-  });
+      expect(worldLines(world)).toEqual(before);
+      expect(world.db.changes).toEqual([]);
+      if (CALLS_WITHOUT_CHANGE.has(name)) return;
+      if (outcome.kind !== 'value') throw new Error(`${name} failed`);
+      expect(changesIn(world.db.decode(outcome.result))).not.toEqual({});
+    },
+  );
 
-  test.each(CALLS)('in %s leaves %s as it was for a run behind it', (scope, _name, code) => {
+  test.each(CALLS)('a dry run in %s leaves %s as it was for a run behind it', (scope, _name, code) => {
     const tried = worldBefore();
     const other = worldBefore();
     tried.db.outcome(code, { ...DRY, scope });
@@ -68,7 +71,7 @@ function withoutKeys(lines: readonly string[]): readonly string[] {
   );
 }
 
-describe('what a dry run counts', () => {
+describe('counts of a dry run', () => {
   beforeEach(() => {
     db.run(
       '.list = [{}, {}]; .set = set({n: 1}, {n: 2}, {n: 3}); .kept = {inner: {deep: {}}}; .r = room(); nil;',

@@ -51,22 +51,25 @@ describe('an explained run', () => {
     Object.entries(CHANGING_CALLS[scope]).map(([name, code]) => [scope, name, code] as const),
   );
 
-  test.each(calls)('in %s changes nothing by %s, and counts what a dry run counts', (scope, _name, code) => {
-    const tried = worldBefore();
-    const world = worldBefore();
-    const before = worldLines(world);
+  test.each(calls)(
+    'an explained run in %s changes nothing by %s, and counts what a dry run counts',
+    (scope, _name, code) => {
+      const tried = worldBefore();
+      const world = worldBefore();
+      const before = worldLines(world);
 
-    const counted = tried.db.outcome(code, { scope, dryRun: true });
-    const outcome = world.db.outcome(code, { scope, ...EXPLAIN });
+      const counted = tried.db.outcome(code, { scope, dryRun: true });
+      const outcome = world.db.outcome(code, { scope, ...EXPLAIN });
 
-    expect(worldLines(world)).toEqual(before);
-    expect(world.db.changes).toEqual([]);
-    if (counted.kind !== 'value') return;
-    if (outcome.kind !== 'value') throw new Error('the explained run failed');
-    const told = mapOf(world.db.decode(outcome.result));
-    expect(told['changes']).toEqual(mapOf(tried.db.decode(counted.result))['changes']);
-    expect(told).toHaveProperty('explain');
-  });
+      expect(worldLines(world)).toEqual(before);
+      expect(world.db.changes).toEqual([]);
+      if (counted.kind !== 'value') return;
+      if (outcome.kind !== 'value') throw new Error('the explained run failed');
+      const told = mapOf(world.db.decode(outcome.result));
+      expect(told['changes']).toEqual(mapOf(tried.db.decode(counted.result))['changes']);
+      expect(told).toHaveProperty('explain');
+    },
+  );
 
   test('answers with its result, the changes and what it took', () => {
     const told = answer('.x = {y: 1}; .x.y;');
@@ -117,7 +120,7 @@ describe('statements', () => {
     ]);
   });
 
-  test('of procedures and methods are where their definitions show them', () => {
+  test('statements of procedures and methods are where their definitions show them', () => {
     db.run(
       "new_procedure('outer', |n|{for(i in range(n))inner(i);return(n);}); new_procedure('inner', |i| i + 1); set_type('T', {twice: |t, n| n * 2});",
     );
@@ -215,7 +218,7 @@ describe('statements', () => {
   });
 });
 
-describe('what is read', () => {
+describe('a read', () => {
   test('is told from memory and from disk', () => {
     db = new Harness({ evicts: true });
     db.run('.list = range(50).map(|i| {n: i}); nil;');
@@ -230,7 +233,7 @@ describe('what is read', () => {
     expect(mapOf(explained('return .list, 2;')['packing'])['from_disk']).toBe(50);
   });
 
-  test('by an index is told with the index', () => {
+  test('a read by an index is told with the index', () => {
     db.run(
       "set_type('User', {name: 'str', age: 'int'}); new_index('User', 'name'); .users = range(200).map(|i| User{name: `n{i % 20}`, age: i}); nil;",
     );
@@ -253,7 +256,7 @@ describe('what is read', () => {
     ]);
   });
 
-  test('in vain is told with the index that would help', () => {
+  test('a read in vain is told with the index that would help', () => {
     db.run(
       "set_type('User', {name: 'str', age: 'int', tags: '[str]'}); new_index('User', 'name'); .users = range(200).map(|i| User{name: `n{i}`, age: i, tags: []}); nil;",
     );
@@ -295,7 +298,7 @@ describe('an explained run that fails', () => {
     expect(db.run('.keys();')).toEqual([]);
   });
 
-  test('by a limit of time is explained', () => {
+  test('a run that fails by a limit of time is explained', () => {
     db = new Harness({ limits: { durationMs: 5 }, evicts: false });
     const told = answer('x = 1; a = range(9999); for (i in a) for (j in a) x += 1;');
     expect(mapOf(told['error'])['name']).toBe('timeout');
@@ -304,12 +307,12 @@ describe('an explained run that fails', () => {
     });
   });
 
-  test('by the size of its result is explained', () => {
+  test('a run that fails by the size of its result is explained', () => {
     db = new Harness({ limits: { resultBytes: 1000 }, evicts: false });
     expect(mapOf(answer("range(2000).map(|i| 'text');")['error'])['name']).toBe('result_too_large');
   });
 
-  test('in its slice of time runs again with more', () => {
+  test('a run that fails in its slice of time runs again with more', () => {
     const scope = db.engine.scope(db.collection.id);
     const user = db.engine.root.usersByName.get('admin');
     if (scope === undefined || user === undefined)

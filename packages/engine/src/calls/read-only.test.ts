@@ -14,7 +14,7 @@ describe('a read-only request', () => {
     },
   );
 
-  test.each(CALLS)('in %s changes nothing by %s', (scope, name, code) => {
+  test.each(CALLS)('a read-only request in %s changes nothing by %s', (scope, name, code) => {
     const world = worldBefore();
     const before = worldLines(world);
 
@@ -26,7 +26,7 @@ describe('a read-only request', () => {
     expect(worldLines(world)).toEqual(before);
   });
 
-  test.each(CALLS)('in %s is refused what others may: %s', (scope, name, code) => {
+  test.each(CALLS)('a read-only request in %s is refused what others may: %s', (scope, name, code) => {
     const world = worldBefore();
     const before = worldLines(world);
 

@@ -10,7 +10,7 @@ function places(db: Harness, code: string, options: RunOptions = {}): string[] {
   );
 }
 
-describe('where an error came from', () => {
+describe('places of errors', () => {
   const db = new Harness();
 
   test.each([
@@ -70,7 +70,7 @@ describe('places in words', () => {
     expect(place).toEqual({ line: 2, column: 11, offset: 19, length: 7, in: null });
   });
 
-  test('of procedures are places in the text that procedure_info shows', () => {
+  test('places in procedures are places in the text that procedure_info shows', () => {
     const db = new Harness();
     db.run("new_procedure('p', |a|{b=a;b.nope();});");
     const [place, call] = toldPlaces(db.failure('p(1);'));
@@ -83,12 +83,15 @@ describe('places in words', () => {
   test.each([
     ['procedures', "set_procedure('p', |a| 1 / a);", 'p(0);', { in: 'p', offset: 4 }],
     ['methods', "try(set_type('T', {m: |t, a| 1 / a}));", 'T{}.m(0);', { in: '.m', offset: 7 }],
-  ])('of %s do not count from where a query begins whose code is kept', (_, definition, call, place) => {
-    const db = new Harness();
-    for (let i = 0; i < 3; i++) db.run(definition);
-    const [told] = toldPlaces(db.failure(call));
-    expect(told).toMatchObject({ ...place, line: 1, length: 5 });
-  });
+  ])(
+    'places in %s do not count from where a query begins whose code is kept',
+    (_, definition, call, place) => {
+      const db = new Harness();
+      for (let i = 0; i < 3; i++) db.run(definition);
+      const [told] = toldPlaces(db.failure(call));
+      expect(told).toMatchObject({ ...place, line: 1, length: 5 });
+    },
+  );
 
   test('a text that is no query has the place of what does not fit', () => {
     const [place] = toldPlaces(new Harness().failure('1 +\n* 2'));

@@ -24,7 +24,7 @@ describe('new_backup', () => {
     ]);
   });
 
-  test('with a start keeps 7 files; nil and the past mean now', () => {
+  test('a backup with a start keeps 7 files; nil and the past mean now', () => {
     run("new_backup('a.tar.gz', datetime(2090, 1, 1), 3600);");
     run("new_backup('a.tar.gz', nil, -5);");
     run("new_backup('a.tar.gz', timeval(-7), 60, -7);");
@@ -64,7 +64,7 @@ describe('new_backup', () => {
   });
 });
 
-test('what is known of a backup has its keys in their order, and only those that apply', () => {
+test('backup_info has its keys in their order, and only those that apply', () => {
   run("new_backup('a.backup', datetime(2090, 1, 1), 60); new_backup('b.backup');");
   const [first] = backups.infos;
   if (first === undefined) throw new Error('there is a backup');

@@ -120,7 +120,7 @@ describe('a collection', () => {
     expect(idOf('stuff')).toBeGreaterThan(id);
   });
 
-  test('that is gone leaves nothing to the next of its name', () => {
+  test('a collection that is gone leaves nothing to the next of its name', () => {
     change("new_user('anna'); grant('//stuff', 'anna', FULL);");
     const id = idOf('stuff');
     change("del_collection('stuff')");
@@ -158,7 +158,7 @@ describe('a collection', () => {
   });
 });
 
-describe('who may inspect a collection', () => {
+describe('privileges to inspect a collection', () => {
   beforeEach(() => change("new_user('anna'); grant('/t', 'anna', QUERY);"));
 
   test.each(['QUERY', 'RUN'])('%s on it is enough', (privilege) => {
@@ -235,7 +235,7 @@ describe('defaults of a scope', () => {
   });
 });
 
-test('what a collection holds lies apart from what is known of it', () => {
+test('the contents of a collection lie apart from what is known of it', () => {
   change("new_collection('other')");
   const other = db.engine.collections.open(idOf('other'), EMPTY_SOURCE);
   other.create();

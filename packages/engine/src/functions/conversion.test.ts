@@ -43,7 +43,7 @@ describe('int', () => {
     ['-2.9', -2],
     ['datetime(2013, 2, 6)', 1_360_108_800],
     ["err(-77, 'x')", -77],
-  ])('of %s is %p', (value, expected) => {
+  ])('int of %s is %p', (value, expected) => {
     expect(db.run(`int(${value})`)).toEqual(expected);
   });
 
@@ -60,7 +60,7 @@ describe('int', () => {
     ['{}', 'type_err'],
     ["bytes('1')", 'type_err'],
     ['||nil', 'type_err'],
-  ])('of %s is refused as %s', (value, name) => {
+  ])('int of %s is refused as %s', (value, name) => {
     expect(db.error(`int(${value})`)).toBe(name);
   });
 
@@ -98,15 +98,15 @@ describe('float', () => {
     ['9223372036854775807', 2 ** 63],
     ["err(-77, 'x')", -77],
     ['datetime(1970, 1, 2)', 86_400],
-  ])('of %s is %d', (value, expected) => {
+  ])('float of %s is %d', (value, expected) => {
     expect(db.run(`float(${value})`)).toEqual(new Float(expected));
   });
 
-  test('of nan is nan', () => {
+  test('float of nan is nan', () => {
     expect(db.run("is_nan(float('nan'))")).toBe(true);
   });
 
-  test.each(['nil', '[]', '{}', "bytes('1')", '/a/'])('of %s is refused', (value) => {
+  test.each(['nil', '[]', '{}', "bytes('1')", '/a/'])('float of %s is refused', (value) => {
     expect(db.error(`float(${value})`)).toBe('type_err');
   });
 });
@@ -128,15 +128,15 @@ describe('str', () => {
     ['{}', 'thing:nil'],
     ['root()', 'thing:1'],
     ['datetime(2013, 2, 6)', '2013-02-06T00:00:00Z'],
-  ])('of %s is %p', (value, expected) => {
+  ])('str of %s is %p', (value, expected) => {
     expect(db.run(`str(${value})`)).toBe(expected);
   });
 
-  test.each(['[]', '[[]][0]', 'set()', 'user_info()'])('of %s is refused', (value) => {
+  test.each(['[]', '[[]][0]', 'set()', 'user_info()'])('str of %s is refused', (value) => {
     expect(db.error(`str(${value})`)).toBe('type_err');
   });
 
-  test('of bytes that are no UTF-8 is refused', () => {
+  test('str of bytes that are no UTF-8 is refused', () => {
     for (const data of [[0xff], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80], [0xe2, 0x82]]) {
       expect(db.error('str(b)', { vars: { b: Uint8Array.from(data) } })).toBe('value_err');
     }

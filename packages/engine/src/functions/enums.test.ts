@@ -106,7 +106,7 @@ describe('a member in use is not deleted', () => {
     ['a list in a list', '.x = [[E{A}]]', '.x.clear()'],
     ['a loose thing that was stored later', 't = {e: E{A}}; .x = t', '.x = nil'],
     ['a default', "set_type('T', {e: 'E{A}'})", "mod_type('T', 'mod', 'e', 'E')"],
-  ])('by %s', (_, hold, release) => {
+  ])('a member in use is not deleted by %s', (_, hold, release) => {
     db.run(`${hold}; nil`);
     expect(db.error("mod_enum('E', 'del', 'A')")).toBe('operation_err');
     db.run(`${release}; nil`);
@@ -118,7 +118,7 @@ describe('a member in use is not deleted', () => {
     ['itself', 'x = E{A}'],
     ['in a list', 'x = [[E{A}]]'],
     ['in a thing', 'x = {a: {b: E{A}}}'],
-  ])('by a variable that holds it, %s', (_, hold) => {
+  ])('a member in use is not deleted by a variable that holds it, %s', (_, hold) => {
     expect(db.error(`${hold}; mod_enum('E', 'del', 'A')`)).toBe('operation_err');
     expect(db.error(`${hold}; del_enum('E')`)).toBe('operation_err');
     db.run(`${hold}; x = nil; mod_enum('E', 'del', 'A')`);
@@ -128,7 +128,7 @@ describe('a member in use is not deleted', () => {
     ['in a list', '.x = [E{A}, mod_enum("E", "del", "A")]'],
     ['in a thing', '.x = {e: E{A}, d: mod_enum("E", "del", "A")}'],
     ['of an enum that is gone', '.x = [[E{A}], del_enum("E")]'],
-  ])('what a temporary value held is not stored, %s', (_, code) => {
+  ])('a member that a temporary value held is not stored, %s', (_, code) => {
     expect(db.error(code)).toBe('operation_err');
     expect(db.run(`is_err(try(${code}))`)).toBe(true);
     expect(brokenRules(db.collection)).toEqual([]);
@@ -141,7 +141,7 @@ describe('a member in use is not deleted', () => {
   });
 });
 
-describe('while an enum is in use', () => {
+describe('an enum in use', () => {
   test.each([
     "E({mod_enum('E', 'ren', 'A', 'X'); 1})",
     "enum('E', {del_enum('E'); 1})",
@@ -164,7 +164,7 @@ describe('limits', () => {
   });
 });
 
-describe('who sees what', () => {
+describe('privileges to see enums', () => {
   test('the text of methods is shown to those who may change the collection', () => {
     db.run("set_enum('E', {A: 1, m: |t| t.value()})");
     db.run("new_user('reader'); set_password('reader', nil)", { scope: 'thingsdb' });

@@ -92,7 +92,7 @@ describe('futures', () => {
     expect(db.run('future(|| change_id());')).toBeNull();
   });
 
-  test('that fail end the query; what was changed before stays, their own changes do not', () => {
+  test('futures that fail end the query; what was changed before stays, their own changes do not', () => {
     const db = new Harness();
     expect(db.error('.a = 1; future(|| .c = 3); future(|| { .b = 2; 1 / 0; });')).toBe('zero_div_err');
     expect(db.run("[.a, .has('b'), .has('c')];")).toEqual([1, false, false]);
@@ -115,7 +115,7 @@ describe('futures', () => {
     expect(db.run(".has('x');")).toBe(false);
   });
 
-  test('of a user who is deleted meanwhile are ended', () => {
+  test('futures of a user who is deleted meanwhile are ended', () => {
     const db = new Harness();
     db.run("new_user('kim'); grant('//stuff', 'kim', QUERY | CHANGE);", { scope: 'thingsdb' });
     const kim = db.engine.root.usersByName.get('kim');
@@ -133,7 +133,7 @@ describe('futures', () => {
     expect(db.run('future(nil, 1).then(|r, x| x);', { scope: 'node' })).toBe(1);
   });
 
-  test('that make futures without end are ended where they are 255 deep', () => {
+  test('futures that make futures without end are ended where they are 255 deep', () => {
     const db = new Harness();
     db.run('.n = 0;');
     const again = '|n| { n == 0 ? 5 : future(nil, n).then(|_, n| again(n - 1)); }';
@@ -152,7 +152,7 @@ describe('futures', () => {
     expect(db.engine.runtime.waitingFutures).toBe(0);
   });
 
-  test('of one closure are at most 255, and 2000 wait on a node', () => {
+  test('futures of one closure are at most 255, and 2000 wait on a node', () => {
     const db = new Harness();
     expect(db.run('for (i in range(255)) { future(|i| i, [i]); }; 1;')).toBe(1);
     expect(db.error('for (i in range(256)) { future(|i| i, [i]); }; 1;')).toBe('operation_err');
@@ -161,7 +161,7 @@ describe('futures', () => {
     expect(db.engine.runtime.waitingFutures).toBe(0);
   });
 
-  test('that take too long are ended with the time of a query', () => {
+  test('futures that take too long are ended with the time of a query', () => {
     let now = 0;
     const db = new Harness({ monotonic: () => now });
     db.run('.f = || future(.f);');
@@ -191,7 +191,7 @@ describe('futures', () => {
     expect(db.run(code, { scope: 'thingsdb', hashes: new Map([['secret', hash]]) })).toBeNull();
   });
 
-  test('of a collection that is gone are ended', () => {
+  test('futures of a collection that is gone are ended', () => {
     const db = new Harness();
     const [id = 0] = db.engine.root.collections.keys();
     db.between = () => {

@@ -96,7 +96,7 @@ describe('a history', () => {
     expect(history?.deleted).toHaveLength(1);
   });
 
-  test('of the root scope lies in the root scope', () => {
+  test('a history of the root scope lies in the root scope', () => {
     change("set_history('@t', true)");
     change("commit('made'); new_procedure('p', || 1);");
     change("commit('more'); wse(nil);");
@@ -192,7 +192,7 @@ describe('a collection with a history', () => {
   });
 });
 
-describe('what can not be', () => {
+describe('refused histories', () => {
   test.each([
     ["commit('x'); .a = 1", 'operation_err'],
     ['commit(1); .a = 1', 'type_err'],
@@ -236,7 +236,7 @@ describe('what can not be', () => {
     expect(refused('history({last: 1})')).toBe('lookup_err');
   });
 
-  test('to read or delete that of a scope without privileges on it', () => {
+  test('a history of a scope is neither read nor deleted without privileges on it', () => {
     change("set_history('//stuff', true); new_user('iris'); grant('@t', 'iris', QUERY | CHANGE)");
     expect(refused('history({last: 1})', { user: 'iris' })).toBe('forbidden_err');
     expect(refused('del_history({last: 1})', { user: 'iris' })).toBe('forbidden_err');

@@ -156,7 +156,7 @@ describe('a dump', () => {
     expect(db.error('import(d)', { vars: { d: dump } })).toBe('operation_err');
   });
 
-  test('of a typed root makes one', () => {
+  test('a dump of a typed root makes one', () => {
     const dump = dumpOf("new_type('Root'); set_type('Root', {n: 'int'}); .to_type('Root'); .n = 5; nil;");
     expect(db.run('import(d); [type(root()), .n, type_count("Root")]', { vars: { d: dump } })).toEqual([
       'Root',
@@ -167,7 +167,7 @@ describe('a dump', () => {
   });
 });
 
-describe('what can not be', () => {
+describe('refused imports', () => {
   test.each([
     ['.x = 1; import(d)', 'operation_err'],
     ["new_type('A'); import(d)", 'operation_err'],

@@ -652,7 +652,7 @@ describe('an index of many instances', () => {
     expect(life.harness.error('.ns.push(N{n: 7});')).toBe('duplicate_err');
   });
 
-  describe('whose texts begin alike', () => {
+  describe('an index of texts that begin alike', () => {
     const alike = (): Life => {
       const life = new Life();
       life.query("set_type('N', {s: 'str'}); .b = range(300).map(|| 'x').join('');", true);

@@ -319,7 +319,7 @@ describe('mod_type with {background: true}', () => {
     expect(db.run('jobs_info()[1].why;')).toBe('the property is gone');
   });
 
-  test('without it, or with false, everything happens at once', () => {
+  test('mod_type without background, or with false, does everything at once', () => {
     expect(
       db.run(
         "fill(3); [mod_type('Order', 'all', |o| o.nr += 1, {background: false}), .orders.map(|o| o.nr).sort()];",
@@ -382,7 +382,7 @@ describe('mod_type with another definition in the background', () => {
     expect(db.run('Order{}.nr;')).toBe('');
   });
 
-  test('what changes behind its turn, or comes meanwhile, gets its value anew', () => {
+  test('an instance that changes behind its turn, or comes meanwhile, gets its value anew', () => {
     db.run(`fill(100); ${MOD}`);
     begin(2, 40);
     db.run('.orders.each(|o| if (o.nr % 10 == 5) o.nr += 1000); .orders.add(Order{nr: 77});');

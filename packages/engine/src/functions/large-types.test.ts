@@ -120,7 +120,7 @@ describe('no instance is read', () => {
   });
 });
 
-describe('where next to all have nothing in a property, next to none come into memory when it is deleted', () => {
+describe('a property in which next to all have nothing brings next to none into memory when it is deleted', () => {
   test.each([
     ['any', '7', '.more[0]'],
     ['thing?', 'nil', '.more[1]'],
@@ -145,7 +145,7 @@ describe('where next to all have nothing in a property, next to none come into m
 });
 
 describe('instances are read where each has to change', () => {
-  test('what holds an instance of another type, a member or a room lets go of it when its property is deleted', () => {
+  test('a property that holds an instance of another type, a member or a room lets go of it when it is deleted', () => {
     const { harness } = fixture;
     harness.run(
       "mod_type('Point', 'add', 'gone', 'Gone?'); mod_type('Point', 'add', 'color', 'Color?'); nil",

@@ -42,7 +42,7 @@ describe('remove', () => {
     expect(db.run('n = []; [5, 6, 7].remove(|v| { n.push(v); true }, 1); n')).toEqual([5]);
   });
 
-  test('of a long stored list is one small effect', () => {
+  test('remove of a long stored list is one small effect', () => {
     db.run('.l = range(100000)');
     const { length } = db.effects('.l.remove(|v| v % 2 == 0).len()');
     expect(length).toBeGreaterThan(50_000);
@@ -55,7 +55,7 @@ describe('remove', () => {
   });
 });
 
-describe('what equals what', () => {
+describe('equality', () => {
   test('unique, has, index_of, count and extend_unique use ==', () => {
     expect(db.run("[1, 1.0, true, 'a', bytes('a'), nil, [1], [true]].unique()")).toEqual([1, 'a', null, [1]]);
     expect(db.run("['a'].has(bytes('a'))")).toBe(true);
@@ -205,7 +205,7 @@ describe('lists inside lists are tuples, however they get there (decision 10)', 
     '.l.splice(0, 2)',
     '.l.remove(||true)',
     '[.l].flat()',
-  ])('what %s gives can be stored, and its things stay', (code) => {
+  ])('a list that %s gives can be stored, and its things stay', (code) => {
     db.run('.l = [{n: 1}, {n: 2}]');
     db.run(`.m = ${code}; .del('l')`);
     expect(db.run('.m.map(|t| t.n)')).toEqual([1, 2]);

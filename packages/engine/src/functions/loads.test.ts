@@ -35,12 +35,12 @@ describe('a load', () => {
     expect(db.run('.l;')).toEqual(['row']);
   });
 
-  test('of another source is refused under the same name', () => {
+  test('a load of another source is refused under the same name', () => {
     db.run("advance_load('a', 'x', 0, 1, []);");
     expect(db.error("advance_load('a', 'y', 1, 1, []);")).toBe('operation_err');
   });
 
-  test('that is forgotten begins anew', () => {
+  test('a load that is forgotten begins anew', () => {
     db.run("advance_load('a', 'x', 0, 1, []); advance_load('b', 'x', 0, 1, []); del_load('a');");
     expect(db.run("[load_info('a'), load_info('b').rows];")).toEqual([null, 1]);
     expect(db.run("advance_load('a', 'y', 0, 2, []);")).toBe(2);
@@ -60,7 +60,7 @@ describe('a load', () => {
     expect(db.error(code)).toBe(name);
   });
 
-  test('that nobody went on with for long makes room for the hundred and first', () => {
+  test('a load that nobody went on with for long makes room for the hundred and first', () => {
     db.run("range(100).each(|i| advance_load(str(i), 'x', 0, 1, []));");
     expect(db.error("advance_load('new', 'x', 0, 1, []);")).toBe('max_quota_err');
     db.nowMs += 30 * 86_400_000;

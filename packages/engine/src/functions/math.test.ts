@@ -18,7 +18,7 @@ describe('abs, ceil and floor', () => {
     expect(error('abs(INT_MIN)')).toBe('overflow_err');
   });
 
-  test('of floats', () => {
+  test('abs, ceil and floor of floats are floats', () => {
     expect(run('[abs(-1.5), ceil(-0.5), floor(-0.5), ceil(1.2)]')).toEqual([float(1.5), 0, -1, 2]);
     expect(error('ceil(nan)')).toBe('overflow_err');
     expect(error('floor(1.0e+19)')).toBe('overflow_err');
@@ -27,7 +27,7 @@ describe('abs, ceil and floor', () => {
 });
 
 describe('round', () => {
-  test('of floats goes half away from zero', () => {
+  test('round of floats goes half away from zero', () => {
     expect(
       run('[round(2.5), round(-2.5), round(0.49999999999999994), round(-0.3), round(2.675, 2)]'),
     ).toEqual([3, -3, 0, 0, 2.68].map(float));
@@ -36,7 +36,7 @@ describe('round', () => {
     );
   });
 
-  test('of ints is exact or an error (decision 11)', () => {
+  test('round of ints is exact or an error (decision 11)', () => {
     expect(run('[round(9007199254740991, 1), round(-9007199254740991, 3), round(123456789, 12)]')).toEqual([
       9007199254740991, -9007199254740991, 123456789,
     ]);

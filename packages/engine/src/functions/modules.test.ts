@@ -254,7 +254,7 @@ describe('a request to a module', () => {
     ['d40100', 'an extension type'],
     ['dd7fffffff', 'a length that is not there'],
     [`${'91'.repeat(1001)}c0`, 'nested'],
-  ])('that is answered with %s is bad_data_err, which else sees', (hex) => {
+  ])('a request that is answered with %s is bad_data_err, which else sees', (hex) => {
     const db = database();
     db.answer = answers(hex);
     expect(db.error('X({});')).toBe('bad_data_err');
@@ -275,7 +275,7 @@ describe('a request to a module', () => {
     }
   });
 
-  test('that fails is seen by else, and by nobody who is not there for it', () => {
+  test('a request that fails is seen by else, and by nobody who is not there for it', () => {
     const db = database();
     db.answer = () => ({ ok: false, error: badDataError('no') });
     expect(db.failure('.x = 1; X({});').message).toBe('no');

@@ -19,7 +19,7 @@ beforeEach(() => {
   ({ root } = h.engine);
 });
 
-describe('what is known of nodes', () => {
+describe('information on nodes', () => {
   test('node_info has its keys in their order, and uptime as float', () => {
     expect(h.run('node_info().load().keys();', NODE)).toEqual(NODE_INFO_KEYS);
     expect(h.run('i = node_info().load(); [i.uptime, i.node_id, i.status, i.next_free_id];', NODE)).toEqual([
@@ -156,7 +156,7 @@ describe('what is known of nodes', () => {
   });
 });
 
-describe('what tells of the work of others', () => {
+describe('information on the work of others', () => {
   test.each(['queries_info', 'procedure_stats', 'connections_info', 'requests_info'])(
     '%s needs CHANGE on the node, and takes no arguments',
     (name) => {
@@ -168,7 +168,7 @@ describe('what tells of the work of others', () => {
   );
 });
 
-describe('what changes a node', () => {
+describe('functions that change a node', () => {
   test('counters are reset, levels are kept within bounds', () => {
     h.run('reset_counters(); set_log_level(-5); set_log_level(99); set_log_level(ERROR);', NODE);
     expect(view.done).toEqual(['reset', 'level 0', 'level 4', 'level 3']);

@@ -196,7 +196,7 @@ test('the root scope has procedures of its own, a node none', () => {
   expect(db.error("new_procedure('f', || 1)", { scope: 'node' })).toBe('lookup_err');
 });
 
-test('what was saved is what was there, also after a change of name and a deletion', () => {
+test('a checkpoint brings procedures back, also after a change of name and a deletion', () => {
   const saved = new Map<number, Uint8Array>();
   const checkpoint = (): CollectionGroup => {
     const { dirty } = db.collection;

@@ -45,7 +45,7 @@ test.each<[string, string]>([
   expect([h.run("has_user('x');", ROOT), h.changes]).toEqual([false, []]);
 });
 
-test('what is there only in the scope @thingsdb is told after the file was looked at', () => {
+test('a task or module that is there only in the scope @thingsdb is told after the file was looked at', () => {
   h.run('task(timeval(4000000000), || 1); nil;', { scope: 'thingsdb' });
   expect([error("restore('no file');"), error("restore('a file');")]).toEqual(['bad_data_err', 'lookup_err']);
   h.run("tasks().each(|t| t.del()); new_module('m', 'm.py'); nil;", { scope: 'thingsdb' });

@@ -49,7 +49,7 @@ describe.each(ACCEPTED)('%s', (restriction, fits, doesNot) => {
     expect(db.error(`{a: ${value}}.restrict('${restriction}')`)).toBe('value_err');
   });
 
-  test('with ? also nil, and shows itself', () => {
+  test('%s with ? also allows nil, and shows itself', () => {
     expect(db.run(`x = {}.restrict('${restriction}?'); x.a = nil; x.restriction()`)).toBe(`${restriction}?`);
     expect(db.error(`{}.restrict('${restriction}').a = nil`)).toBe('type_err');
   });

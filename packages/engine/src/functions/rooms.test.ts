@@ -105,7 +105,7 @@ test('events come in the order of emits, with the depth that is asked for, and o
   expect(harness.run(".r.emit('x'); change_id()")).toBe(null);
 });
 
-test('what emit refuses', () => {
+test('emit refuses wrong arguments', () => {
   const harness = new Harness();
   harness.run('.r = room();');
   const errors: [string, string][] = [
@@ -141,7 +141,7 @@ test('a follower tells nobody: the call has to go to the leader', () => {
   expect(harness.outcome("room().emit('x')", { follows: true }).kind).toBe('value');
 });
 
-test('who applies the effects has the same rooms, and hears what is told as long as somebody listens', () => {
+test('a node that applies the effects has the same rooms, and hears what is told as long as somebody listens', () => {
   const harness = new Harness();
   const changes: Uint8Array[] = [];
   const copy = newGroup();

@@ -31,7 +31,7 @@ test('a type with instances gets what it lacks, and wider definitions; the rest 
   expect(db.run(changes)).toBeNull();
 });
 
-test('what a type has already is no change, be it a pattern or in a relation', () => {
+test('a definition that a type has already is no change, be it a pattern or in a relation', () => {
   const db = shop();
   expect(db.run(`set_type('Customer', ${CUSTOMER}, {change: true});`)).toBeNull();
   expect(db.run('[.ann.code, .ann.hi(), .ann.orders.len()];')).toEqual(['none', 'Ann', 1]);

@@ -85,7 +85,7 @@ describe('contains, starts_with and ends_with', () => {
 });
 
 describe('split', () => {
-  test('at white space takes a run as one separator', () => {
+  test('split at white space takes a run as one separator', () => {
     expect(run("' a  b '.split()")).toEqual(['', 'a', 'b', '']);
     expect(run("[''.split(), ' '.split(), 'a'.split()]")).toEqual([[''], ['', ''], ['a']]);
   });

@@ -119,7 +119,7 @@ describe('mod_type with a closure', () => {
     ['gives nil for what does not fit', '|m| nil', 'operation_err'],
     ['makes one that does not fit', "|m| { .c = M{n: 5}; 'x' }", 'operation_err'],
     ['loops', '|m| { for (i in range(100000)) for (j in range(100000)) 1; }', 'timeout'],
-  ])('that %s changes nothing', (_what, closure, error) => {
+  ])('a closure that %s changes nothing', (_what, closure, error) => {
     const db = withTypes(...setup);
     expect(db.error(`mod_type('M', 'mod', 'n', 'str', ${closure});`)).toBe(error);
     expect(db.run("[type_info('M').load().fields, .a.n, .b.n, .has('c')];")).toEqual([
@@ -136,7 +136,7 @@ describe('mod_type with a closure', () => {
     }
   });
 
-  test('for each instance that fails puts all of them back', () => {
+  test('a closure that fails for an instance puts all of them back', () => {
     const db = withTypes("set_type('M', {l: '[int]', n: 'int'}); .a = M{l: [1]}; .b = M{l: [2]}; nil;");
     db.run(
       "try(mod_type('M', 'all', |m| { m.n = 5; m.l.push(9); .count = 1; m.l[0] == 2 && raise('no'); })); nil;",
@@ -187,7 +187,7 @@ test('to_type looks whether the thing may be modified before its argument is eva
   ).toEqual(['T', 6]);
 });
 
-describe('what is taken back', () => {
+describe('changes taken back', () => {
   test('a property that was deleted comes back with its values, whether they were touched meanwhile or not', () => {
     const db = withTypes(
       "set_type('M', {n: 'int', t: 'thing', l: '[int]'}); .a = M{n: 1, l: [1]}; .b = M{n: 2}; nil;",

@@ -70,7 +70,7 @@ describe('a user', () => {
     expect(info('berta', '.access')).toEqual([{ scope: '@collection:stuff', privileges: 'QUERY' }]);
   });
 
-  test('that is gone leaves nothing to the next of its name', () => {
+  test('a user that is gone leaves nothing to the next of its name', () => {
     change("new_user('anna'); grant('//stuff', 'anna', FULL); grant('@node', 'anna', QUERY);");
     const key = changed("new_token('anna')");
     const id = info('anna', '.user_id');
@@ -209,7 +209,7 @@ describe('tokens', () => {
     expect(refused(code)).toBe(name);
   });
 
-  test('of one user have a limit, which is looked at before the expiry', () => {
+  test('tokens of one user have a limit, which is looked at before the expiry', () => {
     change("for (i in range(100)) new_token('admin');");
     expect(refused("new_token('admin', raise('not looked at'))")).toBe('max_quota_err');
     change("new_user('anna'); new_token('anna');");
@@ -283,7 +283,7 @@ describe('privileges', () => {
     expect(info('admin', '.access[2].privileges')).toBe('QUERY|CHANGE|GRANT');
   });
 
-  test('what needs GRANT is refused without it, before the arguments are counted', () => {
+  test('a function that needs GRANT is refused without it, before the arguments are counted', () => {
     for (const code of [
       'new_user()',
       'del_user()',
@@ -303,7 +303,7 @@ describe('privileges', () => {
     }
   });
 
-  test('who may not administer others hears first of a user that does not exist', () => {
+  test('a user who may not administer others hears first of a user that does not exist', () => {
     for (const code of ["set_password('nobody', 'x')", "new_token('nobody')"]) {
       expect([code, refused(code, { user: 'anna' })]).toEqual([code, 'lookup_err']);
     }
@@ -343,7 +343,7 @@ test('there are only so many users', () => {
   change("del_user('u7'); new_user('one_more');");
 });
 
-test('what was saved is what was there, users, tokens and privileges', () => {
+test('a checkpoint brings users, tokens and privileges back', () => {
   change(
     "new_user('anna'); grant('//stuff', 'anna', FULL); new_token('anna', nil, 'ü'); grant('@node', 'anna', 0);",
   );

@@ -93,7 +93,7 @@ describe('a whitelist', () => {
   });
 });
 
-describe('what can not be', () => {
+describe('refused whitelists', () => {
   test.each([
     ["whitelist_add('nobody', 'rooms')", 'lookup_err'],
     ["whitelist_add('nobody', 'other', 5)", 'lookup_err'],
@@ -128,7 +128,7 @@ describe('what can not be', () => {
     expect(refused("whitelist_add('iris', 'rooms', 'more')")).toBe('max_quota_err');
   });
 
-  test('by users without GRANT on @thingsdb', () => {
+  test('whitelists are neither seen nor changed by users without GRANT on @thingsdb', () => {
     expect(refused("whitelist_add('nobody', 'x')", { user: 'iris' })).toBe('forbidden_err');
     expect(refused("whitelist_del('nobody', 'x')", { user: 'iris' })).toBe('forbidden_err');
   });

@@ -14,19 +14,19 @@ function innermost(value: Plain): Plain {
 }
 
 describe('a computed property shows the text of its error', () => {
-  test('where it gives the wrap of a new thing by its own type, without end', () => {
+  test('a property that gives the wrap of a new thing by its own type without end shows its error', () => {
     db.run("set_type('T', {r: || T{}.wrap('T')});");
     expect(innermost(db.run('T{}.wrap();'))).toMatch(/nested too deeply/);
     expect(innermost(db.run('return T{}.wrap().copy(127), 127;'))).toMatch(/nested too deeply/);
     expect(db.run('json_dump(T{}.wrap());')).toMatch(/nested too deeply/);
   });
 
-  test('where two of them do, the limits of results end it', () => {
+  test('a pair of properties that do so is ended by the limits of results', () => {
     db.run("set_type('T', {a: || T{}.wrap('T'), b: || T{}.wrap('T')});");
     expect(db.error('T{}.wrap();')).toBe('result_too_large');
   });
 
-  test('where its method leaves a future, which is dropped', () => {
+  test('a property whose method leaves a future shows its error, and the future is dropped', () => {
     db.run("set_type('F', {a: || future(nil, 1), b: || { future(|| .x = 1); 5; }, c: || 3});");
     const shown = { a: expect.stringMatching(/futures/), b: expect.stringMatching(/futures/), c: 3 };
     expect(db.run('F{}.wrap();')).toEqual(shown);

@@ -53,7 +53,7 @@ const write = (value: Value): string => {
   return sink.take();
 };
 
-describe('what is read', () => {
+describe('values that are read', () => {
   test.each<[string, Value]>([
     ['null', null],
     ['true', true],
@@ -116,7 +116,7 @@ describe('what is read', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('refused texts', () => {
   test.each([
     '',
     ' ',
@@ -205,7 +205,7 @@ describe('what is refused', () => {
     expect(codeOf('[{"a":{"#":1}}]')).toBe(ErrorCode.VALUE);
   });
 
-  test('what is nested deeper than 127, before it is walked', () => {
+  test('a value nested deeper than 127 is refused before it is walked', () => {
     const nested = (open: string, close: string, depth: number): string =>
       `${open.repeat(depth)}1${close.repeat(depth)}`;
     expect(() => read(nested('[', ']', 127))).not.toThrow();
@@ -217,7 +217,7 @@ describe('what is refused', () => {
     expect(() => skip(nested('{"a":', '}', 128))).toThrow('nested more than 127 deep');
   });
 
-  test('with the errors that the caller names', () => {
+  test('a text is refused with the errors that the caller names', () => {
     const options: JsonOptions = {
       nestingMax: 2,
       malformed: valueError,
@@ -230,7 +230,7 @@ describe('what is refused', () => {
     expect(plain(read('[[1]]', options))).toEqual([[1]]);
   });
 
-  test('at the value at which the caller ends it', () => {
+  test('a text is refused at the value at which the caller ends it', () => {
     let left = 320;
     const onValues = (count: number): void => {
       left -= count;
@@ -268,7 +268,7 @@ describe('any text', () => {
     );
   });
 
-  test('that is damaged by a character is read or refused as JavaScript would', () => {
+  test('a text damaged by a character is read or refused as JavaScript would', () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 3 }), fc.nat(), fc.string({ maxLength: 2 }), (text, at, other) => {
         const place = at % (text.length + 1);

@@ -43,7 +43,7 @@ function write(value: Value): Uint8Array {
   return sink.out.take();
 }
 
-describe('what is read', () => {
+describe('values that are read', () => {
   test.each<[string, Value]>([
     ['c0', null],
     ['c2', false],
@@ -115,7 +115,7 @@ describe('what is read', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('refused bytes', () => {
   test.each([
     ['nothing', ''],
     ['a cut int', 'cd 01'],
@@ -151,7 +151,7 @@ describe('what is refused', () => {
     expect(codeOf(hex('91 81 a1 23 02'))).toBe(ErrorCode.VALUE);
   });
 
-  test('what is nested too deeply, before it is walked', () => {
+  test('a value nested too deeply is refused before it is walked', () => {
     expect(() => read(hex(`${'91'.repeat(NESTING_MAX)} c0`))).not.toThrow();
     expect(codeOf(hex(`${'91'.repeat(NESTING_MAX + 1)} c0`))).toBe(ErrorCode.BAD_DATA);
     expect(() => read(hex(`${'81 a1 61 '.repeat(NESTING_MAX)} c0`))).not.toThrow();
@@ -257,7 +257,7 @@ const { anyValue } = fc.letrec<{ anyValue: Value }>((tie) => ({
 }));
 
 describe('any value', () => {
-  test('that is written is read as it was', () => {
+  test('a value that is written is read as it was', () => {
     fc.assert(
       fc.property(anyValue, (value) => {
         expect(plain(read(write(value)))).toEqual(plain(value));
@@ -277,7 +277,7 @@ describe('any value', () => {
     );
   });
 
-  test('that is cut off anywhere is refused', () => {
+  test('a value that is cut off anywhere is refused', () => {
     fc.assert(
       fc.property(anyValue, fc.nat(), (value, at) => {
         const data = write(value);

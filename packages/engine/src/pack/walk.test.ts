@@ -73,7 +73,7 @@ describe('long texts', () => {
   };
 
   test.each(['\n', 'ü', '😀', 'x😀', '"x', '\u0001', 'plain '])(
-    'of %j are written in pieces, whole',
+    'texts of %j are written in pieces, whole',
     (unit) => {
       const text = unit.repeat(200_000 / unit.length);
       expect(JSON.parse(json(text))).toBe(text);
@@ -86,7 +86,7 @@ describe('long texts', () => {
     expect(JSON.parse(json(new List(values)))).toEqual(values);
   });
 
-  test('that are keys are written in pieces, too, whole', () => {
+  test('texts that are keys are written in pieces, too, whole', () => {
     const key = '\u0001ü"'.repeat(50_000);
     const thing = new Thing(0, new ShapeTree().empty(), []);
     for (const name of ['a', key, `${key}b`, 'z']) thing.put(name, new List([]));

@@ -48,7 +48,7 @@ describe('it is found as long as something holds it', () => {
   });
 });
 
-test('in the end nothing is left of it', () => {
+test('nothing of it is left in the end', () => {
   db.run("x = .t; .del('t')");
   expect(db.error('thing(.i)')).toBe('lookup_err');
   expect(db.collection.store.thingCount).toBe(1);
@@ -61,7 +61,7 @@ test('things that only refer to each other stay until the cycle is broken', () =
   expect(db.error('thing(.j)')).toBe('lookup_err');
 });
 
-describe('what is no longer reachable in a query is no instance for the rest of it', () => {
+describe('an instance that is no longer reachable in a query is none for the rest of it', () => {
   beforeEach(() => {
     db = new Harness();
     db.run("set_type('X', {n: 'int', in: 'thing'}); .t = X{n: 1}; .x = X{n: 2}; .l = [X{n: 3}]; nil;");
@@ -95,12 +95,12 @@ describe('what is no longer reachable in a query is no instance for the rest of 
     },
   );
 
-  test('in a procedure, too', () => {
+  test('an instance that a procedure makes unreachable is none for the rest of it, too', () => {
     db.run("new_procedure('count', || { .del('t'); type_count('X'); });");
     expect(db.run('wse(count());')).toBe(2);
   });
 
-  test('in a procedure closures of `mod_type` are called with it, and what they make of it may be stored again', () => {
+  test('closures of `mod_type` in a procedure are called with such an instance, and what they make of it may be stored again', () => {
     db.run(
       "new_procedure('convert', || { y = [.del('t'), mod_type('X', 'mod', 'n', 'str', |x| str(x.n))]; .u = y[0]; nil; });",
     );

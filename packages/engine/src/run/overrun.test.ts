@@ -367,7 +367,7 @@ test('the way back of a new user counts the collections that are looked through 
   expect(db.failure(often, root).message).toContain('query_duration_limit_ms');
 });
 
-test('what a node gathers for a query counts while it does: element by element, and before the next call', () => {
+test('memory that a node gathers for a query counts while it does: element by element, and before the next call', () => {
   let now = 0;
   const fake = new FakeNode();
   const [group] = fake.groups();

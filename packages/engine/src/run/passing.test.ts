@@ -46,7 +46,7 @@ test(`a text does the same when it comes for the first time and when it is known
   expect(stateLines(fresh.collection)).toEqual(stateLines(known.collection));
 });
 
-describe('what outlives the query that made it', () => {
+describe('values that outlive the query that made them', () => {
   test('a closure that was stored is called by others, and means the variables of its caller', () => {
     const harness = new Harness();
     harness.run('.add = |a| { total = a + base; total }; .list = [|x| x * factor]; nil;');

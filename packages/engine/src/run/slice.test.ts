@@ -30,7 +30,7 @@ function run(db: Harness, code: string, sliceMs?: number): Outcome {
 const WORK = 'for (i in range(1000)) { for (j in range(200)) { .x += 1; } };';
 
 describe('a query with a slice of time', () => {
-  test('that is too short has changed nothing, and may run again', () => {
+  test('a slice that is too short has changed nothing, and the query may run again', () => {
     const db = harness();
     db.run('.x = 0;');
     expect(run(db, `${WORK} .x;`, 5)).toEqual({ kind: 'slice_over' });
@@ -39,7 +39,7 @@ describe('a query with a slice of time', () => {
     expect(db.engine.figures.stops.time).toBe(0);
   });
 
-  test('that removes many things at its end, too', () => {
+  test('a slice ends a query that removes many things at its end, too', () => {
     const db = harness();
     db.run('.list = range(30000).map(|i| {i:}); nil;');
     expect(run(db, '.list = nil;', 4)).toEqual({ kind: 'slice_over' });

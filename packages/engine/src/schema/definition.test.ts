@@ -141,7 +141,7 @@ describe('a definition', () => {
     );
   });
 
-  test('that nests structures comes back as it was', () => {
+  test('a definition that nests structures comes back as it was', () => {
     const inner = parseDefinition('[User?]', names);
     const structure = { idName: 'nr', fields: [{ name: 'users', definition: inner }], methods: new Map() };
     const whole = nestedDefinition({ ...structure, idName: null }, true);
@@ -189,7 +189,7 @@ describe('a definition', () => {
     ['/(/', ErrorCode.VALUE],
     ['é', ErrorCode.VALUE],
     ['s tr', ErrorCode.TYPE],
-  ])('that is wrong is refused: %s', (text, code) => {
+  ])('a definition that is wrong is refused: %s', (text, code) => {
     expect(codeOf(() => parseDefinition(text, names))).toBe(code);
   });
 

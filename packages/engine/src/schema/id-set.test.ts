@@ -117,7 +117,7 @@ describe('a chunk', () => {
     [4095, 1 + 2 * 4095],
     [4096, 1 + 8192],
     [65_536, 1 + 8192],
-  ])('of %i ids takes %i bytes', (count, bytes) => {
+  ])('a chunk of %i ids takes %i bytes', (count, bytes) => {
     const set = new IdSet();
     for (let id = CHUNK; id < CHUNK + count; id++) set.add(id);
     const records = new Map<number, Uint8Array>();
@@ -127,7 +127,7 @@ describe('a chunk', () => {
     expect(loaded(records).size).toBe(count);
   });
 
-  test('that became empty leaves no record', () => {
+  test('a chunk that became empty leaves no record', () => {
     const set = new IdSet();
     const records = new Map<number, Uint8Array>();
     set.add(7);
@@ -155,7 +155,7 @@ describe('a chunk', () => {
     expect(set.size).toBe(2);
   });
 
-  test('of another form is refused', () => {
+  test('a chunk of another form is refused', () => {
     expect(() => new IdSet().load(0, Uint8Array.of(2))).toThrow(FormatError);
   });
 });
@@ -175,14 +175,14 @@ test('an id that is there is not added again, and one that is not there not take
 });
 
 describe('a sample', () => {
-  test('of few ids has all of them', () => {
+  test('a sample of few ids has all of them', () => {
     const set = new IdSet();
     for (const id of [3, 70_000, 9_000_000]) set.add(id);
     expect([...set.sample(10)].sort((a, b) => a - b)).toEqual([3, 70_000, 9_000_000]);
     expect(new IdSet().sample(10)).toEqual([]);
   });
 
-  test.each([1, 3])('of many ids is spread over all of them, each %s-th', (every) => {
+  test.each([1, 3])('a sample of many ids is spread over all of them, each %s-th', (every) => {
     const set = new IdSet();
     for (let id = 0; id < 5 * CHUNK; id += every) set.add(id);
     const sample = set.sample(30);

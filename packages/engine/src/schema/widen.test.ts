@@ -117,7 +117,7 @@ function wider(to: string, from: string): boolean {
   return isWider(parseDefinition(to, SCHEMA), parseDefinition(from, SCHEMA));
 }
 
-test.each(ALL)('what %s takes as it is', (to) => {
+test.each(ALL)('%s takes values of narrower definitions as they are', (to) => {
   const taken = ALL.filter((from) => wider(to, from));
   expect(new Set(taken)).toEqual(new Set(WIDER[to] ?? []));
 });

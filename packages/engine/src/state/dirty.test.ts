@@ -38,7 +38,7 @@ class Memory {
   }
 }
 
-describe('what is taken back while a checkpoint is under way', () => {
+describe('changes taken back while a checkpoint is under way', () => {
   test('a new thing is in no checkpoint any more', () => {
     const memory = new Memory();
     const { dirty } = memory;
@@ -68,7 +68,7 @@ describe('what is taken back while a checkpoint is under way', () => {
     expect(memory.toEncode(dirty.freeze(() => {}).things)).toEqual([thing]);
   });
 
-  test('what a failed checkpoint should have removed is removed by the next one', () => {
+  test('a record that a failed checkpoint should have removed is removed by the next one', () => {
     const memory = new Memory();
     const { dirty } = memory;
     memory.remove(memory.newThing(1));
@@ -79,7 +79,7 @@ describe('what is taken back while a checkpoint is under way', () => {
   });
 });
 
-describe('what is dirty', () => {
+describe('a dirty record', () => {
   test('is what was marked and not taken back, however much came and went', () => {
     const memory = new Memory();
     const { dirty } = memory;

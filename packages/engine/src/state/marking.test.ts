@@ -73,7 +73,7 @@ describe('circles of garbage', () => {
     expect(brokenRules(graph.collection.group)).toEqual([]);
   });
 
-  test('what is attached again while the search is under way stays', () => {
+  test('a thing that is attached again while the search is under way stays', () => {
     const graph = new Graph();
     graph.link(0, 'a', 1, 'property');
     graph.link(1, 'b', 2, 'property');
@@ -86,7 +86,7 @@ describe('circles of garbage', () => {
     expect(graph.present()).toEqual(new Set([1, 2]));
   });
 
-  test('what goes is in memory by then, with what it refers to', () => {
+  test('a thing that goes is in memory by then, with what it refers to', () => {
     const graph = new Graph();
     graph.link(0, 'a', 1, 'property');
     graph.link(1, 'b', 2, 'set');
@@ -105,7 +105,7 @@ describe('circles of garbage', () => {
     expect(graph.present()).toEqual(new Set([3]));
   });
 
-  test('what became garbage while the search was under way keeps what it refers to until it goes itself', () => {
+  test('a thing that became garbage while the search was under way keeps what it refers to until it goes itself', () => {
     const graph = new Graph();
     graph.link(0, 'a', 1, 'property');
     graph.link(1, 'b', 2, 'property');
@@ -125,7 +125,7 @@ describe('circles of garbage', () => {
   });
 
   test.each([1, 2, 3, 4, 5])(
-    'what changes by its id after %i steps of the search goes as well, once',
+    'a thing that changes by its id after %i steps of the search goes as well, once',
     (steps) => {
       const graph = new Graph();
       graph.link(0, 'a', 1, 'property');

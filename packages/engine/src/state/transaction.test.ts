@@ -71,7 +71,7 @@ describe('a query that fails changes nothing (decision 1)', () => {
     expectTakenBack(code);
   });
 
-  test('when a limit ends it in the middle of storing things', () => {
+  test('a query that a limit ends in the middle of storing things changes nothing', () => {
     const hasty = new Harness({ limits: { durationMs: 30 }, realTime: true });
     hasty.run('.a = 1');
     const before = stateLines(hasty.collection);
@@ -90,7 +90,7 @@ describe('a query that fails changes nothing (decision 1)', () => {
   });
 });
 
-test('what succeeded in a try before the error stays', () => {
+test('a change that succeeded in a try before the error stays', () => {
   expect(db.run("try({ .a = 1; .l = [1]; .l.push(2); raise('no') }); [.a, .l]")).toEqual([1, [1, 2]]);
 });
 
@@ -108,7 +108,7 @@ describe('one operation that fails changes nothing, inside a try either', () => 
 });
 
 describe('effects', () => {
-  test('of a query that changes nothing in the end are none', () => {
+  test('effects of a query that changes nothing in the end are none', () => {
     db.run('.l = []; .s = set(); .t = {}');
     for (const code of [
       '.l.clear()',
@@ -125,7 +125,7 @@ describe('effects', () => {
     }
   });
 
-  test('of removing every second item are positions, not items', () => {
+  test('effects of removing every second item are positions, not items', () => {
     db.run(".l = range(1000).map(|i| 'some long text ' + str(i))");
     const { length } = db.effects('.l.remove(|x, i| i % 2 == 0); nil');
     expect(length).toBeGreaterThan(500);
@@ -139,7 +139,7 @@ describe('effects', () => {
     ['new things', '.l.push({n: i})', 3000],
     ['new things with floats', '.l.push({n: 1.5})', 5000],
     ['things that are there', '.l.push(.t)', 1000],
-  ])('of appending %s one by one are some that grow', (_, push, bytes) => {
+  ])('effects of appending %s one by one are some that grow', (_, push, bytes) => {
     db.run('.l = []; .t = {}');
     expect(db.effects(`for (i in range(300)) ${push}; nil`).length).toBeLessThan(bytes);
   });
@@ -163,7 +163,7 @@ describe('effects', () => {
     "for (i in range(140)) { .o.l.push(i % 9); try(.o.l.push(-i)); try(.o.l.push('a')) }",
     "for (i in range(140)) { .o.p.push(P{n: i}); try(.o.p.push({n: i})); if (i == 50) try(mod_type('O', 'mod', 'p', '[]', |o| o.p)) }",
     '.l.push({n: 1}); .l.push({n: 2}); .l.push(.l[0]); .l.remove(|x| x.n == 2); .l.push({n: 3})',
-  ])('of what is appended one by one say it to another node: %s', (code) => {
+  ])('effects of appending one by one say it to another node: %s', (code) => {
     const replica = newGroup();
     const setup = `set_type('P', {n: 'int'}); set_type('O', {l: '[uint]', p: '[P]'});
       .l = []; .k = []; .t = {}; .o = O{};`;
@@ -178,7 +178,7 @@ describe('effects', () => {
     expectTakenBack(code);
   });
 
-  test('of a value that a list refuses in between are none', () => {
+  test('effects of a value that a list refuses in between are none', () => {
     db.run("set_type('O', {l: '[uint]'}); .o = O{}");
     expect(db.run('.o.l.push(1); .o.l.push(2); [try(.o.l.push(-10)), .o.l.push(3)][1]; .o.l')).toEqual([
       1, 2, 3,

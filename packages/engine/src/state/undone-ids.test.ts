@@ -347,7 +347,7 @@ describe('types that could not be made', () => {
   });
 });
 
-describe('what a forgotten type wraps', () => {
+describe('a thing that a forgotten type wraps', () => {
   test('is shown whole, is equal to itself in and out of memory, and is not wrapped by a later type of the name', () => {
     const life = newLife();
     life.query("set_type('F', {a: 'int'}); .w = {a: 1, b: 2}.wrap('F'); .also = [.w]; del_type('F');", true);

@@ -413,7 +413,7 @@ describe('files of changes', () => {
     );
   });
 
-  test('with any byte changed are refused, or make collections that keep all rules', () => {
+  test('files with any byte changed are refused, or make collections that keep all rules', () => {
     const made = changesFile(2, 0, [[[0, [29, { name: 'c', user: 1, id: 3, next: 1, created_at: NOW }]]]]);
     let refused = 0;
     for (const [, , ...changes] of CASES) {

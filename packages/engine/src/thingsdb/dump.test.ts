@@ -39,7 +39,7 @@ function refusal(dump: string): string {
   return `${code} ${message}`;
 }
 
-describe('what a dump of ThingsDB holds', () => {
+describe('contents of a dump of ThingsDB', () => {
   test('a str that is no UTF-8 comes as bytes, and is refused where a property takes text only', () => {
     expect(imported(dumpOf('a2fffe')).run('.n;')).toEqual(Uint8Array.of(0xff, 0xfe));
     const typed = changed("set_type('T', {s: 'str'}); .t = T{s: 'wxyz'};", 'a47778797a', 'a4fffefffe');

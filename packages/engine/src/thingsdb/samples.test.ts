@@ -63,7 +63,7 @@ describe('a dump of ThingsDB', () => {
   });
 
   test.each(damagedCases())(
-    'that is odd or wrong: $name',
+    'a dump that is odd or wrong: $name',
     ({ pre = [], query = 'import(dump);', ...sample }) => {
       const db = new Harness({ evicts: false });
       for (const code of pre) db.run(code);
@@ -92,7 +92,7 @@ describe('a dump of ThingsDB that is taken back', () => {
     expect(lines(db.collection)).toEqual(before);
   });
 
-  test('of things in each other to a depth of 50,000 is no matter of the stack', () => {
+  test('a dump of things in each other to a depth of 50,000 is no matter of the stack', () => {
     const depth = 50_000;
     const parts = [Buffer.from('93cd05dca5312e392e33924d', 'hex')];
     for (let id = 1; id <= depth; id++) {

@@ -77,7 +77,7 @@ describe('a search', () => {
     expect(performance.now() - start).toBeLessThan(2000);
   });
 
-  test('of the empty text succeeds', () => {
+  test('a search of the empty text succeeds', () => {
     expect(includesText('', '')).toBe(true);
     expect(includesText('abc', '')).toBe(true);
   });

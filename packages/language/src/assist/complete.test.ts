@@ -46,7 +46,7 @@ function labels(marked: string): string[] {
   return complete(...at(marked), CATALOGUE).items.map(({ label }) => label);
 }
 
-describe('what is wanted at a place', () => {
+describe('names wanted at a place', () => {
   test.each([
     ['¦', { kind: 'name' }],
     ['x = ra¦', { kind: 'name' }],

@@ -12,7 +12,7 @@ test('the end of a text has one caret', () => {
   expect(excerpt('1 +', { line: 1, column: 4, offset: 3, length: 0 })).toBe('1 | 1 +\n  |    ^');
 });
 
-test('of a long line the part around the place is shown', () => {
+test('an excerpt of a long line shows the part around the place', () => {
   const [line, carets] = excerpt(`${'a'.repeat(500)}!${'b'.repeat(500)}`, {
     line: 1,
     column: 501,

@@ -37,7 +37,7 @@ test('a row of functions_info() is read', () => {
   });
 });
 
-test('what a node leaves out is not known', () => {
+test('a part that a node leaves out is not known', () => {
   const nothing = { name: '', on: null, params: [], rest: null, doc: '', scopes: [], changes: null };
   expect(functionInfoOf(new Map([['params', 5]]))).toEqual(nothing);
   expect(functionInfoOf(null)).toEqual(nothing);

@@ -229,7 +229,7 @@ describe('a restore', () => {
     expect((await node.post('/@backup', '', { method: 'GET' })).verdict).toBe('405 -53');
   });
 
-  test('of something else changes nothing', async () => {
+  test('a restore of something else changes nothing', async () => {
     expect((await restore(Buffer.from('something else'))).verdict).toBe('400 -53');
     expect((await restore(Buffer.alloc(0))).verdict).toBe('400 -53');
     expect((await node.query('//stuff', '1;')).text).toBe('1');
@@ -289,7 +289,7 @@ describe('a restore', () => {
     }
   });
 
-  test('that was interrupted leaves the cluster as it was, and can be begun again', async () => {
+  test('a restore that was interrupted leaves the cluster as it was, and can be begun again', async () => {
     await interrupted(node, backup);
     expect((await node.query('//stuff', '.x = 1; .x;')).text).toBe('1');
     await node.value('//stuff', '.clear();');

@@ -61,7 +61,7 @@ describe('a backup', () => {
     ).toEqual(expected);
   });
 
-  test('with any bit changed is refused', async () => {
+  test('a backup with any bit changed is refused', async () => {
     for (let at = 0; at < whole.length; at++) {
       const changed = Buffer.from(whole);
       changed[at] = (changed[at] ?? 0) ^ (1 << (at % 8));
@@ -71,14 +71,14 @@ describe('a backup', () => {
     }
   });
 
-  test('that was cut anywhere is refused, and one that goes on', async () => {
+  test('a backup that was cut anywhere, or goes on, is refused', async () => {
     for (let end = 0; end < whole.length; end++) {
       expect([end, await refusal(whole.subarray(0, end))]).toEqual([end, 'damaged']);
     }
     expect(await refusal(Buffer.concat([whole, Buffer.of(0)]))).toBe('damaged');
   });
 
-  test('of which a whole frame is missing, doubled or in another place is refused', async () => {
+  test('a backup of which a whole frame is missing, doubled or in another place is refused', async () => {
     const starts = [12];
     while ((starts.at(-1) ?? 0) < whole.length) {
       const at = starts.at(-1) ?? 0;
@@ -112,7 +112,7 @@ describe('a backup', () => {
     expect(await refusal(bytes)).toBe('damaged');
   });
 
-  test('that unfolds to more than a chunk is refused before it does', async () => {
+  test('a backup that unfolds to more than a chunk is refused before it does', async () => {
     const writer = new BackupWriter();
     const bomb = { sequence: 0, checksum: 0, bytes: Buffer.alloc(64 * 1024 * 1024) };
     const bytes = Buffer.concat([writer.begin(HEAD), await writer.chunk(bomb), writer.end()]);

@@ -220,7 +220,7 @@ describe('an import', () => {
     );
   });
 
-  test('that is damaged, interrupted, or in the way leaves nothing', async () => {
+  test('an import that is damaged, interrupted, or in the way leaves nothing', async () => {
     const [first, second] = cluster.nodes as [RealNode, RealNode];
     const before = await names(first);
     const damaged = Buffer.from(file);
@@ -243,7 +243,7 @@ describe('an import', () => {
     await imported(second, '/@import/next');
   });
 
-  test('whose node is killed goes on at another one, when it names its file', async () => {
+  test('an import whose node is killed goes on at another one, when it names its file', async () => {
     const [first, second, third] = cluster.nodes as [RealNode, RealNode, RealNode];
     const path = resumable('resumed');
     await cut(second, path, 0.9);

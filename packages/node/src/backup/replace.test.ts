@@ -195,7 +195,7 @@ describe('a restore into a single node', () => {
     await node.value('/t', "del_collection('bank'); del_collection('stuff'); new_collection('stuff');");
   };
 
-  test('that is ended by kill -9 leaves all that there was, or all of the backup', async () => {
+  test('a restore that is ended by kill -9 leaves all that there was, or all of the backup', async () => {
     await emptied();
     const before = await names(node);
     const asked = restore(node, "restore('whole.backup');").catch(() => null);

@@ -202,7 +202,7 @@ describe('a backup that repeats', () => {
     expect(readFileSync(join(folder, 'same.backup'), 'utf8')).toBe('newer');
   });
 
-  test('that fails leaves the files that are there, says why, and goes on', async () => {
+  test('a backup that fails leaves the files that are there, says why, and goes on', async () => {
     const scheduled = open();
     scheduled.add(order('{TIME}.backup', { repeat: 60, maxFiles: 1 }));
     await run(scheduled);
@@ -253,7 +253,7 @@ describe('a backup that repeats', () => {
   });
 });
 
-test('what is taken off leaves its files, or takes only those with it', async () => {
+test('a repeated backup that is taken off leaves its files, or takes only those with it', async () => {
   const scheduled = open();
   for (const template of ['a.backup', 'b.backup']) {
     scheduled.add(order(template));
@@ -269,7 +269,7 @@ test('what is taken off leaves its files, or takes only those with it', async ()
   expect(readdirSync(folder)).toEqual(['a.backup', 'c']);
 });
 
-describe('what a node remembers of its backups', () => {
+describe("a node's record of its backups", () => {
   test('stays, and ids are not used again', () => {
     const first = new Schedule(root);
     first.add(order('a.backup', { repeat: 5 }));

@@ -34,9 +34,12 @@ describe('connections', () => {
     [4096, 1024, 204],
     [256, 64, 12],
     [10, 64, 1],
-  ])('with %s descriptors: %i tables, %i connections to the status port', (descriptors, tables, probes) => {
-    expect([fittingTables(descriptors), fittingProbes(descriptors)]).toEqual([tables, probes]);
-  });
+  ])(
+    'a process with %s descriptors: %i tables, %i connections to the status port',
+    (descriptors, tables, probes) => {
+      expect([fittingTables(descriptors), fittingProbes(descriptors)]).toEqual([tables, probes]);
+    },
+  );
 
   test('are limited by what the system tells', () => {
     const line = 'Max open files            1024                 524288               files     \n';

@@ -102,7 +102,7 @@ describe('work that comes back', () => {
   });
 });
 
-describe('while it is calm', () => {
+describe('clocks in a calm time', () => {
   const calmClock = (): { manual: ManualClock; ran: number[]; clock: JoinedClock; calm: { is: boolean } } => {
     const manual = new ManualClock();
     const calm = { is: false };

@@ -47,7 +47,7 @@ describe('a table of numbers', () => {
     expect(table.size).toBe(0);
   });
 
-  test('what was deleted while the entries are gone through does no harm', () => {
+  test('an entry deleted while the entries are gone through does no harm', () => {
     const table = new NumberTable<number>();
     for (let key = 0; key < 10_000; key++) table.set(key, key);
     for (const [key] of table.entries()) table.delete(key);

@@ -72,7 +72,7 @@ function turn(): (number | string)[][] {
 }
 
 describe('proposals', () => {
-  test('of one turn travel together', () => {
+  test('proposals of one turn travel together', () => {
     propose(1, 2);
     expect(left).toEqual([]);
     expect(turn()).toEqual([[1, 2]]);
@@ -190,7 +190,7 @@ describe('the progress of states', () => {
   });
 });
 
-test('what waits leaves at once for who waits in place, and the events are handled', () => {
+test('commands that wait leave at once for a thread that waits in place, and the events are handled', () => {
   let isDone = false;
   bridge.onEvent = () => {
     isDone = true;

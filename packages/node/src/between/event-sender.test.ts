@@ -70,7 +70,7 @@ test('events of one turn travel in one message, and each turn has its own, entri
 describe('an engine thread that holds proposals back is sent an empty message', () => {
   beforeEach(() => sender.open());
 
-  test('when the write under way is done', async () => {
+  test('an empty message comes when the write under way is done', async () => {
     sender.writing();
     expect(signals.hold()).toBe(true);
     propose();
@@ -79,7 +79,7 @@ describe('an engine thread that holds proposals back is sent an empty message', 
     expect(await turn()).toEqual([[]]);
   });
 
-  test('when what is on its way comes, and is not written', async () => {
+  test('an empty message comes when what is on its way comes, and is not written', async () => {
     signals.proposed();
     expect(signals.hold()).toBe(true);
     propose();

@@ -29,7 +29,7 @@ describe('a pause', () => {
     expect(released).toEqual([]);
   });
 
-  test('that another one follows lasts as long as that', () => {
+  test('a pause that another one follows lasts as long as that', () => {
     pacer.expect(4, 0);
     pacer.holds(1);
     clock.pass(3);
@@ -48,7 +48,7 @@ describe('a pause', () => {
   });
 });
 
-describe('those who were answered', () => {
+describe('answered clients', () => {
   /** Times that they are answered until they are waited for again. */
   function roundsUntilExpected(): number {
     for (let rounds = 0; rounds < 1000; rounds++) if (pacer.expect(32, 0)) return rounds;

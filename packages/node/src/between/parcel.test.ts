@@ -51,7 +51,7 @@ describe('commands in a parcel', () => {
     expect(throughCommands(packed(commands))).toEqual(commands);
   });
 
-  test('that propose in a row, in one group and epoch, become one', () => {
+  test('commands that propose in a row, in one group and epoch, become one', () => {
     const packing = packed([
       { kind: 'propose', group: 1, epoch: 2, payloads: [bytes('a')] },
       { kind: 'propose', group: 1, epoch: 2, payloads: [bytes('bc'), bytes('')] },
@@ -67,7 +67,7 @@ describe('commands in a parcel', () => {
     ]);
   });
 
-  test('that propose keep the answers that wait for them', () => {
+  test('commands that propose keep the answers that wait for them', () => {
     const answer = { to: 5, id: 9, payload: bytes('nine') };
     const other = { to: 6, id: 8, payload: bytes('eight') };
     const packing = packed([
@@ -89,7 +89,7 @@ describe('commands in a parcel', () => {
     ]);
   });
 
-  test('with large payloads make the buffer grow', () => {
+  test('commands with large payloads make the buffer grow', () => {
     const large = new Uint8Array(100_000).fill(7);
     const command: Command = { kind: 'propose', group: 1, epoch: 1, payloads: [bytes('x'), large] };
     expect(throughCommands(packed([command]))).toEqual([command]);
@@ -101,7 +101,7 @@ describe('commands in a parcel', () => {
     expect(parcel.data?.buffer.byteLength).toBe(10_000 + 5 * 8);
   });
 
-  test('that have a large end give its buffer away, in order with others', () => {
+  test('commands that have a large end give its buffer away, in order with others', () => {
     const rest = new Uint8Array(100_000).fill(7);
     const commands: Command[] = [
       { kind: 'call', to: 5, id: 1, payload: bytes('one') },
@@ -119,7 +119,7 @@ describe('commands in a parcel', () => {
     expect(packing.take().given).toEqual([]);
   });
 
-  test('that are all objects need no buffer, and leave nothing behind', () => {
+  test('commands that are all objects need no buffer, and leave nothing behind', () => {
     const packing = packed([{ kind: 'read', group: 1, id: 7 }]);
     expect(packing.isEmpty).toBe(false);
     expect(packing.take()).toEqual({ parcel: { objects: [{ kind: 'read', group: 1, id: 7 }] }, given: [] });
@@ -180,7 +180,7 @@ describe('events in a parcel', () => {
     expect(given.map(({ byteLength }) => byteLength)).toEqual([4 * 8 + 10]);
   });
 
-  test('that give a buffer back hand it over', () => {
+  test('events that give a buffer back hand it over', () => {
     const buffer = new ArrayBuffer(100_000);
     expect(throughEvents(packedEvents([{ kind: 'given_back', buffer }]))).toEqual([
       { kind: 'given_back', buffer: expect.any(ArrayBuffer) },
@@ -188,7 +188,7 @@ describe('events in a parcel', () => {
     expect(buffer.byteLength).toBe(0);
   });
 
-  test('whose payload has a buffer of its own hand that over, in order with others', () => {
+  test('events whose payload has a buffer of its own hand that over, in order with others', () => {
     const own = new ArrayBuffer(100_000);
     const events: Event[] = [
       { kind: 'called', from: 1, id: 1, payload: bytes('one') },

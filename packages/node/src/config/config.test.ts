@@ -49,8 +49,8 @@ function messages(given: Given): string[] {
   throw new Error('the configuration was accepted');
 }
 
-describe('where values come from', () => {
-  test('without anything the defaults hold', () => {
+describe('the source of a value', () => {
+  test('the defaults hold where nothing is set', () => {
     const { config, warnings } = load({});
 
     expect(config).toMatchObject({
@@ -94,7 +94,7 @@ describe('where values come from', () => {
     expect(config.storagePath).toBe('./data');
   });
 
-  test('in a cluster the drain is delayed', () => {
+  test('the drain is delayed in a cluster', () => {
     const file = `cluster = a, b, c\ncluster_secret = ${'s'.repeat(16)}`;
     expect(load({ file }).config.drainDelayMs).toBe(3000);
   });
@@ -187,7 +187,7 @@ describe('the environment', () => {
     ]);
   });
 
-  test('what else begins with SERVICE_ is a warning, what an orchestrator injects for our own service nothing', () => {
+  test('a variable that begins with SERVICE_ and is no setting is a warning; one that an orchestrator injects for our own service is none', () => {
     const environment = {
       SERVICE_PORT: 'tcp://10.0.0.1:80',
       SERVICE_PORT_80_TCP_ADDR: '10.0.0.1',

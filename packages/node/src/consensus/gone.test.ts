@@ -6,6 +6,6 @@ test('a removed node is turned away when it is in the list of members no more', 
   expect(goneNodes([2], [{ nodeId: 1 }])).toEqual([2]);
 });
 
-test('as long as it is in the list, a group may need its vote: two of three were removed, one after the other', () => {
+test('a group may need the vote of a removed node as long as that is in its list: two of three were removed, one after the other', () => {
   expect(goneNodes([2, 3], [{ nodeId: 1 }, { nodeId: 3 }])).toEqual([2]);
 });

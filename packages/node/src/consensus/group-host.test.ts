@@ -228,7 +228,7 @@ describe('a full disk', () => {
     expect(bench.host.diskLevel).toBe('ok');
   });
 
-  test('that was never freed before the process ended: what was acknowledged is there', async () => {
+  test('a full disk that was never freed before the process ended still has what was acknowledged', async () => {
     const bench = await new Bench(5 * SEGMENT_BYTES).start();
     await filled(bench);
     const committed = sumOf(bench.take());
@@ -249,7 +249,7 @@ describe('a full disk', () => {
   });
 });
 
-describe('what ends a node', () => {
+describe('the end of a node', () => {
   test('an error of a sync, with code 1: nothing is acknowledged, and nothing is said any more', async () => {
     const bench = await new Bench().start();
     bench.open();

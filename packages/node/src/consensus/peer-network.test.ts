@@ -134,7 +134,7 @@ describe('the other nodes', () => {
     );
   });
 
-  test('of another secret are strangers: no cluster comes of it', async () => {
+  test('nodes of another secret are strangers: no cluster comes of it', async () => {
     const ports = await freePorts(2);
     const expected = ports.map((port) => `${HOST}:${port}`);
     const [first = 0, second = 0] = ports;

@@ -209,7 +209,7 @@ describe('proposals', () => {
     for (const id of [2, 3]) expect(cluster.node(id).entries).toEqual(['a', 'b', 'c']);
   });
 
-  test('of an epoch that is over are dropped, and marks there are lost', async () => {
+  test('proposals of an epoch that is over are dropped, and marks there are lost', async () => {
     const cluster = await Cluster.of(1, 2, 3);
     const leader = cluster.node(1);
     leader.group.propose(leader.epoch + 1, [Buffer.from('of another epoch')]);
@@ -220,7 +220,7 @@ describe('proposals', () => {
     expect(cluster.node(2).entries).toEqual([]);
   });
 
-  test('that are not committed when the leadership goes come as entries, if they take effect after all', async () => {
+  test('proposals that are not committed when the leadership goes come as entries, if they take effect after all', async () => {
     // Given a leader whose followers can not be reached,
     const cluster = await Cluster.of(1, 2, 3);
     const leader = cluster.node(1);
@@ -256,7 +256,7 @@ describe('a restart', () => {
     expect(node.kinds().at(-1)).toBe('leading');
   });
 
-  test('of a follower that lags: it gets what it missed', async () => {
+  test('a follower that lags gets after a restart what it missed', async () => {
     const cluster = await Cluster.of(1, 2, 3);
     const follower = cluster.node(3);
     follower.kill();
@@ -368,7 +368,7 @@ describe('a snapshot', () => {
     expect(node.log.view(GROUP)).toMatchObject({ lastIndex: index, hardState: { term } });
   });
 
-  test('that nobody asked for, or that comes twice, is refused', async () => {
+  test('a snapshot that nobody asked for, or that comes twice, is refused', async () => {
     const { cluster, leader, node } = await newcomer();
     const [message] = leader.snapshots as [InstallSnapshot];
     node.group.snapshotArrived(message);
@@ -382,7 +382,7 @@ describe('a snapshot', () => {
     await cluster.settle();
   });
 
-  test('that did not arrive is sent again', async () => {
+  test('a snapshot that did not arrive is sent again', async () => {
     const { cluster, leader } = await newcomer();
     expect(leader.snapshots).toHaveLength(1);
     leader.group.tell((raft) => raft.reportSnapshot(4, false));

@@ -288,7 +288,7 @@ test('an answer from another node waits for the events of its change', async () 
   expect(one.take()).toEqual(['EMIT stuff:2 x []', 'answer ok']);
 });
 
-test('who missed events is told so', async () => {
+test('a client that missed events is told so', async () => {
   const cluster = await MiniCluster.begin(1);
   await run(cluster, 1, '.r = room();');
   const one = new Connection(cluster, 1);

@@ -151,7 +151,7 @@ describe('a follower', () => {
   test.each([
     [3, 'the place behind what was acknowledged'],
     [Number.POSITIVE_INFINITY, 'node_err after some seconds'],
-  ])('of a group that has no leader for %s looks gets %s', async (looks) => {
+  ])('a follower of a group that has no leader for %s looks gets %s', async (looks) => {
     const real = bench.session(stuff);
     let asked = 0;
     const session: typeof real = Object.create(real, {
@@ -200,7 +200,7 @@ describe('a follower', () => {
     expect(some.ops.at(-1)).toBe('type');
   });
 
-  test('that asks for things is told them whole, once and when they are committed', async () => {
+  test('a follower that asks for things is told them whole, once and when they are committed', async () => {
     await bench.value(stuff, "set_type('A', {n: 'int', l: '[int]'}); .a = A{n: 1}; .b = A{};");
     const whole = await follow(null, filterOf(null, null, true));
     bench.ask(stuff, '.a.n = 2; .a.l.push(3, 4); .c = {x: .a};');
@@ -231,7 +231,7 @@ describe('a follower', () => {
     expect(whole.ops.slice(-2)).toEqual(['set', 'gone']);
   });
 
-  test('that comes back is told what it missed, also by a process that began anew', async () => {
+  test('a follower that comes back is told what it missed, also by a process that began anew', async () => {
     const first = await follow();
     await bench.value(stuff, '.x = 1;');
     const { position } = first;
@@ -263,7 +263,7 @@ describe('a follower', () => {
     });
   });
 
-  test('that is slow reads the log when it can, and is told all once and in order', async () => {
+  test('a follower that is slow reads the log when it can, and is told all once and in order', async () => {
     const slow = await follow();
     const quick = await follow();
     slow.isSlow = true;
@@ -280,7 +280,7 @@ describe('a follower', () => {
     expect(bench.feeds.figures).toMatchObject({ all: 2, lines: 62, lag: 0, ended: { left: 0 } });
   });
 
-  test('of one user leaves as many to all others, also when they come at once', async () => {
+  test('followers of one user leave as many to all others, also when they come at once', async () => {
     await bench.value('thingsdb', "new_user('ann'); grant('//stuff', 'ann', QUERY);");
     const asked = Array.from({ length: FOLLOWERS_MAX }, () => bench.feeds.follow(present(), new Follower()));
     const told = Promise.allSettled(asked);
@@ -439,7 +439,7 @@ describe('a follower', () => {
   test.each([
     ['of another history', (index: number) => `${index}-00000001`],
     ['that is nowhere', (index: number) => `${index + 1000}-00000001`],
-  ])('with a position %s is lost', async (_, positionFrom) => {
+  ])('a follower with a position %s is lost', async (_, positionFrom) => {
     const { position } = await follow();
     const index = Number(position.split('-')[0]);
     await expect(follow(positionFrom(index))).rejects.toThrow(LostError);

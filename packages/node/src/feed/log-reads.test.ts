@@ -54,7 +54,7 @@ const short: Log = { first: 8, last: 9 };
 const shorter: Log = { first: 9, last: 9 };
 const behind: Log = { first: 1, last: 2 };
 
-test('what this node lacks comes from one that has it, as that has it', async () => {
+test('entries that this node lacks come from one that has them, as that has them', async () => {
   expect(await read([shorter, short, long], 4, 7)).toEqual(partOf(long, 4, 7));
   expect(await read([shorter, null, long], 4, 4)).toEqual(partOf(long, 4, 4));
 });

@@ -32,13 +32,13 @@ describe('entries of the log', () => {
     expect(encodeEntry(head, effects, new ByteWriter()).length).toBe(effects.length + 9);
   });
 
-  test('of another format, or with flags of a newer version, are refused', () => {
+  test('entries of another format, or with flags of a newer version, are refused', () => {
     expect(() => decodeEntry(Uint8Array.of(3, 0, 0))).toThrow(FormatError);
     expect(() => decodeEntry(Uint8Array.of(0, 0, 0))).toThrow(FormatError);
     expect(() => decodeEntry(Uint8Array.of(2, 8, 0, 0))).toThrow(FormatError);
   });
 
-  test('of the first format tell no time that passed', () => {
+  test('entries of the first format tell no time that passed', () => {
     const head = { ...plainHead(3), request, key, reply };
     const whole = [...encodeEntry(head, effects, new ByteWriter())];
     // Behind the format, the flags and the time.
@@ -47,7 +47,7 @@ describe('entries of the log', () => {
     expect(decodeEntry(Uint8Array.from(whole))).toMatchObject({ head, effects });
   });
 
-  test('that are cut off are refused', () => {
+  test('entries that are cut off are refused', () => {
     const head = { ...plainHead(5), elapsed: 9, request, key, client, reply };
     const whole = encodeEntry(head, new Uint8Array(0), new ByteWriter());
     for (let length = 0; length < whole.length; length++) {

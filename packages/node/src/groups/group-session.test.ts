@@ -69,7 +69,7 @@ describe('answers of a leader', () => {
     expect(indexes).toEqual([1, 1, 2, 3].map((more) => appliedIndex + more));
   });
 
-  test('of changes that a lost leadership leaves open say so, and their effects are taken back, newest first', async () => {
+  test('answers to changes that a lost leadership leaves open say so, and their effects are taken back, newest first', async () => {
     const { ask, session, all } = bound(await bench());
     const first = ask('.list = [1];');
     const second = ask('.list.push(2); .x = 5;');
@@ -84,7 +84,7 @@ describe('answers of a leader', () => {
     expect(session().refusal()?.code).toBe(-51);
   });
 
-  test('of a leader that was suspended: what waited is taken back, reads go on, and changes are refused', async () => {
+  test('answers of a leader that was suspended take waiting changes back; reads go on, and changes are refused', async () => {
     const { ask, session, all } = bound(await bench());
     const change = ask('.x = 1;');
     session().handle({ kind: 'suspended', group: STUFF });
@@ -95,7 +95,7 @@ describe('answers of a leader', () => {
     expect(all()).toBe('{"x":0}');
   });
 
-  test('of what is larger than an entry of the log is an error, and nothing is changed', async () => {
+  test('a change larger than an entry of the log is answered with an error, and nothing is changed', async () => {
     const { session, all } = bound(await bench());
     let takenBack = false;
     let reply: unknown;
@@ -115,7 +115,7 @@ describe('answers of a leader', () => {
     expect(all()).toBe('{"x":0}');
   });
 
-  test('when the node stops are errors for all that waits', async () => {
+  test('requests that wait when the node stops are answered with errors', async () => {
     const { ask, session } = bound(await bench());
     const change = ask('.x = 1;');
     const read = ask('.x;');
@@ -218,7 +218,7 @@ test('a session whose group waits for its first snapshot can not be read, since 
   expect(session.readable).toBe(true);
 });
 
-test('who waits for entries that take long is turned away, whether the log has answered by then or not', async () => {
+test('a client that waits for entries that take long is turned away, whether the log has answered by then or not', async () => {
   const { session } = bound(await bench());
   session().handle({ kind: 'following', group: STUFF, term: 5, leader: 9 });
   const now = session().appliedIndex;
@@ -251,7 +251,7 @@ test('who waits for entries that take long is turned away, whether the log has a
   }
 });
 
-describe('who wants to look at a state at an index', () => {
+describe('a look at a state at an index', () => {
   const place = (index: number) => ({ index, term: 5, hash: index * 10 });
 
   test('is called while it stands there: at once, before what is behind it, or never when it is past', async () => {
@@ -309,7 +309,7 @@ describe('who wants to look at a state at an index', () => {
 });
 
 describe('a full disk', () => {
-  test('on which the state can not be opened: whoever waits is told, and what the log took takes effect', async () => {
+  test('a full disk on which the state can not be opened: clients that wait are told, and what the log took takes effect', async () => {
     const made = await bench();
     const { ask, session, travel, all } = bound(made);
     const change = ask('.x = 1;');

@@ -81,7 +81,7 @@ describe('entries', () => {
     expect(turns).toEqual([]);
   });
 
-  test('that need more than a slice are applied some turns later, and those before them at once', () => {
+  test('entries that need more than a slice are applied some turns later, and those before them at once', () => {
     slices = [0, 2];
     take(entries(1, 3));
     expect(seen).toEqual(['change of 1', 'delayed']);
@@ -95,7 +95,7 @@ describe('entries', () => {
     expect(turns).toEqual([]);
   });
 
-  test('that are delayed hold back what is behind them, in order, but for answers to questions', () => {
+  test('entries that are delayed hold back what is behind them, in order, but for answers to questions', () => {
     slices = [1, 0, 1];
     take(entries(1, 1));
     for (const event of [entries(3, 3), READ, entries(5, 5), LEADING]) take(event);
@@ -109,7 +109,7 @@ describe('entries', () => {
     expect(seen.slice(8)).toEqual(['change of 5', 'taken to 6', 'on time', 'leading']);
   });
 
-  test('that are delayed wait while the session stands still, and go on behind that in one row of turns', () => {
+  test('entries that are delayed wait while the session stands still, and go on behind that in one row of turns', () => {
     slices = [3];
     take(entries(1, 1));
     intake.pause();
@@ -127,7 +127,7 @@ describe('entries', () => {
     expect(seen).toEqual(['delayed', 'change of 1', 'taken to 2', 'on time', 'read']);
   });
 
-  test('that fail in a turn of their own end the node, and nothing behind them is handled', () => {
+  test('entries that fail in a turn of their own end the node, and nothing behind them is handled', () => {
     slices = [1];
     take(entries(1, 1));
     replica.moveTo = () => {
@@ -140,7 +140,7 @@ describe('entries', () => {
     expect([intake.isDelayed, turns]).toEqual([true, []]);
   });
 
-  test('of a session that is over are never applied', () => {
+  test('entries of a session that is over are never applied', () => {
     slices = [1];
     take(entries(1, 1));
     take(LEADING);

@@ -57,7 +57,7 @@ describe('read indexes', () => {
     expect(heard).toEqual(['a true']);
   });
 
-  test('that can not be had are told so', () => {
+  test('read indexes that can not be had are told so', () => {
     request('a');
     reads.answered(1, null, 5);
     expect(heard).toEqual(['a false']);
@@ -72,7 +72,7 @@ describe('read indexes', () => {
     expect(heard).toEqual(['a true']);
   });
 
-  test('who asks while others are told waits for the next question', () => {
+  test('a read that comes while others are told waits for the next question', () => {
     reads.request(() => request('b'), true);
     reads.answered(1, 5, 5);
     expect(heard).toEqual([]);

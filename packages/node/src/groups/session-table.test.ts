@@ -120,7 +120,7 @@ describe('requests', () => {
     expect(table.find(request(3))).toMatchObject({ kind: 'reply' });
   });
 
-  test('of an earlier start are outdated once there is one of a later start', () => {
+  test('requests of an earlier start are outdated once there is one of a later start', () => {
     const table = new SessionTable();
     table.note(entry(1, { request: request(9, 5, 1) }));
     table.note(entry(1, { request: request(1, 1, 2) }));
@@ -139,13 +139,13 @@ describe('requests', () => {
     expect(table.find(request(1))).toEqual({ kind: 'new' });
   });
 
-  test('whose answer is too large are known to be done', () => {
+  test('requests whose answer is too large are known to be done', () => {
     const table = new SessionTable();
     table.note(entry(1, { request: request(1) }, 'x'.repeat(REPLY_BYTES_MAX + 1)));
     expect(table.find(request(1))).toEqual({ kind: 'reply', reply: { kind: 'too_large' } });
   });
 
-  test('that take too much room together keep no more answers', () => {
+  test('requests that take too much room together keep no more answers', () => {
     const table = new SessionTable(SMALL);
     for (let i = 1; i <= 4; i++) table.note(entry(1, { request: request(i) }, 'x'.repeat(25)));
     expect(table.find(request(2))).toMatchObject({ reply: { kind: 'result' } });
@@ -208,7 +208,7 @@ describe('keys', () => {
     expect(table.keyShortage(key('new'), after(0))).toBe('sessions');
   });
 
-  test('whose body was hashed in another way, in a cluster of another level, are repetitions', () => {
+  test('keys whose body was hashed in another way, in a cluster of another level, are repetitions', () => {
     for (const [before, now] of [
       [2, 3],
       [3, 2],
@@ -225,7 +225,7 @@ describe('keys', () => {
     }
   });
 
-  test('whose body held a password come again with any body', () => {
+  test('keys whose body held a password come again with any body', () => {
     const table = new SessionTable();
     table.note({ ...later(0, 'a'), key: { ...key('a'), body: ANY_BODY } });
     expect(table.findKey(key('a', 1, 5))).toMatchObject({ kind: 'reply' });
@@ -332,7 +332,7 @@ test('records that can not be read are refused', () => {
 });
 
 describe('checkpoints', () => {
-  test('of a session that did not become durable are written again; what went meanwhile is removed', () => {
+  test('checkpoints of a session that did not become durable are written again; what went meanwhile is removed', () => {
     const table = new SessionTable();
     const disk = new Disk();
     const named = (sequence: number, low: number): EntryHead => ({

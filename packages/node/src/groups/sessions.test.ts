@@ -36,7 +36,7 @@ describe('groups of collections', () => {
     expect(bench.sessions.areServing).toBe(true);
   });
 
-  test('that the log deletes while they are being opened at a start end up closed', async () => {
+  test('groups that the log deletes while they are being opened at a start end up closed', async () => {
     // Given a collection that the root state on disk knows, and a deletion that only the log knows,
     const { bench, id } = await withCollection('a');
     await bench.value(id, '.x = 1;');
@@ -52,7 +52,7 @@ describe('groups of collections', () => {
     expect(bench.failures).toEqual([]);
   });
 
-  test('that only the log knows are opened once, and are part of what serves', async () => {
+  test('groups that only the log knows are opened once, and are part of what serves', async () => {
     const { bench, id } = await withCollection('a');
     await bench.value(id, '.x = 1;');
     bench.kill();
@@ -116,7 +116,7 @@ describe('groups of collections', () => {
     expect(bench.failures).toEqual([]);
   });
 
-  test('that are gone are neither searched for garbage nor written any more, whoever still has their session', async () => {
+  test('groups that are gone are neither searched for garbage nor written any more, whoever still has their session', async () => {
     const { bench, id } = await withCollection('a');
     await bench.value(id, '.a = {}; .a.self = .a; .del("a"); nil;');
     await bench.consider();

@@ -20,12 +20,12 @@ describe('a hello', () => {
     }
   });
 
-  test('of a newer version may say more', () => {
+  test('a hello of a newer version may say more', () => {
     const longer = Buffer.concat([encodeHello(HELLO), Buffer.from('more')]);
     expect(decodeHello(longer)).toEqual(HELLO);
   });
 
-  test('that is cut off, or of another format, is refused', () => {
+  test('a hello that is cut off, or of another format, is refused', () => {
     const bytes = encodeHello(HELLO);
     for (let length = 0; length < bytes.length; length++) {
       expect(() => decodeHello(bytes.subarray(0, length))).toThrow(FormatError);
@@ -39,11 +39,11 @@ describe('a hello', () => {
     { host: 'x'.repeat(256) },
     { host: 'ä' },
     { port: 0 },
-  ])('with %j is refused', (odd) => {
+  ])('a hello with %j is refused', (odd) => {
     expect(() => decodeHello(encodeHello({ ...HELLO, ...odd }))).toThrow(FormatError);
   });
 
-  test('with a status that nobody knows is refused', () => {
+  test('a hello with a status that nobody knows is refused', () => {
     const bytes = encodeHello(HELLO);
     bytes[1] = 99;
     expect(() => decodeHello(bytes)).toThrow(FormatError);

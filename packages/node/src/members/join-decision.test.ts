@@ -124,7 +124,7 @@ describe('an invitation', () => {
     expect(decision).toMatchObject({ kind: 'admit', member: { number: 5 }, invitation: INVITATION });
   });
 
-  test('that another node accepted is not taken by one that comes uninvited', () => {
+  test('an invitation that another node accepted is not taken by one that comes uninvited', () => {
     const { root } = situation();
     root.putInvitation(INVITATION);
     const uninvited = { ...NEWCOMER, host: '10.0.0.7' };
@@ -135,7 +135,7 @@ describe('an invitation', () => {
     });
   });
 
-  test('that was called off lets nobody in', () => {
+  test('an invitation that was called off lets nobody in', () => {
     expect(decide({ ...NEWCOMER, invitation: 5 }, situation())).toEqual({
       kind: 'refused',
       reason: expect.stringContaining('called off'),

@@ -30,7 +30,7 @@ beforeEach(() => {
   world = new World();
 });
 
-describe('whom the consensus thread connects to', () => {
+describe('nodes that the consensus thread connects to', () => {
   test('are the founders until there is a list, then its members, told again whenever it changes', () => {
     world = new World({ root: rootOf(), founders: [memberOf(0), memberOf(1)] });
     world.members.rootChanged();
@@ -80,7 +80,7 @@ describe('a node that asks to join', () => {
     ]);
   });
 
-  test('that asks again meanwhile gets the same answer', () => {
+  test('a node that asks again meanwhile gets the same answer', () => {
     const first = world.ask();
     const second = world.ask();
     expect(world.session.pending).toBe(1);
@@ -182,7 +182,7 @@ describe('changes of the root group', () => {
     expect(world.sent('change_membership')).toEqual([]);
   });
 
-  test('that this leader did not see to their end are begun anew in the next', () => {
+  test('changes that this leader did not see to their end are begun anew in the next', () => {
     world.session.membership = membershipOf([100, 101]);
     world.members.rootChanged();
     world.session.leading = false;
@@ -522,7 +522,7 @@ describe('hellos', () => {
     expect(world.reports.join()).toContain('node 1 calls itself node-2');
   });
 
-  test('that make no sense are refused', async () => {
+  test('hellos that make no sense are refused', async () => {
     await expect(world.called(101, CallKind.Member, Uint8Array.of(1, 2))).rejects.toThrow();
   });
 

@@ -129,7 +129,7 @@ describe('a leader', () => {
     expect(world.resting.isStopping(OTHER)).toBe(false);
   });
 
-  test('that takes a question in behind the end of its connection still knows the next start for what it is', () => {
+  test('a leader that takes a question in behind the end of its connection still knows the next start for what it is', () => {
     world.link(false);
     world.resting.allow(OTHER);
     world.link(true);

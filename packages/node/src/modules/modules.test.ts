@@ -287,7 +287,7 @@ describe('a module', () => {
   });
 
   test.each(['dies', 'prints', 'closes', 'announces', 'floods'])(
-    'that %s is started again, and what it was asked is cancelled',
+    'a module that %s is started again, and what it was asked is cancelled',
     async (what) => {
       place('X/run');
       place('Y/run');
@@ -313,7 +313,7 @@ describe('a module', () => {
     },
   );
 
-  test('that closes its standard input is ended and started again: whoever asked is told', async () => {
+  test('a module that closes its standard input is ended and started again, and callers are told', async () => {
     place('X/run');
     const x = define('X');
     expect(await ask(x, 'deafens')).toBe('=deafens');
@@ -322,7 +322,7 @@ describe('a module', () => {
     expect(await ask(x, 'echo')).toBe('=echo');
   });
 
-  test('that dies at each start is given up, until somebody starts it', async () => {
+  test('a module that dies at each start is given up, until somebody starts it', async () => {
     place('X/run', '#!/bin/sh\nexit 3\n');
     const x = define('X');
     const asked = ask(x, 'echo');
@@ -336,7 +336,7 @@ describe('a module', () => {
     expect(await ask(x, 'echo')).toBe('=echo');
   });
 
-  test('that reads nothing gets no more than so much', async () => {
+  test('a module that reads nothing gets no more than so much', async () => {
     place('X/run', '#!/bin/sh\nexec sleep 1000\n');
     const x = define('X');
     await settled(x, 'running');
@@ -355,7 +355,7 @@ describe('a module', () => {
   test.each([
     ['reads nothing', 0],
     ['does not take its configuration', 1],
-  ])('that %s leaves room to all users', async (_, size) => {
+  ])('a module that %s leaves room to all users', async (_, size) => {
     place('X/run', '#!/bin/sh\nexec sleep 1000\n');
     const x = define('X', { conf: Buffer.alloc(size) });
     if (size === 0) await settled(x, 'running');
@@ -370,7 +370,7 @@ describe('a module', () => {
     expect(told).toEqual([0, 0, refused, refused, 0, refused]);
   });
 
-  test('that does not answer in time is answered for, and a late answer is dropped', async () => {
+  test('a module that does not answer in time is answered for, and a late answer is dropped', async () => {
     manager = managerOf({ timeout: 2 });
     place('X/run');
     const x = define('X');
@@ -381,7 +381,7 @@ describe('a module', () => {
     expect(manager.look(x.id).restarts).toBe(0);
   });
 
-  test('that answers late is not ended for that it sends what nobody asked for, however much comes at once', async () => {
+  test('a module that answers late is not ended for sending what nobody asked for, however much comes at once', async () => {
     manager = managerOf({ timeout: 2 });
     place('X/run');
     const x = define('X');
@@ -412,7 +412,7 @@ describe('a module', () => {
     expect(JSON.stringify(said)).not.toContain('silent');
   });
 
-  test('that is started again and again while it starts answers all who asked meanwhile', async () => {
+  test('a module that is started again and again while it starts answers all who asked meanwhile', async () => {
     place('X/run');
     let x = define('X');
     const asked: Promise<string | number>[] = [];
@@ -481,7 +481,7 @@ describe('a module', () => {
   });
 });
 
-describe('what can not be started says why', () => {
+describe('a module that can not be started says why', () => {
   const cases: readonly [why: string | RegExp, source: string, ...prepare: (() => void)[]][] = [
     ['module not installed', 'run'],
     ['no such file', 'run', () => place('X/other')],

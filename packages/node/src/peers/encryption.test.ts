@@ -25,7 +25,7 @@ test.each([
 });
 
 describe('two nodes', () => {
-  test('that encrypt everywhere talk in TLS, and nothing of it can be read on the way', async () => {
+  test('two nodes that encrypt everywhere talk in TLS, and nothing of it can be read on the way', async () => {
     const [one, two] = [await start(1, 'on'), await start(2, 'on')];
     const line = await tap(two.port);
     two.transport.setPeers([one.address, two.address], []);
@@ -38,7 +38,7 @@ describe('two nodes', () => {
     for (const word of ['nobody else', 'ALTHPEER', 'node1']) expect(all).not.toContain(word);
   });
 
-  test('with another secret each are told so', async () => {
+  test('two nodes with another secret each are told so', async () => {
     const one = await start(1, 'on');
     const two = await start(2, 'on', { secret: 'another secret, long enough' });
     introduce(one, two);

@@ -49,7 +49,7 @@ describe('frames', () => {
     },
   );
 
-  test('of which a bit is flipped are found, and what comes behind is not read', () => {
+  test('frames of which a bit is flipped are found, and what comes behind is not read', () => {
     const whole = streamOf(true);
     for (let bit = 0; bit < whole.length * 8; bit++) {
       const flipped = Buffer.from(whole);
@@ -68,11 +68,11 @@ describe('frames', () => {
     expect(seen).toEqual([7, 1, 2, 255]);
   });
 
-  test('that are cut off wait', () => {
+  test('frames that are cut off wait', () => {
     expect(read([stream.subarray(0, stream.length - 1)])).toEqual(frames.slice(0, 2));
   });
 
-  test('that are too large are refused by what they claim, before they are there', () => {
+  test('frames that are too large are refused by what they claim, before they are there', () => {
     const claim = (length: number): Buffer => {
       const bytes = Buffer.alloc(5);
       bytes.writeUInt32BE(length);
@@ -144,7 +144,7 @@ describe('frames in pieces', () => {
     }
   });
 
-  test('of which a bit is flipped are found, also where they come in parts', () => {
+  test('frames in pieces of which a bit is flipped are found, also where they come in parts', () => {
     const whole = stream(true);
     for (let bit = 0; bit < whole.length * 8; bit++) {
       const flipped = Buffer.from(whole);
@@ -154,7 +154,7 @@ describe('frames in pieces', () => {
     }
   });
 
-  test('that make no sense are refused', () => {
+  test('frames in pieces that make no sense are refused', () => {
     expect(() => new PartReader().push([Buffer.alloc(1)])).toThrow(FrameError);
     expect(() => new PartReader().push([Buffer.from([2, 1])])).toThrow(FrameError);
     expect(() => new PartReader().push([piece(FrameKind.Answer, 'x', true)])).toThrow(FrameError);

@@ -22,7 +22,7 @@ describe('frames of Raft', () => {
     expect(taken(frames)).toEqual(['2: 3 append 1, 3 append 2', '2: 3 append 3', '2: 3 append 4']);
   });
 
-  test('with large appends yield to others, which later appends of their group do not pass', () => {
+  test('frames with large appends yield to others, which later appends of their group do not pass', () => {
     let isWaiting = false;
     const frames = new RaftFrames(SIZES, () => isWaiting);
     frames.add(3, [append(2, 1, 600), append(2, 2, 10), beat(2)]);

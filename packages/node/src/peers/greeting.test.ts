@@ -159,7 +159,7 @@ describe('two that do not share a secret', () => {
   });
 });
 
-describe('who sits between two nodes', () => {
+describe('an attacker between two nodes', () => {
   test('can change no bit without being found out', () => {
     for (let at = 0; at < 400; at++) {
       let length = 0;
@@ -213,7 +213,7 @@ describe('messages', () => {
     });
   });
 
-  test('that are cut off are refused', () => {
+  test('messages that are cut off are refused', () => {
     const bytes = encodeIdentity(identityOf(1));
     for (let length = 0; length < bytes.length; length++) {
       expect(() => decodeIdentity(bytes.subarray(0, length))).toThrow(GreetingFormatError);

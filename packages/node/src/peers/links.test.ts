@@ -73,7 +73,7 @@ function append(to: number, bytes: number): Message {
 }
 
 describe('messages of groups', () => {
-  test('of one callback travel in one frame', async () => {
+  test('messages of one callback travel in one frame', async () => {
     const [one, two] = pair();
     one.links.transmit(3, [beat(2)]);
     one.links.transmit(4, [beat(2), append(2, 10)]);
@@ -86,7 +86,7 @@ describe('messages of groups', () => {
     expect(two.take()).toEqual(['3 heartbeat from 1']);
   });
 
-  test('that could not be sent are told for each group with entries', async () => {
+  test('messages that could not be sent are told for each group with entries', async () => {
     const one = new Bench(1);
     one.links.transmit(3, [beat(2), append(2, 10)]);
     one.links.transmit(4, [beat(2)]);
@@ -101,7 +101,7 @@ describe('messages of groups', () => {
     expect(one.frames.map(({ bulk }) => bulk)).toEqual([false, true]);
   });
 
-  test('in the name of another node are not taken', async () => {
+  test('messages in the name of another node are not taken', async () => {
     const [one, two] = pair();
     one.links.transmit(3, [beat(2, 7)]);
     await Promise.resolve();
@@ -246,7 +246,7 @@ describe('short calls of one callback', () => {
     expect(one.take()).toEqual(['returned 7: nothing', 'returned 8: nothing']);
   });
 
-  test('that were not sent when the connection broke are not sent, and come back once', async () => {
+  test('calls that were not sent when the connection broke are not sent, and come back once', async () => {
     const [one, two] = pair();
     call(one, 7);
     one.links.return({ kind: 'return', to: 2, id: 3, payload: Buffer.from('answer') });
@@ -268,7 +268,7 @@ describe('short calls of one callback', () => {
   });
 });
 
-describe('what nodes know of each other', () => {
+describe('the knowledge of nodes about each other', () => {
   test('is how many groups each leads, until its connection breaks', () => {
     const [one, two] = pair();
     one.links.tellLoad([2, 9], 12);

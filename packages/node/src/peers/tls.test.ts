@@ -32,7 +32,7 @@ describeThatNeeds('TLS between nodes', hasOpenssl ? null : 'there is no openssl'
     expect(answer.toString()).toBe('echo ?');
   });
 
-  test('who ends is down at once', async () => {
+  test('a node that ends is down at once', async () => {
     const authority = makeAuthority('two');
     const tls = makeCertificate(authority, 'c');
     const [one, two] = await startTwo(tls, tls);

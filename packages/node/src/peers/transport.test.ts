@@ -91,7 +91,7 @@ describe('members of a cluster', () => {
     expect(two.frames[0]?.payload).toBe(`head${'b'.repeat(1024 * 1024)}tail`);
   });
 
-  test('what waits is bounded; more is refused', async () => {
+  test('messages that wait are bounded; more are refused', async () => {
     const [one] = await pair({ limits: { urgentBytesMax: 1024 * 1024, bulkBytesMax: 1024 * 1024 } });
     const chunk = Buffer.alloc(300 * 1024);
     const urgent = [1, 2, 3, 4, 5].map(() => one.transport.send(2, 1, chunk));
@@ -101,7 +101,7 @@ describe('members of a cluster', () => {
     expect(one.transport.send(2, 1, Buffer.alloc(80 * 1024 * 1024), true)).toBe(false);
   });
 
-  test('what comes damaged is not taken, and the connection is made anew', async () => {
+  test('a damaged frame is not taken, and the connection is made anew', async () => {
     const one = await start(1);
     const two = await start(2);
     const line = await NoisyLine.to(two.port);
@@ -147,7 +147,7 @@ describe('members of a cluster', () => {
     expect(two.frames).toEqual([]);
   });
 
-  test('who ends is down at once, and up again when it comes back as another process', async () => {
+  test('a node that ends is down at once, and up again when it comes back as another process', async () => {
     const [one, two] = await pair({ silenceMs: 60_000 });
     const { port } = two;
     await two.close();
@@ -186,7 +186,7 @@ describe('members of a cluster', () => {
     await arrives(one, moved, 'there you are');
   });
 
-  test('who is no peer any more is down; who was removed is told so', async () => {
+  test('a node that is no peer any more is down; one that was removed is told so', async () => {
     const [one, two] = await pair();
     one.transport.setPeers([], [2]);
     await until(() => two.removed > 0, 'it was told');
@@ -195,7 +195,7 @@ describe('members of a cluster', () => {
   });
 });
 
-describe('who does not belong here', () => {
+describe('strangers', () => {
   test('a wrong secret is refused and logged on both sides, once', async () => {
     const one = await start(1);
     const two = await start(2, { secret: 'another secret here' });
@@ -301,7 +301,7 @@ describe('who does not belong here', () => {
     expect(one.frames.length).toBe(1);
   });
 
-  test('who says nothing, or not enough, is closed when its time is over', async () => {
+  test('a stranger that says nothing, or not enough, is closed when its time is over', async () => {
     const one = await start(1, { limits: { greetingMs: 100 } });
     await Promise.all([exchange(one.port, Buffer.alloc(0)), exchange(one.port, opening())]);
     expect(one.logged('silent')).toBe(true);

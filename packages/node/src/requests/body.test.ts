@@ -238,7 +238,7 @@ describe('JSON', () => {
     }
   });
 
-  test('what is malformed in values is refused when they are read, their ends before', () => {
+  test('a malformed value is refused when it is read, its end before', () => {
     for (const vars of [
       '{"v":[}',
       '{"v":tru}',
@@ -270,7 +270,7 @@ describe('JSON', () => {
     }
   });
 
-  test('of repeated keys the last counts', () => {
+  test('the last of repeated keys counts', () => {
     const body = '{"type":"run","type":"query","code":"1","code":"2","vars":{"a":1,"a":2}}';
     expect(decode(body)).toEqual({ type: 'query', code: '2', vars: new Map([['a', 2]]) });
   });
@@ -384,7 +384,7 @@ describe('MessagePack', () => {
     }
   });
 
-  test('what follows the request is refused', () => {
+  test('bytes behind the request are refused', () => {
     expect(refusal(Buffer.concat([queryOf(1), Buffer.from('xyz')]), 'msgpack')).toBe(-53);
     expect(refusal(Buffer.concat([packed({ type: 'query', code: '1;' }), Buffer.of(0xc0)]), 'msgpack')).toBe(
       -53,

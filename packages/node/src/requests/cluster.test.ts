@@ -157,7 +157,7 @@ describe('three nodes', () => {
     await cluster.restartNode(leader);
   });
 
-  test('without a majority changes are refused clearly, stale reads go on, and service comes back by itself', async () => {
+  test('changes without a majority are refused clearly, stale reads go on, and service comes back by itself', async () => {
     const [first = 0, second = 0, third = 0] = [1, 2, 3];
     const survivor = cluster.node(third);
     await cluster.node(first).value('//stuff', '.z = 1;');

@@ -99,13 +99,13 @@ class Futures implements FuturesOwner {
 }
 
 describe('futures', () => {
-  test('that only read end with the value, and propose nothing', () => {
+  test('futures that only read end with the value, and propose nothing', () => {
     const futures = new Futures('future(|| .x + 1);', false);
     expect(futures.end).toMatchObject({ kind: 'value', change: null });
     expect([futures.parts?.count, driver.busy, clock.pending]).toEqual([0, 0, 0]);
   });
 
-  test('that make a change where they may not end with that, and have changed nothing', async () => {
+  test('futures that make a change where they may not end with that, and have changed nothing', async () => {
     const futures = new Futures('future(|| .x += 1);', false);
     expect(futures.end).toEqual({ kind: 'needs_change' });
     expect([futures.parts?.count, session.hasUncommitted]).toEqual([0, false]);
@@ -126,7 +126,7 @@ describe('futures', () => {
     expect(futures.replies.map((reply) => reply.outcome)).toEqual(['made', 'made']);
   });
 
-  test('that nobody waits for are given up before they have changed anything', () => {
+  test('futures that nobody waits for are given up before they have changed anything', () => {
     session.pause();
     const futures = new Futures('future(|| .x += 1);');
     expect(futures.end).toBeNull();

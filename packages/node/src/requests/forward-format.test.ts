@@ -114,7 +114,7 @@ describe('forwarded requests', () => {
     expect((encoded[1] ?? 0) & 4).toBe(4);
   });
 
-  test('of another version, with unknown flags, or cut off are refused', () => {
+  test('requests of another version, with unknown flags, or cut off are refused', () => {
     const whole = encodeRequest({ ...plain, body: new Uint8Array(0) });
     expect(() => decodeRequest(Uint8Array.of(2, ...whole.subarray(1)))).toThrow(FormatError);
     expect(() => decodeRequest(Uint8Array.of(1, 16, ...whole.subarray(2)))).toThrow(FormatError);
@@ -131,7 +131,7 @@ describe('answers', () => {
     expect(decodeAnswer(encodeAnswer(answer))).toEqual(answer);
   });
 
-  test('in MessagePack stay bytes, and a conflict stays one', () => {
+  test('answers in MessagePack stay bytes, and a conflict stays one', () => {
     const packed = decodeAnswer(
       encodeAnswer({ kind: 'reply', reply: { ok: true, result: Uint8Array.of(0xc0), index: 1 } }),
     );
@@ -147,7 +147,7 @@ describe('answers', () => {
     expect(told).toMatchObject({ reply: { ok: false, throttled: true } });
   });
 
-  test('of another version or an unknown kind are refused', () => {
+  test('answers of another version or an unknown kind are refused', () => {
     expect(() => decodeAnswer(Uint8Array.of(2, 5))).toThrow(FormatError);
     expect(() => decodeAnswer(Uint8Array.of(1, 99))).toThrow(FormatError);
     expect(() => decodeAnswer(Uint8Array.of(1, 0, 0, 4))).toThrow(FormatError);
@@ -170,11 +170,11 @@ describe('bodies', () => {
     ['a run', { type: 'run', name: 'p' }],
     ['a run with arguments', { type: 'run', name: 'p', args: [null, Uint8Array.of(0, 255)] }],
     ['a run with named arguments', { type: 'run', name: 'p', args: { x: -(2n ** 63n) } }],
-  ])('in MessagePack go on as they came: %s', (_what, body) => {
+  ])('bodies in MessagePack go on as they came: %s', (_what, body) => {
     expect(whole(decode(packed(body)))).toEqual(new Uint8Array(packed(body)));
   });
 
-  test('in JSON go on as MessagePack of the same values', () => {
+  test('bodies in JSON go on as MessagePack of the same values', () => {
     const args = [1, 2 ** 40, 'ü', [[], {}], { a: { b: null } }, true];
     const came = decodeBody(Buffer.from(JSON.stringify({ type: 'run', name: 'p', args })), 'json', {
       msgpackNestingMax: 100,
@@ -189,7 +189,7 @@ describe('bodies', () => {
     );
   });
 
-  test('that are no values are told before they are sent', () => {
+  test('bodies that are no values are told before they are sent', () => {
     const body = decodeBody(Buffer.from('{"type":"run","name":"p","args":[1e999]}'), 'json', {
       msgpackNestingMax: 100,
     });

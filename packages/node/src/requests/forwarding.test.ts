@@ -30,7 +30,7 @@ describe('any node takes any request', () => {
     for (const node of [1, 2, 3]) expect(await value(node, '.x;')).toBe(3);
   });
 
-  test('what depends on a change that takes long to come in is asked of the leader, and all else is not', async () => {
+  test('a request that depends on a change that takes long to come in is asked of the leader, and all others are not', async () => {
     await value(1, '.x = 1;');
     // Given a node that needs so many slices of work for a change,
     const answers: unknown[] = [];
@@ -113,7 +113,7 @@ describe('any node takes any request', () => {
     expect(reply.reply && outcome(reply.reply)).toBe(3);
   });
 
-  test('what can not be asked about is not asked about all the time', async () => {
+  test('a read index that can not be had is not asked for all the time', async () => {
     cluster.log(0).depose();
     await cluster.settle();
     let asked = 0;
@@ -130,7 +130,7 @@ describe('any node takes any request', () => {
     expect(asked).toBeLessThan(12);
   });
 
-  test('what does not exist is refused, once that is certain', async () => {
+  test('a collection that does not exist is refused, once that is certain', async () => {
     const reply = cluster.node(3).query('nowhere', '1;');
     await cluster.settle();
     expect(outcome(await reply)).toBe(ErrorCode.LOOKUP);
@@ -195,7 +195,7 @@ describe('reads', () => {
     expect(outcome(await reply)).toBe(ErrorCode.NODE);
   });
 
-  test('without a leader they wait for one, until the deadline', async () => {
+  test('reads without a leader wait for one, until the deadline', async () => {
     cluster.log(cluster.stuff).depose();
     const inTime = watch(cluster.node(2).query('stuff', '1 + .len();'));
     await cluster.pass(500);
@@ -209,7 +209,7 @@ describe('reads', () => {
     expect(outcome(await late)).toBe(ErrorCode.NODE);
   });
 
-  test('what was read on changes that are lost is read again', async () => {
+  test('a read of changes that are lost is made again', async () => {
     await value(1, '.x = 1;');
     cluster.commits = false;
     const lost = watch(cluster.node(1).query('stuff', '.x = 2;'));
@@ -250,7 +250,7 @@ describe('a change takes effect once', () => {
     await value(1, '.x = 0;');
   });
 
-  test('when the answer gets lost on its way back', async () => {
+  test('a change takes effect once when the answer gets lost on its way back', async () => {
     let losses = 2;
     cluster.fate = ({ what }) => (what === 'return' && losses-- > 0 ? 'lose' : 'deliver');
     const reply = cluster.node(2).query('stuff', '.x += 1;');
@@ -259,7 +259,7 @@ describe('a change takes effect once', () => {
     expect(await value(3, '.x;')).toBe(1);
   });
 
-  test('when it gets lost on its way there', async () => {
+  test('a change takes effect once when it gets lost on its way there', async () => {
     let losses = 2;
     cluster.fate = ({ what }) => (what === 'call' && losses-- > 0 ? 'lose' : 'deliver');
     const reply = cluster.node(2).query('stuff', '.x += 1;');
@@ -271,20 +271,23 @@ describe('a change takes effect once', () => {
   test.each([
     ['survives', 1],
     ['is lost', 0],
-  ])('when the leadership moves before it is committed, and it %s', async (_, kept) => {
-    cluster.commits = false;
-    const replies = [1, 2, 3].map((node) => watch(cluster.node(node).query('stuff', '.x += 1;')));
-    await cluster.settle();
-    expect(cluster.log(cluster.stuff).uncommitted).toBe(3);
-    cluster.log(cluster.stuff).lead(2, kept * 3);
-    cluster.commits = true;
-    await cluster.pass(400);
-    expect(replies.map(({ reply }) => reply && outcome(reply)).sort()).toEqual([1, 2, 3]);
-    expect(await value(3, '.x;')).toBe(3);
-    for (const node of [1, 2, 3]) expect(counterAt(node)).toBe(3);
-  });
+  ])(
+    'a change takes effect once when the leadership moves before it is committed, and it %s',
+    async (_, kept) => {
+      cluster.commits = false;
+      const replies = [1, 2, 3].map((node) => watch(cluster.node(node).query('stuff', '.x += 1;')));
+      await cluster.settle();
+      expect(cluster.log(cluster.stuff).uncommitted).toBe(3);
+      cluster.log(cluster.stuff).lead(2, kept * 3);
+      cluster.commits = true;
+      await cluster.pass(400);
+      expect(replies.map(({ reply }) => reply && outcome(reply)).sort()).toEqual([1, 2, 3]);
+      expect(await value(3, '.x;')).toBe(3);
+      for (const node of [1, 2, 3]) expect(counterAt(node)).toBe(3);
+    },
+  );
 
-  test('when only the first of several survive', async () => {
+  test('changes take effect once when only the first of several survive', async () => {
     cluster.commits = false;
     const replies = [1, 2, 3, 1, 2].map((node) => watch(cluster.node(node).query('stuff', '.x += 1;')));
     await cluster.settle();
@@ -295,7 +298,7 @@ describe('a change takes effect once', () => {
     expect(await value(1, '.x;')).toBe(5);
   });
 
-  test('when the leadership goes away and comes back', async () => {
+  test('a change takes effect once when the leadership goes away and comes back', async () => {
     cluster.commits = false;
     const reply = watch(cluster.node(1).query('stuff', '.x += 1;'));
     await cluster.settle();
@@ -307,7 +310,7 @@ describe('a change takes effect once', () => {
     expect(await value(2, '.x;')).toBe(1);
   });
 
-  test('when an old copy of it arrives after it was answered', async () => {
+  test('a change takes effect once when an old copy of it arrives after it was answered', async () => {
     let copies = 0;
     cluster.fate = ({ what, from }) => {
       if (what === 'call' && from === 2 && copies++ === 0) return 'hold';
@@ -325,7 +328,7 @@ describe('a change takes effect once', () => {
     expect(await value(3, '.x;')).toBe(10);
   });
 
-  test('when it comes again after its time is over, and the first copy may yet be committed', async () => {
+  test('a change takes effect once when it comes again after its time is over, and the first copy may yet be committed', async () => {
     cluster.commits = false;
     const reply = watch(cluster.node(2).query('stuff', '.x += 1;'));
     await cluster.pass(1500);
@@ -429,15 +432,15 @@ describe('the answer to a change that goes along with it', () => {
   });
 });
 
-describe('when there is no majority', () => {
-  test('what was not proposed is refused with 503', async () => {
+describe('changes without a majority', () => {
+  test('a change that was not proposed is refused with 503', async () => {
     cluster.log(cluster.stuff).depose();
     const reply = cluster.node(2).query('stuff', '.x = 1;');
     await cluster.pass(1100);
     expect(outcome(await reply)).toBe(ErrorCode.NODE);
   });
 
-  test('what may be committed later is answered with 504', async () => {
+  test('a change that may be committed later is answered with 504', async () => {
     cluster.commits = false;
     const local = watch(cluster.node(1).query('stuff', '.x = 1;'));
     const forwarded = watch(cluster.node(2).query('stuff', '.x = 1;'));
@@ -625,7 +628,7 @@ describe('Althing-Request', () => {
 });
 
 describe('the same results are known everywhere', () => {
-  test('what the leader knows follows from the log', async () => {
+  test('records that the leader keeps follow from the log', async () => {
     for (let i = 0; i < 20; i++) await value((i % 3) + 1, `.x = ${i};`);
     const records = [1, 2, 3].map((node) => {
       const written: string[] = [];

@@ -70,7 +70,7 @@ describe.each([
     }
   });
 
-  test('that fail say what was made', async () => {
+  test('futures that fail say what was made', async () => {
     const cluster = await MiniCluster.begin(nodes);
     for (const [code, told] of [
       ['.a = 1; future(|| 1 / 0);', `${ErrorCode.ZERO_DIV} made`],
@@ -85,7 +85,7 @@ describe.each([
     expect(await value(cluster, node, "[.a, .b, .has('c')];")).toEqual([1, 1, false]);
   });
 
-  test('that fail have the status of their error, the first time and when they are repeated, everywhere', async () => {
+  test('futures that fail have the status of their error, the first time and when they are repeated, everywhere', async () => {
     const cluster = await MiniCluster.begin(nodes);
     const at = [node, 1, nodes];
     for (const [code, status] of [

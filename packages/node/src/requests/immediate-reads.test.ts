@@ -90,7 +90,7 @@ describe('a read with nothing to wait for', () => {
     expect(await forbidden.later).toMatchObject({ ok: false, error: { code: ErrorCode.FORBIDDEN } });
   });
 
-  test('of a procedure is answered at once, too, and whitelists are kept', async () => {
+  test('a read of a procedure is answered at once, too, and whitelists are kept', async () => {
     const cluster = await knowing(['.x = 7;']);
     const node = cluster.node(1);
     void node.query('stuff', "new_procedure('get', || .x);");
@@ -104,7 +104,7 @@ describe('a read with nothing to wait for', () => {
     expect(await refused.later).toMatchObject({ ok: false, error: { code: ErrorCode.FORBIDDEN } });
   });
 
-  test('with futures runs once, and they run behind it', async () => {
+  test('a read with futures runs once, and they run behind it', async () => {
     let logged = 0;
     const text = "log('here'); future(|| .x + 1);";
     const options: MiniOptions = {
@@ -121,7 +121,7 @@ describe('a read with nothing to wait for', () => {
     }
   });
 
-  test('whose futures make a change runs again as one', async () => {
+  test('a read whose futures make a change runs again as one', async () => {
     const text = 'future(|| .x += 1);';
     const cluster = await knowing(['.x = 7;', text]);
     const { later } = ask(cluster.node(1), query(text));
@@ -171,7 +171,7 @@ describe('a read at the leader of three', () => {
     expect(outcome(await read.later)).toBe(8);
   });
 
-  test('with futures is confirmed before they run', async () => {
+  test('a read with futures is confirmed before they run', async () => {
     const text = 'future(|| .x + 1);';
     const cluster = await knowing(['.x = 7;', text], 3);
     const { later } = ask(cluster.node(1), query(text));

@@ -69,43 +69,49 @@ describe('a read-only request', () => {
 describe('a dry run', () => {
   const DRY = { dryRun: true };
 
-  test.each([1, 2])('at node %i counts what a query would change, and changes nothing', async (node) => {
-    const before = [indexOf(0), indexOf(cluster.stuff)];
-    expect(outcome(await ask(node, 'stuff', '.n += 1; .more = {x: {}}; .n;', DRY))).toEqual({
-      result: 2,
-      changes: { things_added: 2, properties: 2 },
-    });
-    expect(outcome(await ask(node, '/t', "new_collection('more');", DRY))).toMatchObject({
-      result: 'more',
-      changes: { collections: 1 },
-    });
-    expect(outcome(await ask(node, 'stuff', '.r.emit("e"); .n;', DRY))).toEqual({
-      result: 1,
-      changes: { events: 1 },
-    });
-    expect(outcome(await ask(node, 'stuff', '1 + .n;', DRY))).toEqual({ result: 2, changes: {} });
-    expect(outcome(await ask(node, 'stuff', '.n = 9; 1 / 0;', DRY))).toBe(ErrorCode.ZERO_DIV);
-    expect(outcome(await ask(node, 'stuff', '.n;'))).toBe(1);
-    expect(outcome(await ask(node, '/t', "has_collection('more');"))).toBe(false);
-    expect([indexOf(0), indexOf(cluster.stuff)]).toEqual(before);
-  });
+  test.each([1, 2])(
+    'a dry run at node %i counts what a query would change, and changes nothing',
+    async (node) => {
+      const before = [indexOf(0), indexOf(cluster.stuff)];
+      expect(outcome(await ask(node, 'stuff', '.n += 1; .more = {x: {}}; .n;', DRY))).toEqual({
+        result: 2,
+        changes: { things_added: 2, properties: 2 },
+      });
+      expect(outcome(await ask(node, '/t', "new_collection('more');", DRY))).toMatchObject({
+        result: 'more',
+        changes: { collections: 1 },
+      });
+      expect(outcome(await ask(node, 'stuff', '.r.emit("e"); .n;', DRY))).toEqual({
+        result: 1,
+        changes: { events: 1 },
+      });
+      expect(outcome(await ask(node, 'stuff', '1 + .n;', DRY))).toEqual({ result: 2, changes: {} });
+      expect(outcome(await ask(node, 'stuff', '.n = 9; 1 / 0;', DRY))).toBe(ErrorCode.ZERO_DIV);
+      expect(outcome(await ask(node, 'stuff', '.n;'))).toBe(1);
+      expect(outcome(await ask(node, '/t', "has_collection('more');"))).toBe(false);
+      expect([indexOf(0), indexOf(cluster.stuff)]).toEqual(before);
+    },
+  );
 
-  test.each([1, 2])('at node %i is explained where that is asked for, and changes nothing', async (node) => {
-    const before = indexOf(cluster.stuff);
-    const terms = { dryRun: 'explain' } as const;
-    expect(outcome(await ask(node, 'stuff', 'for (i in range(3)) .n += 1;', terms))).toMatchObject({
-      changes: { properties: 3 },
-      explain: { statements: [{}, {}] },
-    });
-    expect(outcome(await ask(node, 'stuff', '.n = 9; 1 / 0;', terms))).toMatchObject({
-      error: { name: 'zero_div_err', at: { line: 1, column: 9 } },
-      changes: { properties: 1 },
-    });
-    expect(outcome(await ask(node, 'stuff', '.n;'))).toBe(1);
-    expect(indexOf(cluster.stuff)).toBe(before);
-  });
+  test.each([1, 2])(
+    'a dry run at node %i is explained where that is asked for, and changes nothing',
+    async (node) => {
+      const before = indexOf(cluster.stuff);
+      const terms = { dryRun: 'explain' } as const;
+      expect(outcome(await ask(node, 'stuff', 'for (i in range(3)) .n += 1;', terms))).toMatchObject({
+        changes: { properties: 3 },
+        explain: { statements: [{}, {}] },
+      });
+      expect(outcome(await ask(node, 'stuff', '.n = 9; 1 / 0;', terms))).toMatchObject({
+        error: { name: 'zero_div_err', at: { line: 1, column: 9 } },
+        changes: { properties: 1 },
+      });
+      expect(outcome(await ask(node, 'stuff', '.n;'))).toBe(1);
+      expect(indexOf(cluster.stuff)).toBe(before);
+    },
+  );
 
-  test('of a procedure counts as that of a query, and starts no futures', async () => {
+  test('a dry run of a procedure counts as that of a query, and starts no futures', async () => {
     await ask(1, 'stuff', "new_procedure('p', || {.n = 5; future(|| .n = 6);});");
     const reply = cluster.node(2).run('stuff', 'p', { terms: DRY });
     await cluster.pass(100);
@@ -145,7 +151,7 @@ describe('a dry run', () => {
     }
   });
 
-  test('that gets no answer is told to have changed nothing, and leaves nothing in the log', async () => {
+  test('a dry run that gets no answer is told to have changed nothing, and leaves nothing in the log', async () => {
     const before = indexOf(cluster.stuff);
     cluster.fate = ({ kind, what }) => (kind === CallKind.Forward && what === 'return' ? 'lose' : 'deliver');
     const asked = cluster.node(2).query('stuff', '.n = 2;', { terms: DRY });

@@ -195,7 +195,7 @@ describe.each([1, 2])('asked at node %i', (node) => {
   });
 });
 
-test('what is read on a node that does not lead does not depend on who leads', async () => {
+test('a read on a node that does not lead does not depend on who leads', async () => {
   const asked = [new Asked(2, 'X({});'), new Asked(1, 'X({});')];
   await cluster.settle();
   cluster.log(cluster.stuff).lead(3, 0);

@@ -15,7 +15,7 @@ describe('hashes of passwords', () => {
     expect(await hasher.verifyOwn('secret', null)).toBe(false);
   });
 
-  test('of the default password, which everybody knows, are computed once', async () => {
+  test('hashes of the default password, which everybody knows, are computed once', async () => {
     let computed = 0;
     const newHasher = (): PasswordHasher =>
       new PasswordHasher(2, 8, async (password, { salt }) => {
@@ -124,7 +124,7 @@ describe('hashes of passwords', () => {
     await Promise.all(suspects);
   });
 
-  test('what waits is given up when there is no time left', async () => {
+  test('a hash that waits is given up when there is no time left', async () => {
     const hasher = new PasswordHasher(1, 8);
     const checks = [1, 2, 3].map(() => hasher.verify('x', null, from('a')));
     hasher.hurry();

@@ -63,7 +63,7 @@ describe('a request that waits', () => {
     expect([...present(cluster, 1).all()]).toEqual([]);
   });
 
-  test('for a leader ends when it is cancelled, and changes nothing', async () => {
+  test('a request that waits for a leader ends when it is cancelled, and changes nothing', async () => {
     const cluster = await MiniCluster.begin(3);
     cluster.log(cluster.stuff).depose();
     await cluster.pass(10);
@@ -83,7 +83,7 @@ describe('a request that waits', () => {
     expect(after.told).toBe(`${ErrorCode.LOOKUP} none`);
   });
 
-  test('for its commit goes on: the change may be made', async () => {
+  test('a request that waits for its commit goes on: the change may be made', async () => {
     const cluster = await MiniCluster.begin(1);
     cluster.commits = false;
     const change = new Asked(cluster, 1, '.x = 1;');
@@ -96,7 +96,7 @@ describe('a request that waits', () => {
     expect(change.told).toBe('ok');
   });
 
-  test('for another node is cancelled there, under an id of that node', async () => {
+  test('a request that waits for another node is cancelled there, under an id of that node', async () => {
     const cluster = await MiniCluster.begin(3);
     cluster.commits = false;
     const change = new Asked(cluster, 2, '.x = 1;');
@@ -129,7 +129,7 @@ describe('a request that waits', () => {
 });
 
 describe('a request that runs', () => {
-  test('in slices ends before its next one', async () => {
+  test('a request that runs in slices ends before its next one', async () => {
     const cluster = await MiniCluster.begin(1);
     const { scheduler } = cluster.node(1).router;
     // Others are owed time, so that the next request waits for its turn.

@@ -36,7 +36,7 @@ function shapes(at = node): readonly string[] {
 describe('a query counts', () => {
   beforeEach(lone);
 
-  test('by its shape, whichever literals it has, and by its scope', async () => {
+  test('a query counts by its shape, whichever literals it has, and by its scope', async () => {
     for (const code of ['.x = 1', '.x = 2', '.x  = 2', ".x = 'text'", '.x = 1', '.x = 1']) await ask(code);
     await ask('1 + 1');
     await ask('1 + 2', node, '/t');
@@ -48,7 +48,7 @@ describe('a query counts', () => {
     ]);
   });
 
-  test('as a failure where it ends in an error; one that does not run counts for nothing', async () => {
+  test('a query counts as a failure where it ends in an error; one that does not run counts for nothing', async () => {
     await ask('.gone;');
     await ask('.gone;');
     await ask('.x = ;');
@@ -56,7 +56,7 @@ describe('a query counts', () => {
     expect(shapes()).toEqual(['.gone @collection:stuff 2/2']);
   });
 
-  test('with things that it read, those in memory and those on disk', async () => {
+  test('a query counts with things that it read, those in memory and those on disk', async () => {
     await ask('.a = {b: {c: 1}}; nil;');
     node.runs.reset();
     await ask('.a.b.c;');
@@ -65,7 +65,7 @@ describe('a query counts', () => {
     expect([read?.figures.thingsRead, read?.figures.coldReads]).toEqual([3, 0]);
   });
 
-  test('with its time from arrival to answer', async () => {
+  test('a query counts with its time from arrival to answer', async () => {
     cluster.commits = false;
     await ask('.x = 1;');
     cluster.commits = true;
@@ -91,7 +91,7 @@ describe('a query counts', () => {
 describe('a procedure counts', () => {
   beforeEach(lone);
 
-  test('by its name, also once it is another one', async () => {
+  test('a procedure counts by its name, also once it is another one', async () => {
     await run('fail');
     await ask("mod_procedure('fail', || 1);");
     await run('fail');
@@ -134,7 +134,7 @@ describe('many of them', () => {
     expect(node.runs.queries()[0]?.figures.count).toBe(3);
   });
 
-  test('of texts that come once are looked at now and then, and what is seen counts for all', async () => {
+  test('texts that come once are looked at now and then, and what is seen counts for all', async () => {
     const count = (): number => node.runs.queries()[0]?.figures.count ?? 0;
     const burst = async (from: number, to: number): Promise<void> => {
       for (let i = from; i < to; i++) void node.query('stuff', `.y = ${i};`);

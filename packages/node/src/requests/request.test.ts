@@ -45,25 +45,31 @@ function begun({ isForwarded = false, doubt = 'none' as Doubt } = {}) {
 describe('a request that waits', () => {
   const waits = [QUEUED, WAITING, FOLLOWING, CONFIRMING, APPLYING, HASHING, SENT, RESTORING];
 
-  test.each(waits)('as $kind is decided on anew before it waits for anything else', (state) => {
-    const { pending } = begun();
-    pending.become(state);
-    for (const other of [...waits, COMMITTING, READING_ON]) {
-      expect(() => pending.become(other)).toThrow('broken invariant');
-    }
-    expect(pending.resume()).toBe(true);
-    expect(pending.state).toBe(DECIDING);
-    pending.become(SENT);
-  });
+  test.each(waits)(
+    'a request that waits as $kind is decided on anew before it waits for anything else',
+    (state) => {
+      const { pending } = begun();
+      pending.become(state);
+      for (const other of [...waits, COMMITTING, READING_ON]) {
+        expect(() => pending.become(other)).toThrow('broken invariant');
+      }
+      expect(pending.resume()).toBe(true);
+      expect(pending.state).toBe(DECIDING);
+      pending.become(SENT);
+    },
+  );
 
-  test.each(waits)('as $kind ends at its deadline, and is not decided on any more', (state) => {
-    const { pending, ends } = begun();
-    pending.become(state);
-    pending.end({ kind: 'late', unknown: false });
-    pending.end({ kind: 'reply', reply: REFUSAL });
-    expect(ends).toEqual([{ kind: 'late', unknown: false }]);
-    expect([pending.state.kind, pending.resume()]).toEqual(['ended', false]);
-  });
+  test.each(waits)(
+    'a request that waits as $kind ends at its deadline, and is not decided on any more',
+    (state) => {
+      const { pending, ends } = begun();
+      pending.become(state);
+      pending.end({ kind: 'late', unknown: false });
+      pending.end({ kind: 'reply', reply: REFUSAL });
+      expect(ends).toEqual([{ kind: 'late', unknown: false }]);
+      expect([pending.state.kind, pending.resume()]).toEqual(['ended', false]);
+    },
+  );
 });
 
 describe('a request that is answered', () => {
@@ -151,7 +157,7 @@ describe('a refusal', () => {
     expect(pending.doubt).toBe(after);
   });
 
-  test('of a forwarded request is never followed by a copy that this node sends', () => {
+  test('a refusal of a forwarded request is never followed by a copy that this node sends', () => {
     const { pending } = begun({ isForwarded: true });
     expect(() => pending.noteCopy()).toThrow('broken invariant');
   });

@@ -100,7 +100,7 @@ describe('a call is routed', () => {
     expect(routeCall(call, group, NODE)).toEqual(expected);
   });
 
-  test('as one that only the leader may carry on, whatever it reads', () => {
+  test('a call that only the leader may carry on is routed as one, whatever it reads', () => {
     expect(routeToLeader(FOLLOWED, false, NODE)).toEqual({ kind: 'forward', to: 2 });
     expect(routeToLeader(LED, true, NODE)).toEqual({ kind: 'lead' });
   });

@@ -17,7 +17,7 @@ test.each<SessionBody['ask']>([
   expect(decodeSession(bytes)).toEqual({ type: 'session', ask });
 });
 
-test('what is no such request is told from one', () => {
+test('a body that is no such request is told from one', () => {
   expect([isSession(Buffer.of(0xc1, 1)), isSession(Buffer.of(0x82, 2))]).toEqual([false, false]);
   expect(() => decodeSession(Buffer.of(0xc1, 2, 4))).toThrow('unknown kind');
   expect(() => decodeSession(Buffer.of(0xc1, 2, 1, 0))).toThrow();

@@ -50,7 +50,7 @@ describe('a request of another node', () => {
     expect([...answers]).toEqual([1, 2, 3].map((id) => [id, { kind: 'reply', reply: REPLY }]));
   });
 
-  test('that was answered along with its change is not answered again, but its copies are', () => {
+  test('a request that was answered along with its change is not answered again, but its copies are', () => {
     const { taken, answers, call } = takenBy();
     taken.join(call(2));
     expect(taken.prepare('5')).toMatchObject({ to: 2, id: 1 });

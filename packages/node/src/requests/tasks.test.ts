@@ -48,7 +48,7 @@ describe.each([
     expect(group.changeCount).toBe(before);
   });
 
-  test('that are deleted with their owner leave nothing', async () => {
+  test('tasks that are deleted with their owner leave nothing', async () => {
     const cluster = await MiniCluster.begin(nodes);
     await value(cluster, 1, "new_user('kim'); grant('//stuff', 'kim', QUERY|CHANGE);", '/t');
     await value(cluster, 1, '.runs = 0;');
@@ -98,7 +98,7 @@ describe('each due run happens once', () => {
     },
   );
 
-  test('in the order in which they are due, also when the first one has to wait for its turn', async () => {
+  test('tasks run in the order in which they are due, also when the first one has to wait for its turn', async () => {
     const cluster = await MiniCluster.begin(1);
     const due = "datetime().move('seconds', 2)";
     const code = `task(${due}, || .victim.cancel()); .victim = task(${due}, || .ran = true); nil;`;
@@ -157,7 +157,7 @@ describe('each due run happens once', () => {
     expect(await value(cluster, 1, '[.n, tasks()];')).toEqual([1, []]);
   });
 
-  test('with futures at least once: what became of the task is known with the last', async () => {
+  test('a task with futures runs at least once: what became of it is known with the last', async () => {
     const cluster = await MiniCluster.begin(3);
     await value(
       cluster,

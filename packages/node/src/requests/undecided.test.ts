@@ -94,7 +94,7 @@ describe('a change that the leader proposed, and then had to take back', () => {
     },
   );
 
-  test('that is asked for anew while the disk is full is refused: nothing was changed', async () => {
+  test('a change that is asked for anew while the disk is full is refused: nothing was changed', async () => {
     await proposeAndSuspend(2);
     const asked = new Asked(2, INCREMENT);
     await cluster.settle();
@@ -140,7 +140,7 @@ describe('a change at a leader whose state is shut', () => {
   );
 });
 
-describe('what stands in the way of a second attempt', () => {
+describe('obstacles to a second attempt', () => {
   /**
    * The first attempt is lost with its leader, which survives or does not; the second will be made at node 3.
    */

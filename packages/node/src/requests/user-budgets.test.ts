@@ -5,7 +5,7 @@ import { MiniCluster } from '../testing/mini-cluster.js';
 import { outcome } from '../testing/mini-node.js';
 import { UserBudgets } from './user-budgets.js';
 
-describe('what is left to a user', () => {
+describe('the budget of a user', () => {
   let now = 0;
   let root: RootGroup;
   const user = { id: 1, name: 'web', createdAt: 0, password: null, tokens: [] };
@@ -90,7 +90,7 @@ describe('what is left to a user', () => {
   });
 });
 
-describe('in a cluster', () => {
+describe('budgets in a cluster', () => {
   let cluster: MiniCluster;
 
   beforeEach(async () => {

@@ -31,7 +31,7 @@ describe('a checkpoint', () => {
     expect(bench.failures).toEqual([]);
   });
 
-  test('of changes that were taken back before it was durable leaves nothing of them', async () => {
+  test('a checkpoint of changes that were taken back before it was durable leaves nothing of them', async () => {
     const bench = await new TestBench().start();
     await bench.value(STUFF, '.x = 1; .list = [1, 2, 3];');
     await bench.checkpoint(STUFF);
@@ -51,7 +51,7 @@ describe('a checkpoint', () => {
     expect(await valueOnDisk(bench, '[.x, .list];')).toBe('[1,[1,2,3]]');
   });
 
-  test('for which there is no room is told, and made again later', async () => {
+  test('a checkpoint for which there is no room is told, and made again later', async () => {
     const bench = await new TestBench().start();
     await bench.value(STUFF, '.x = 1;');
     bench.stateStore.fault = ({ kind }) => (kind === 'write' ? 'ENOSPC' : undefined);
@@ -84,7 +84,7 @@ describe('a checkpoint', () => {
     expect(bench.checkpointer.isDirty(bench.session('thingsdb'))).toBe(true);
   });
 
-  test('of many records that came from elsewhere leaves others their turns', async () => {
+  test('a checkpoint of many records that came from elsewhere leaves others their turns', async () => {
     const bench = await new TestBench().start();
     const records = Array.from({ length: 1000 }, (_, i) => ({
       kind: RecordKind.THING,

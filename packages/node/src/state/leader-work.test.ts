@@ -78,7 +78,7 @@ test('a group that goes away is built no further', async () => {
   expect(await percent(bench)).toBe('0');
 });
 
-test('on a disk that is full an index is built no further; it goes on when there is room, and has what it should', async () => {
+test('an index on a disk that is full is built no further; it goes on when there is room, and has what it should', async () => {
   const { bench, builder, tick } = await building();
   const session = bench.session(STUFF);
   builder.consider(session);

@@ -25,7 +25,7 @@ function roundsOf(...rounds: number[]) {
   return { count, bytes: collections.bytes, isWorking: keeper.isWorking };
 }
 
-test('what a first round spared leaves in the next one, and what that spares stays', () => {
+test('records that a first round spared leave in the next one, and those that this one spares stay', () => {
   expect(roundsOf(0, 250)).toEqual({ count: 2, bytes: 50, isWorking: false });
   expect(roundsOf(250)).toEqual({ count: 1, bytes: 50, isWorking: false });
   expect(roundsOf(0, 0, 250)).toEqual({ count: 2, bytes: 300, isWorking: false });

@@ -78,7 +78,7 @@ describe('the state', () => {
     expect([bench.isOpen, bench.holds, bench.paused]).toEqual([true, 0, false]);
   });
 
-  test('that could not be opened is held by one attempt, however many follow', async () => {
+  test('a state that could not be opened is held by one attempt, however many follow', async () => {
     const bench = new Bench();
     bench.error = new DiskFullError('no room');
     for (let attempt = 0; attempt < 3; attempt++) await expect(bench.attempt()).rejects.toThrow('no room');

@@ -104,7 +104,7 @@ describe('a snapshot that is sent', () => {
     expect(sender.damage).toEqual([]);
   });
 
-  test('of a state that is damaged here is told as damage, and not tried again', async () => {
+  test('a snapshot of a state that is damaged here is told as damage, and not tried again', async () => {
     const sender = await new Sender().start();
     sender.damageRecords();
     expect(await sender.send()).toEqual([false]);
@@ -112,7 +112,7 @@ describe('a snapshot that is sent', () => {
     expect(sender.damage).toEqual([expect.any(StorageError)]);
   });
 
-  test('to a node that can not be reached is tried several times, and is no damage', async () => {
+  test('a snapshot to a node that can not be reached is tried several times, and is no damage', async () => {
     const sender = await new Sender().start();
     sender.reachable = false;
     expect(await sender.send()).toEqual([false]);
@@ -289,7 +289,7 @@ describe('a snapshot that comes in', () => {
     expect([receiver.value, node.failures]).toEqual(['1', []]);
   });
 
-  test('of a collection that is deleted meanwhile goes with it', async () => {
+  test('a snapshot of a collection that is deleted meanwhile goes with it', async () => {
     for (const isStarted of [false, true]) {
       const receiver = await new Receiver().start();
       const { node } = receiver;

@@ -22,7 +22,7 @@ function slicesOf(steps: number, failsAt = Number.POSITIVE_INFINITY): number[] {
   return slices;
 }
 
-test('what is done for later has some milliseconds a turn', () => {
+test('work that is done for later has some milliseconds a turn', () => {
   expect(slicesOf(30)).toEqual([12, 12, 6]);
 });
 

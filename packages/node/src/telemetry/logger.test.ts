@@ -20,13 +20,16 @@ function logged(format: 'json' | 'text', fields: object, message = 'event'): str
 const EVIL = 'a\r\nb\n{"level":"fatal"}\u001b[31mred\u009b0m\u2028\u202eevil\u0000"\\';
 
 describe('the log', () => {
-  test.each(['json', 'text'] as const)('as %s: an event is one line, whatever is in it', (format) => {
-    const output = logged(format, { event: 'x', text: EVIL });
-    expect(output.split('\n')).toHaveLength(2);
-    expect(output).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\u202e]/);
-  });
+  test.each(['json', 'text'] as const)(
+    'an event is one line of the log as %s, whatever is in it',
+    (format) => {
+      const output = logged(format, { event: 'x', text: EVIL });
+      expect(output.split('\n')).toHaveLength(2);
+      expect(output).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\u202e]/);
+    },
+  );
 
-  test('as JSON: a field can be read again, with what is unsafe written out', () => {
+  test('a field of the log as JSON can be read again, with what is unsafe written out', () => {
     const line = JSON.parse(logged('json', { event: 'x', text: EVIL }));
     expect(line).toMatchObject({ level: 'info', node: 'n', event: 'x', msg: 'event' });
     expect(line.text).toBe(

@@ -19,7 +19,7 @@ describe('a process', () => {
     expect(await launched.kill()).toEqual({ code: null, signal: 'SIGKILL', text: 'SIGKILL' });
   });
 
-  test('that can not be started has ended with the reason', async () => {
+  test('a process that can not be started has ended with the reason', async () => {
     const launched = new Launched(['no-such-program']);
     expect(await launched.ended).toMatchObject({ code: null, text: expect.stringContaining('ENOENT') });
     expect(launched.pid).toBe(0);

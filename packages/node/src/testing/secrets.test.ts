@@ -15,7 +15,7 @@ test('a secret is found wherever it is printed, and not shown', () => {
   expect(() => secrets.search('tok-12345 was searched before this', 10)).not.toThrow();
 });
 
-test('what a process prints is searched for the secrets of its environment', async () => {
+test('the output of a process is searched for the secrets of its environment', async () => {
   const program = [process.execPath, '-e', "process.stdout.write('no secret: ' + process.env.SHOWN)"];
   const environment = { ADMIN_PASSWORD: 'never-shown', SHOWN: 'never-shown' };
   const failing = new Launched(program, { environment });

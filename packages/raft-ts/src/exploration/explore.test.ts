@@ -14,12 +14,12 @@ function exploreAll(bounds: Bounds, nodeClass: RaftNodeClass = RaftNode): Report
 }
 
 describe('an exploration', () => {
-  test('of a small cluster sees every state, always the same number, and no violation', () => {
+  test('an exploration of a small cluster sees every state, always the same number, and no violation', () => {
     const { outcome } = exploreAll(SMALL);
     expect(outcome).toMatchObject({ complete: true, finding: null, states: 6694, depth: 20 });
   });
 
-  test('of groups that fall silent, with all nodes or without one, finds no violation', () => {
+  test('an exploration of groups that fall silent, with all nodes or without one, finds no violation', () => {
     const { outcome } = exploreAll({ ...SMALL, crashes: 0, entries: 1, writes: 0, sleeps: 1 });
     expect(outcome).toMatchObject({ complete: true, finding: null });
   });
@@ -30,7 +30,7 @@ describe('an exploration', () => {
     expect(explorer.automaton.audit()).toBeGreaterThan(200);
   });
 
-  test('with nodes renamed sees less, and nothing else', () => {
+  test('an exploration with nodes renamed sees less, and nothing else', () => {
     const bounds = { ...SMALL, crashes: 0 };
     const model = modelOf(bounds, RaftNode);
     const merged = new Explorer(model).run(() => false);

@@ -185,7 +185,7 @@ describe('LevelStore', () => {
     await (await LevelStore.open(folder, { createIfMissing: false })).close();
   });
 
-  test('what a compaction left on a full disk is removed before the opening, and nothing else', async () => {
+  test('a file that a compaction left on a full disk is removed before the opening, and nothing else', async () => {
     await filled();
     const before = await readdir(folder);
     const logs = before.filter((name) => name.endsWith('.log'));

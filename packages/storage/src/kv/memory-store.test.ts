@@ -19,7 +19,7 @@ describe('MemoryStore', () => {
     return batch.write({ sync });
   }
 
-  test('at a power cut keeps what is synced, and of the rest whole batches', async () => {
+  test('a MemoryStore at a power cut keeps what is synced, and of the rest whole batches', async () => {
     const seen = new Set<string>();
     for (let seed = 0; seed < 60; seed++) {
       const medium = new MemoryStore();

@@ -105,7 +105,7 @@ describe('a log of the first version', () => {
     await store.close();
   });
 
-  test('with another digest, under checksums that hold, is damage as it always was', async () => {
+  test('a log with another digest, under checksums that hold, is damage as it always was', async () => {
     const { crc32c } = await import('../crc32c.js');
     const disk = oldLog();
     const names = (await disk.list()).map(({ name }) => name);

@@ -131,7 +131,7 @@ describe('records', () => {
     );
   });
 
-  test('of any bytes are none, and of another segment neither', () => {
+  test('records of any bytes are none, and of another segment neither', () => {
     fc.assert(
       fc.property(
         fc.uint8Array({ minLength: 1, maxLength: 200 }),
@@ -152,7 +152,7 @@ describe('records', () => {
     }
   });
 
-  test('of a base whose hash is not known say so', () => {
+  test('records of a base whose hash is not known say so', () => {
     const bytes = Buffer.alloc(80);
     encodeRecord(bytes, 0, 2, 1, 1, 3, 0, 3, 4, { hash: undefined, digest: 'x' }, 0, Buffer.alloc(0));
     sealRecord(bytes, 0, 0, 0, 0);

@@ -180,7 +180,7 @@ describe('LogStore', () => {
 });
 
 describe('group commit', () => {
-  test('what comes while a write is under way goes out with the next one, in order', async () => {
+  test('entries that come while a write is under way go out with the next one, in order', async () => {
     const events = new EventQueue<DiskOperation>();
     const disk = new MemoryDisk({ defer: (operation, complete) => events.push(operation, complete) });
     const store = await events.runUntil(LogStore.open(disk, OPTIONS));
@@ -196,7 +196,7 @@ describe('group commit', () => {
     expect(store.stats()).toMatchObject({ writes: 2, records: 9 });
   });
 
-  test('what one turn appends goes out with one write', async () => {
+  test('entries that one turn appends go out with one write', async () => {
     const store = await LogStore.open(new MemoryDisk(), OPTIONS);
     await Promise.all([1, 2, 3].map((group) => store.appended([entry(group, 1)])));
     expect(store.stats().writes).toBe(1);

@@ -30,7 +30,7 @@ test('bytes are given as they were written, from wherever they lie in one page',
   expect(cache.read(1, 600, 10)).toBeUndefined();
 });
 
-test('what is not there is not given', () => {
+test('an entry that is not there is not given', () => {
   const cache = new TailCache(MAX_BYTES);
   expect(cache.read(1, 512, 8)).toBeUndefined();
   const end = write(cache, 3, 512, 40);

@@ -39,7 +39,7 @@ function encodePieces(pieces: readonly Piece[], format: SnapshotFormat = 1): Buf
 }
 
 describe('values', () => {
-  test('of another generation get the checksum that they would have here, and keep damage that they had', () => {
+  test('values of another generation get the checksum that they would have here, and keep damage that they had', () => {
     const generation = fc.integer({ min: 1, max: 0xffffffff });
     fc.assert(
       fc.property(generation, generation, u53, bytes, fc.nat(), (there, here, id, payload, bit) => {
@@ -73,7 +73,7 @@ describe('values', () => {
     );
   });
 
-  test('of any other bytes are refused with a typed error', () => {
+  test('values of any other bytes are refused with a typed error', () => {
     fc.assert(
       fc.property(bytes, bytes, (key, value) =>
         expect(() => decodeValue(key, value)).toThrow(DamagedStateError),
@@ -81,7 +81,7 @@ describe('values', () => {
     );
   });
 
-  test('of a later format are told as such', async () => {
+  test('values of a later format are told as such', async () => {
     const { crc32c } = await import('../crc32c.js');
     const key = Buffer.from('key');
     const value = encodeValue(key, Buffer.from('payload'));
@@ -91,7 +91,7 @@ describe('values', () => {
   });
 });
 
-describe('what is stored of a group', () => {
+describe('a record of a group', () => {
   const redo = fc.record({ file: u53, slabs: u32, bytes: u53, crc: u32, applied });
 
   test('comes back', () => {
@@ -99,7 +99,7 @@ describe('what is stored of a group', () => {
     fc.assert(fc.property(meta, (one) => expect(decodeMeta(encodeMeta(one), 1)).toEqual(one)));
   });
 
-  test('of any other bytes is refused with a typed error, or has a form', () => {
+  test('a record of any other bytes is refused with a typed error, or has a form', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 90 }), (array) => {
         try {
@@ -142,7 +142,7 @@ describe('slabs', () => {
     );
   });
 
-  test('with any flipped bit are refused', () => {
+  test('slabs with any flipped bit are refused', () => {
     const slab = new Slab(0, 1024);
     const key = recordKeyBuffer(1, 1);
     slab.put(key, Buffer.from('payload'));
@@ -182,7 +182,7 @@ describe('chunks of a snapshot', () => {
     );
   });
 
-  test('of any bytes, also nearly right ones, are refused with a typed error or have a form', () => {
+  test('chunks of any bytes, also nearly right ones, are refused with a typed error or have a form', () => {
     const good = fc.oneof(
       fc.record({ group: u53, applied }).map(encodeHeader),
       fc.record({ group: u53, applied, generation: u32 }).map(encodeHeader),
@@ -207,7 +207,7 @@ describe('chunks of a snapshot', () => {
     );
   });
 
-  test('of a later format are refused, telling the way out', () => {
+  test('chunks of a later format are refused, telling the way out', () => {
     const header = encodeHeader({ group: 1, applied: { index: 1, term: 1, context: Buffer.alloc(0) } });
     header.writeUInt32LE(3, 9);
     expect(() => decodeContent(header, 1)).toThrow('use the newer program');

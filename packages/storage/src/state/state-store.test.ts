@@ -428,7 +428,7 @@ describe.each([1, 2] as const)('snapshots of format %d', (format) => {
     expect(to.applied(1)?.index).toBe(9);
   });
 
-  test('of another group, or older than what is there, are refused and change nothing', async () => {
+  test('snapshots of another group, or older than what is there, are refused and change nothing', async () => {
     const chunks = await chunksOf(await (await donor(9)).openSnapshot(1, format));
     const to = await new Bench().open();
     const other = to.installSnapshot(2);
@@ -443,7 +443,7 @@ describe.each([1, 2] as const)('snapshots of format %d', (format) => {
     expect(to.read(1, 1, 5)?.toString()).toBe('newer');
   });
 
-  test('with chunks lost, added or exchanged under right checksums are refused', async () => {
+  test('snapshots with chunks lost, added or exchanged under right checksums are refused', async () => {
     const { makeChunk } = await import('./snapshot-format.js');
     const chunks = await chunksOf(await (await donor()).openSnapshot(1, format));
     const renumbered = (list: readonly SnapshotChunk[]): SnapshotChunk[] =>
@@ -590,7 +590,7 @@ describe('damage', () => {
     return key;
   }
 
-  test('in a value is found when it is read, and by the scrub; crc_ignored does not find it', async () => {
+  test('damage in a value is found when it is read, and by the scrub; crc_ignored does not find it', async () => {
     const bench = await filled();
     bench.medium.flip(keyOf(1, 2), 50);
     const store = await bench.open();

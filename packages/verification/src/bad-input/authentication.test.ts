@@ -108,7 +108,7 @@ describe('wrong credentials', () => {
     await until(async () => (await statusOf(`Bearer ${key}`)) === 401, 'the token has expired');
   });
 
-  test('what is taken from a user is taken at once, on open connections too', async () => {
+  test('credentials that are taken from a user are taken at once, on open connections too', async () => {
     await node.value('/t', "new_user('user'); set_password('user', 'first'); grant('//stuff', 'user', 1);");
     const key = await newToken("'user'");
     const connections: RawConnection[] = [];
@@ -205,7 +205,7 @@ describe('a thousand wrong passwords', () => {
     connection.close();
   });
 
-  test('from many addresses are bounded by what the node can check', async () => {
+  test('passwords from many addresses are bounded by what the node can check', async () => {
     const answers: Promise<number | undefined>[] = [];
     for (let i = 1; i <= 60; i++) answers.push(...(await attack(1, `127.0.1.${i}`)));
     const start = performance.now();
@@ -215,7 +215,7 @@ describe('a thousand wrong passwords', () => {
     expect(node.memory.nowMb).toBeLessThan(400);
   });
 
-  test('that wait for their answer do not hold up a stop', async () => {
+  test('passwords that wait for their answer do not hold up a stop', async () => {
     await attack(8, '127.0.0.8');
     const begun = performance.now();
     await node.stop();

@@ -55,7 +55,7 @@ describe('a name that points to this machine', () => {
 
 describe('a page', () => {
   test.each(['https://evil.example', 'null', 'http://test:81'])(
-    'of %s gets 403 before the body',
+    'a page of %s gets 403 before the body',
     async (origin) => {
       expect(await verdictOf(headAlone(`Host: test\r\nOrigin: ${origin}\r\n`))).toBe('403 -55');
       expect(
@@ -66,12 +66,12 @@ describe('a page', () => {
     },
   );
 
-  test('of this node is served, and needs no headers for it', async () => {
+  test('a page of this node is served, and needs no headers for it', async () => {
     const answer = await node.post('//stuff', COUNTING, { headers: { Host: 'test', Origin: 'http://test' } });
     expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([200, undefined]);
   });
 
-  test('of a listed origin is served, and may read the answer, also an error', async () => {
+  test('a page of a listed origin is served, and may read the answer, also an error', async () => {
     const good = await node.post('//stuff', COUNTING, { headers: { Origin: APP } });
     const bad = await node.post('//stuff', '{', { headers: { Origin: APP } });
     const none = await node.post('//stuff', COUNTING, { headers: { Origin: APP }, authorization: null });
@@ -84,7 +84,7 @@ describe('a page', () => {
     }
   });
 
-  test('of a listed origin may ask first', async () => {
+  test('a page of a listed origin may ask first', async () => {
     const connection = await node.open();
     connection.send(
       `OPTIONS //stuff HTTP/1.1\r\nHost: test\r\nOrigin: ${APP}\r\nAccess-Control-Request-Method: POST\r\n` +

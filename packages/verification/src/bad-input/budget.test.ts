@@ -67,7 +67,7 @@ async function send(format: Format, body: Buffer, authorization?: string) {
 }
 
 describe.each(EMPTY_MAPS)('millions of empty maps in %s', (format, body) => {
-  test('of a user without privileges are refused before values are made of them', async () => {
+  test('maps of a user without privileges are refused before values are made of them', async () => {
     node.forgetPeak();
     const before = node.memory.nowMb;
     const { status } = await send(format, body(), nobody);
@@ -76,7 +76,7 @@ describe.each(EMPTY_MAPS)('millions of empty maps in %s', (format, body) => {
     expect(node.memory.peakMb - before).toBeLessThan(150);
   });
 
-  test('of a user who may run the query end with the error of a limit', async () => {
+  test('maps of a user who may run the query end with the error of a limit', async () => {
     const { status, ms } = await send(format, body());
     expect([422, 504]).toContain(status);
     expect(ms).toBeLessThan(PATIENCE_MS);

@@ -91,7 +91,7 @@ const loop = (i: number): string =>
 const ENDLESS = 'for (i in range(100000)) { for (j in range(100000)) { 1; } };';
 
 describe('somebody who asks something quick waits for one query at most', () => {
-  test('when one user sends eight programs at once that were quick before, and are endless now', async () => {
+  test('a quick request waits for one query at most when one user sends eight programs at once that were quick before, and are endless now', async () => {
     await allAtOnce([[query(ENDLESS), 0]]);
     const small = Array.from({ length: 8 }, (_, i) => [query(loop(i), { n: 1 }), 0] as const);
     for (let round = 0; round < 3; round++) await allAtOnce(small);
@@ -100,7 +100,7 @@ describe('somebody who asks something quick waits for one query at most', () => 
     expect(answers.filter(({ status }) => status !== 504 && status !== 503)).toEqual([]);
   });
 
-  test('when a user with RUN alone runs eight procedures at once that were quick before', async () => {
+  test('a quick request waits for one query at most when a user with RUN alone runs eight procedures at once that were quick before', async () => {
     const runs = (n: number) =>
       Array.from(
         { length: 8 },
@@ -110,16 +110,16 @@ describe('somebody who asks something quick waits for one query at most', () => 
     await allAtOnce(runs(100_000));
   });
 
-  test('when seven users send an endless query each', async () => {
+  test('a quick request waits for one query at most when seven users send an endless query each', async () => {
     await allAtOnce(Array.from({ length: 7 }, (_, i) => [query(`${i}; ${ENDLESS}`), i] as const));
   });
 
-  test('when six users send a body of 15 MB each', async () => {
+  test('a quick request waits for one query at most when six users send a body of 15 MB each', async () => {
     const body = `{"type":"query","code":"x.len();","vars":{"x":[${'{},'.repeat(5 * 1000 * 1000 - 1)}{}]}}`;
     await allAtOnce(Array.from({ length: 6 }, (_, i) => [body, i] as const));
   });
 
-  test('when seven users send a query each that goes on in a future', async () => {
+  test('a quick request waits for one query at most when seven users send a query each that goes on in a future', async () => {
     const code = `future(|| { ${ENDLESS} });`;
     await allAtOnce(Array.from({ length: 7 }, (_, i) => [query(code), i] as const));
   });

@@ -83,7 +83,7 @@ describe('the length of a request', () => {
     expect(await closingAnswerTo(`${head()}Content-Length: 10000000000\r\n\r\n`)).toBe('413');
   });
 
-  test('as many bytes as allowed are taken, and one more is not', async () => {
+  test('a request of as many bytes as allowed is taken, and one with one more is not', async () => {
     const body = (size: number) => BODY.padEnd(size, ' ');
     expect(await answersTo(head() + withLength(body(MAX)))).toEqual(['200']);
     expect(await closingAnswerTo(head() + withLength(body(MAX + 1)))).toBe('413');
@@ -119,7 +119,7 @@ describe('a body that does not come', () => {
     expect(performance.now() - begun).toBeGreaterThan(290);
   });
 
-  test('in time is given up all the same when it trickles', async () => {
+  test('a body that does not come in time is given up all the same when it trickles', async () => {
     const connection = await node.open();
     connection.send(`${head()}Content-Length: 5000\r\n\r\n`);
     const trickle = setInterval(() => connection.send(' '), 20);
@@ -158,7 +158,7 @@ describe('chunks', () => {
     },
   );
 
-  test('with extensions are not understood', async () => {
+  test('chunks with extensions are not understood', async () => {
     const chunks = `${BODY.length.toString(16)};name=value\r\n${BODY}\r\n0\r\n\r\n`;
     expect(['400', '408']).toContain(await closingAnswerTo(`${head()}${CHUNKED}${chunks}`));
   });
@@ -247,7 +247,7 @@ describe('one request never becomes two', () => {
   });
 });
 
-describe('what is no request', () => {
+describe('bytes that are no request', () => {
   test.each([
     ['zeros', '\0\0\0\0\r\n\r\n'],
     ['a TLS hello', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
@@ -276,7 +276,7 @@ describe('what is no request', () => {
     }
   });
 
-  test('what the parser does not accept within a head gets no answer, and the connection ends after ten seconds', async () => {
+  test('bytes that the parser does not accept within a head get no answer, and the connection ends after ten seconds', async () => {
     const heads = [
       'X-A: b\r\n folded\r\n',
       'X-A: a\nX-B: b\r\n',

@@ -77,7 +77,7 @@ async function begin(bytes: number, address: string): Promise<RawConnection> {
   return connection;
 }
 
-describe('what one request may have', () => {
+describe('limits of one request', () => {
   test('code_size_limit', async () => {
     expect((await node.query('//stuff', '1;'.padEnd(2000))).text).toBe('1');
     const answer = await node.query('//stuff', '1;'.padEnd(2001));
@@ -106,7 +106,7 @@ describe('what one request may have', () => {
   });
 });
 
-describe('what all clients may have together', () => {
+describe('limits of all clients together', () => {
   test('max_connections_per_address: one more is closed at once, and others are let in', async () => {
     const mine = await Promise.all(Array.from({ length: PER_ADDRESS }, () => admitted('127.0.0.4')));
     const more = await connect('127.0.0.4');
@@ -194,7 +194,7 @@ describe('what all clients may have together', () => {
   });
 });
 
-describe('how many there may be', () => {
+describe('limits of numbers', () => {
   test('max_users', async () => {
     await node.value('/t', "new_user('a'); new_user('b');");
     expect((await node.query('/t', "new_user('c');")).verdict).toBe('422 -57');
@@ -242,7 +242,7 @@ describe('how many there may be', () => {
 });
 
 describe('very many small requests', () => {
-  test('on a few connections are served, others too', async () => {
+  test('requests on a few connections are served, however small and many, others too', async () => {
     const connections = await Promise.all([1, 2, 3, 4].map(() => admitted('127.0.2.1')));
     let served = 0;
     let ended = false;

@@ -87,7 +87,7 @@ describe.each(['/t', '//stuff', '/n'])('requests to %s', (scope) => {
   });
 });
 
-describe('what somebody has no privilege on', () => {
+describe('a scope or user without privileges on it', () => {
   /** The answers to the same about something that is there and something that is not, without the name. */
   async function answers(
     name: string,
@@ -146,7 +146,7 @@ describe('what somebody has no privilege on', () => {
   });
 
   test.each(["set_password('NAME', nil);", "new_token('NAME');"])(
-    'of users is named only where they are there: %s',
+    'a user that is there gets 403, one that is missing 404: %s',
     async (call) => {
       await give('/t', QUERY | CHANGE);
       const [there, missing] = await answers('admin', 'admix', (name) => ['/t', call.replace('NAME', name)]);

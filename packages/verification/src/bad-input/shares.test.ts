@@ -53,7 +53,7 @@ function flood(node: RealNode, from: readonly string[], request: (count: number)
 const wrong = (count: number): string => basic('admin', `wrong${count}`);
 
 describe('wrong passwords', () => {
-  test('from some addresses keep nobody else from logging in', async () => {
+  test('wrong passwords from some addresses keep nobody else from logging in', async () => {
     const node = await start({ credential_cache_ms: 0 });
     const from = Array.from({ length: 96 }, (_, i) => `127.0.3.${(i % 3) + 1}`);
     const attack = flood(node, from, (count) => node.text('//stuff', ONE, { authorization: wrong(count) }));
@@ -65,7 +65,7 @@ describe('wrong passwords', () => {
     expect(statuses).toEqual(statuses.map(() => 200));
   });
 
-  test('with large bodies keep nobody else from being served, and take little memory', async () => {
+  test('wrong passwords with large bodies keep nobody else from being served, and take little memory', async () => {
     const node = await start({ login_backoff_limit_ms: 30_000 });
     const from = Array.from({ length: 32 }, (_, i) => `127.0.4.${i + 1}`);
     const body = ' '.repeat(15 * MiB);

@@ -190,7 +190,7 @@ async function expectAllRefused(texts: readonly (readonly string[])[]): Promise<
   for (let at = 0; at < texts.length; at += PARALLEL) await expectRefused(texts.slice(at, at + PARALLEL));
 }
 
-describe('what no header says that is seen', () => {
+describe('a header without a name', () => {
   test.each(EMPTY_NAMES)('%s', async (_what, text) => {
     await expectRefused([[text()], [text() + hidden()], [text(), hidden()]]);
   });
@@ -215,7 +215,7 @@ describe('what no header says that is seen', () => {
   });
 });
 
-describe('what can be read in two ways', () => {
+describe('heads that can be read in two ways', () => {
   test.each(OTHERS)('%s', async (_what, text) => {
     await expectRefused([[text()], [text() + hidden()], [text(), hidden()]]);
   });
@@ -233,7 +233,7 @@ describe('what can be read in two ways', () => {
   });
 });
 
-describe('what is clear', () => {
+describe('a head that is clear', () => {
   test('goes on: requests on one connection, one after the other and in one segment', async () => {
     expect(await answersTo(whole(BODY).repeat(5))).toEqual([200, 200, 200, 200, 200]);
     const connection = await node.open();

@@ -79,7 +79,7 @@ describe('definitions', () => {
     ['brackets, shorter', '['.repeat(16_000)],
     ['a slow pattern', `/^(a+)+$/<${'a'.repeat(8000)}!>`],
     ['an address', `email<${'a'.repeat(8000)}@${'b.'.repeat(4000)}>`],
-  ])('that are long are refused: %s', async (_what, definition) => {
+  ])('definitions that are long are refused: %s', async (_what, definition) => {
     expect(await verdictOf("set_type('Long', {a: definition});", { definition })).toMatch(/^422 value_err/);
     expect(await node.value('//stuff', "has_type('Long');")).toBe(false);
   });
@@ -93,7 +93,7 @@ describe('definitions', () => {
       expect(await verdictOf(code, { name: long })).toMatch(/^422 value_err/);
   });
 
-  test('that need each other without end are refused, in circles of any length', async () => {
+  test('definitions that need each other without end are refused, in circles of any length', async () => {
     expect(await verdictOf("set_type('A', {a: 'A'});")).toMatch(/^422 value_err/);
     const circle = `for (i in range(200)) {new_type('C' + str(i))};
       for (i in range(200)) {mod_type('C' + str(i), 'add', 'next', 'C' + str((i + 1) % 200))};`;
@@ -101,7 +101,7 @@ describe('definitions', () => {
     expect(await typesInfo()).toEqual([]);
   });
 
-  test('that may be nil make circles that work', async () => {
+  test('definitions that may be nil make circles that work', async () => {
     await node.value(
       '//stuff',
       "new_type('A'); set_type('B', {a: 'A?'}); set_type('A', {b: 'B', all: '[A]', me: 'A?'});",
@@ -114,7 +114,7 @@ describe('definitions', () => {
     );
   });
 
-  test('whose instances bring others, twice as many on each level, end with the time or the memory of the query', async () => {
+  test('definitions whose instances bring others, twice as many on each level, end with the time or the memory of the query', async () => {
     const code = `new_type('B30'); for (i in range(30)) {
       k = 29 - i; n = 'B' + str(k + 1); set_type('B' + str(k), {left: n, right: n}); }; nil;`;
     await node.value('//stuff', code);
@@ -290,7 +290,7 @@ describe('wraps', () => {
     );
   });
 
-  test('of circles end', async () => {
+  test('wraps of circles end', async () => {
     expect(await node.value('//stuff', "x = .t.wrap('Circle'); return x, 100;")).toMatchObject({
       a: 1,
       me: {},
@@ -301,7 +301,7 @@ describe('wraps', () => {
     await node.value('//stuff', ".t.del('w'); .t.me = .t;");
   });
 
-  test('with computed properties that loop, flood or fail have errors in their places, or end with the query', async () => {
+  test('wraps with computed properties that loop, flood or fail have errors in their places, or end with the query', async () => {
     expect(await endlessVerdictOf("return .t.wrap('Loops'), 2;")).toBe('504 timeout');
     expect(await verdictOf("return [.t.wrap('Floods'), .t.wrap('Floods')], 2;")).toMatch(/^(500|422|504)/);
     expect(await verdictOf("return .t.wrap('Again'), 100;")).toMatch(/^(200|422|500|504)/);
@@ -312,7 +312,7 @@ describe('wraps', () => {
     expect(await node.value('//stuff', '.keys();')).toEqual(['t']);
   });
 
-  test('with structures inside each other have a limit', async () => {
+  test('wraps with structures inside each other have a limit', async () => {
     const nested = `x = {a: 'int'}; for (i in range(count)) {x = {n: x}};`;
     for (const make of ["set_type('Deep', x, WPO);", 'ano(x);', '.t.wrap(ano(x));'])
       expect(await verdictOf(`${nested} ${make} nil;`, { count: 5000 })).toMatch(

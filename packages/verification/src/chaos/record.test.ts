@@ -66,7 +66,7 @@ describe('the record of a run', () => {
     expect(operations[1]?.end).toBe(Infinity);
   });
 
-  test('that is none is refused', async () => {
+  test('a file that is no record is refused', async () => {
     for (const text of ['{"kind":"operation"}\n', '{}\n', '[1]\n', 'nonsense\n', '']) {
       writeFileSync(path, text);
       await expect(readRecord(path)).rejects.toThrow(RecordError);
@@ -74,12 +74,12 @@ describe('the record of a run', () => {
     await expect(readRecord(join(folder, 'none'))).rejects.toThrow(RecordError);
   });
 
-  test('that could not be written is told', async () => {
+  test('a record that could not be written is told', async () => {
     const recorder = new Recorder(join(folder, 'no such folder', 'file'), RUN);
     await expect(recorder.close()).rejects.toThrow(RecordError);
   });
 
-  test('of an orderly world has nothing wrong, read again or not', async () => {
+  test('a record of an orderly world has nothing wrong, read again or not', async () => {
     const recorder = goodRun();
     await recorder.close();
     const good = { problems: [], undecided: [] };
@@ -89,7 +89,7 @@ describe('the record of a run', () => {
   });
 });
 
-describe('what is wrong is found', () => {
+describe('faults of a run', () => {
   const wrong: readonly (readonly [string, (recorder: Recorder) => void, RegExp])[] = [
     ['a finding', (recorder) => recorder.finding('node 1 ended'), /node 1 ended/],
     ['a lost change', (recorder) => recorder.operation(append(3, 'v3')), /v3 was acknowledged and is lost/],

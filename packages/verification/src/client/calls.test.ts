@@ -181,7 +181,7 @@ describe.each(['http', 'tcp', 'websocket'] as const)('over %s', (transport) => {
   });
 });
 
-test('what is written over HTTP is seen by a stale read of the same client', async () => {
+test('a change over HTTP is seen by a stale read of the same client', async () => {
   const db = connected({});
   for (let i = 0; i < 20; i++) {
     await db.stuff.query`.seen = ${i};`;

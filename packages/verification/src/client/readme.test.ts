@@ -155,7 +155,7 @@ describe('the page on clients', () => {
   });
 });
 
-test('what the tutorial has for a shell works, each block in its turn', async () => {
+test('the commands that the tutorial has for a shell work, each block in its turn', async () => {
   const [, withToken = '', ...others] = blocks('sh', tutorial);
   const db = connect(`http://127.0.0.1:${node.port}`, { token: node.token });
   const token = await db.$root.query<string>(

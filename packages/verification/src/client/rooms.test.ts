@@ -139,7 +139,7 @@ describe.each(['tcp', 'websocket'] as const)('over %s', (rooms) => {
     await expect(eve.stuff.room('lobby').events().next()).rejects.toBeInstanceOf(ForbiddenErr);
   });
 
-  test('who reads too slowly gets a gap in the place of what it missed', async () => {
+  test('a client that reads too slowly gets a gap in the place of what it missed', async () => {
     const lobby = connected({ rooms, limits: { events: 5 } }).stuff.room('lobby');
     const events = lobby.events();
     await next(events);

@@ -71,7 +71,7 @@ describe('ids', () => {
   });
 });
 
-describe('without order', () => {
+describe('values without order', () => {
   test('only the outermost list is free', () => {
     expect(differ('[1, 2, 2, [3, 4]]', '[2, [3, 4], 1, 2]', true)).toBeUndefined();
     expect(differ('[1, 2, 2]', '[1, 1, 2]', true)).toBeDefined();
@@ -104,7 +104,7 @@ describe('saved answers', () => {
   });
 });
 
-test('what JSON can carry', () => {
+test('values that JSON can carry', () => {
   expect(fitsJson(value('[1, 1.5, "x", {"a": null}, {"$int": "9223372036854775807"}]'))).toBe(true);
   expect(fitsJson(value('[[{"$bytes": "YQ=="}]]'))).toBe(false);
   expect(fitsJson(value('{"a": {"$float": "inf"}}'))).toBe(false);

@@ -31,7 +31,7 @@ test('also when a case ends early, with something recorded that does not come ou
   });
 });
 
-test('what is done outside of changes is found', async () => {
+test('a change behind the back of its transaction is found', async () => {
   // A list that is modified behind the back of the transaction is not in the effects.
   const lane = new RebuildLane((local) => {
     for (const group of local.collections().values()) group.store.root.put('hidden', 1);

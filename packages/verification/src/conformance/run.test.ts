@@ -110,7 +110,7 @@ describe('cases', () => {
     expect(results.map((result) => result.kind)).toEqual(['passed', 'passed', 'passed']);
   });
 
-  test('what can not be done is skipped', () => {
+  test('a case that can not be done is skipped', () => {
     const file = fileOf([
       { name: 'socket', needs: ['socket'], steps: [{ client: 'b', join: [1], expect: null }] },
       { name: 'unknown need', needs: ['wings'], steps: [{ code: '1', expect: 1 }] },

@@ -88,7 +88,7 @@ describe('the files', () => {
   });
 });
 
-describe('in a browser', () => {
+describe('the console in a browser', () => {
   beforeEach(async () => {
     if (browser !== null) opened = await OpenedConsole.open(browser, node.url);
   });
@@ -286,7 +286,7 @@ describe('in a browser', () => {
   });
 });
 
-describe('what is stored', () => {
+describe('stored settings', () => {
   testInBrowser('a newcomer makes a type and a procedure, runs it, and sees its data', async () => {
     if (browser === null) return;
     const opened = await OpenedConsole.open(browser, node.url);
@@ -478,7 +478,7 @@ const PLACES = [
   '#/backups',
 ];
 
-describe('by keyboard alone', () => {
+describe('the console by keyboard alone', () => {
   testInBrowser(
     'Tab reaches all that can be used, leaves the editor, and g with a letter goes to each page',
     async () => {
@@ -536,7 +536,7 @@ async function withoutFocus({ page }: OpenedConsole): Promise<string[]> {
   return Array.isArray(html) ? html.map(String) : [String(html)];
 }
 
-describe('without barriers', () => {
+describe('the console without barriers', () => {
   testInBrowser('no page has one at 360 and 1,280 px, in light and dark', async () => {
     const found: Record<string, string[]> = {};
     await Promise.all([lookAt('360', NARROW, found), lookAt('1,280', WIDE, found)]);

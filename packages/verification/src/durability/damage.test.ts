@@ -85,7 +85,7 @@ describe.each(ENDS)('the folder of a node that was %s', (end) => {
   }
 
   test.each(Object.keys(DAMAGES))(
-    'where a file %s: another one ends with code 4 and says what to do, or everything is there',
+    'a folder with a file %s: another one ends with code 4 and says what to do, or everything is there',
     async (damage) => {
       const refused: string[] = [];
       const tried = filesOf(folder).filter((name) => !WORTHLESS.test(name) && isTried(end, damage, name));

@@ -33,7 +33,7 @@ afterEach(async () => {
 });
 
 describe.each(['39483fa', '0548e2d4'])('data of %s', (version) => {
-  test.each(['stopped', 'killed'] as const)('of a node that was %s is read', async (how) => {
+  test.each(['stopped', 'killed'] as const)('data of a node that was %s is read', async (how) => {
     const recorded: Recorded = JSON.parse(readFileSync(join(OLD_DATA, `${version}.json`), 'utf8'));
     const folder = unpacked(version, how);
     node = await RealNode.start({}, folder, recorded.authorization);

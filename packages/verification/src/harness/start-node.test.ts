@@ -16,7 +16,7 @@ describe('a node in a process of its own', () => {
     expect([node.running, existsSync(node.folder)]).toEqual([false, false]);
   });
 
-  test('that does not start says why', async () => {
+  test('a node that does not start says why', async () => {
     const command = [process.execPath, '-e', 'console.error("no luck"); process.exit(3)'] as const;
     await expect(startNode({ command })).rejects.toThrow(/did not start(.|\n)*code 3(.|\n)*no luck/);
   });

@@ -66,7 +66,7 @@ describe('a request that fails', () => {
     },
   );
 
-  test('for a closed connection is repeated with its key when nodes are killed', async () => {
+  test('a request that fails for a closed connection is repeated with its key when nodes are killed', async () => {
     const cut = { outcome: 'unknown', status: 0, error: 'ECONNRESET' } as const;
     clients.turn('scene', 'lost');
     await ask(cut, KEY);
@@ -75,13 +75,13 @@ describe('a request that fails', () => {
     expect(clients.turn('next', 'none')).toEqual({ failures: 1, forgiven: 0, repeated: 0 });
   });
 
-  test('on purpose is none', async () => {
+  test('a request that fails on purpose is no failure', async () => {
     clients.turn('scene', 'none');
     await ask({ outcome: 'failed', status: 422, error: '422 on purpose' });
     expect(recorder.findings).toEqual([]);
   });
 
-  test('with a key may have been carried out: the balancer may have sent it before', async () => {
+  test('a request with a key may have been carried out: the balancer may have sent it before', async () => {
     clients.turn('scene', 'any');
     expect(await ask(UNAVAILABLE, KEY)).toMatchObject({ outcome: 'unknown' });
     expect(await ask(UNAVAILABLE)).toMatchObject({ outcome: 'failed' });

@@ -28,7 +28,7 @@ describe('a service', () => {
     healthIntervalMs: 5000,
   };
 
-  test('of the compose file is as it is there, with the defaults of variables', () => {
+  test('a service of the compose file is as it is there, with the defaults of variables', () => {
     const service = readService(textOf('docker-compose.yml'), 'node1', readImage(textOf('Dockerfile')));
     expect(service).toMatchObject({
       hostname: 'node1',

@@ -119,7 +119,7 @@ describe('lists', () => {
 describe('pairs of lists', () => {
   const both = [done(append('a', 'l', 'm'), 0, 2, [1, 1]), done(append('b', 'l', 'm'), 1, 4, [2, 2])];
 
-  test('what both have has one order', () => {
+  test('the values that both lists have are in one order', () => {
     expect(() =>
       checkPair(['l', 'm'], both, [
         ['a', 'b'],

@@ -20,7 +20,7 @@ function operation(kind: 'sweep' | 'look', begin: number, end: number, answer: u
 }
 
 describe('tiles', () => {
-  test('that count up together are in order', () => {
+  test('tiles that count up together are in order', () => {
     expect(() =>
       checkTiles([
         operation('look', 0, 1, [0, 0, 0]),

@@ -13,7 +13,7 @@ describe('random numbers', () => {
     expect(drawn(new Draw(1, 'link'), 5)).not.toEqual(numbers);
   });
 
-  test('of a moment do not depend on what was drawn before it', () => {
+  test('random numbers of a moment do not depend on what was drawn before it', () => {
     const clock = { now: 10.25 };
     const [one, other] = [new Draw(1, 'disk', clock), new Draw(1, 'disk', clock)];
     drawn(one, 7);

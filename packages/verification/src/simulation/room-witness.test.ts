@@ -41,7 +41,7 @@ test('sessions that hear the same in the same order, from where they joined on',
   expect(witness.events).toBe(6);
 });
 
-test('what a session sent to all others, it does not hear', () => {
+test('a session does not hear what it sent to all others', () => {
   own.add('b');
   expect(hear(other, 'a', 'b', 'c')).toEqual([null, null, null]);
   expect(hear(one, 'a', 'c')).toEqual([null, null]);
@@ -71,7 +71,7 @@ test.each<[string, () => (string | null)[], string]>([
   expect(told.join()).toContain(text);
 });
 
-test('what is missing in the end is found', () => {
+test('an event that is missing in the end is found', () => {
   witness.acknowledged('r', 'a', 11);
   expect(witness.problems('r', null)).toEqual([
     'one did not hear a in r, which happened',

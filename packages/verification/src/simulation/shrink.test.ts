@@ -56,7 +56,7 @@ describe('a part of a run', () => {
     whole = await live({ seed, mutants: [], cut: WHOLE });
   });
 
-  test('that keeps all decisions is the whole', async () => {
+  test('a part of a run that keeps all decisions is the whole', async () => {
     expect(whole.decisions.length).toBeGreaterThan(10);
     const { traceHash } = await live({ seed, mutants: [], cut: { ...WHOLE, keep: whole.decisions } });
     expect(traceHash).toBe(whole.traceHash);

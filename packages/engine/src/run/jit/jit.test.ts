@@ -152,11 +152,11 @@ describe('limits hold in the second tier', () => {
     'for (i in range(100000)) for (j in range(100000)) 1',
     's = 0; range(100000).each(|i| { for (j in range(100000)) s += j })',
     'f = |n| n < 2 ? n : f(n - 1) + f(n - 2); range(1000).map(|| f(20))',
-  ])('of time: %s', (code) => {
+  ])('limits of time hold in the second tier: %s', (code) => {
     for (let round = 0; round < 2; round++) expect(hasty.error(code)).toBe('timeout');
   });
 
-  test('of depth: closures that call each other', () => {
+  test('limits of depth hold in the second tier: closures that call each other', () => {
     const names = Array.from({ length: 100 }, (_, i) => `f${i}`);
     const code = names.map((name, i) => `${name} = |x| x + f${(i + 1) % 100}(x + 1) + 1`).join(';');
     for (let round = 0; round < 2; round++) expect(hasty.error(`${code}; f0(1)`)).toBe('operation_err');

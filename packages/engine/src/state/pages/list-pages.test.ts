@@ -92,7 +92,7 @@ describe('a large list', () => {
   test.each([
     ['spliced', (transaction: Transaction, list: List) => transaction.spliceList(list, 5, 2, ['one'])],
     ['taken out', (transaction: Transaction, list: List) => transaction.removeItems(list, [5, 199_999])],
-  ])('of which little is in memory has items %s', (_, change) => {
+  ])('a list of which little is in memory has items %s', (_, change) => {
     const fixture = new Fixture(200_000);
     fixture.checkpoint();
     fixture.reopen();
@@ -106,7 +106,7 @@ describe('a large list', () => {
     expect(items).not.toContain(null);
   });
 
-  test('of the form of release 0.1.0 is read, and has the present one when it was touched', () => {
+  test('a list of the form of release 0.1.0 is read, and has the present one when it was touched', () => {
     const fixture = new Fixture(5000);
     const formOf = (): string => Buffer.from(fixture.records.get('1:0') ?? []).toString('latin1');
     fixture.checkpoint();

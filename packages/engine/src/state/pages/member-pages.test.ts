@@ -61,7 +61,7 @@ class Fixture extends PersistedCollection {
 }
 
 describe('a large set', () => {
-  test('of half a million members lies in pages, of which one that is added writes one', () => {
+  test('a set of half a million members lies in pages, of which one that is added writes one', () => {
     const fixture = new Fixture(500_000);
     fixture.checkpoint();
     const bytesOf = (names: readonly string[]): number =>
@@ -126,7 +126,7 @@ describe('a large set', () => {
     ['whose orders are far apart', (things) => things.reverse(), 9],
   ];
 
-  test.each(shapes)('of members %s comes into memory in several attempts', (_, arrange, rounds) => {
+  test.each(shapes)('a set of members %s comes into memory in several attempts', (_, arrange, rounds) => {
     const fixture = new Fixture(5000);
     for (let i = 0; i < rounds; i++) {
       const things = [...fixture.set.members].filter((_, place) => place % 5 > 0);

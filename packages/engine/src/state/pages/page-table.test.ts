@@ -126,7 +126,7 @@ describe('a page', () => {
     expect(table.states).toEqual([CLEAN, DIRTY]);
   });
 
-  test('that is about to change is saved as it was when the checkpoint began', () => {
+  test('a page that is about to change is saved as it was when the checkpoint began', () => {
     const disk = new Disk();
     const table = new Texts(disk, ['a', 'b']);
     disk.begin(table);
@@ -139,7 +139,7 @@ describe('a page', () => {
     expect(textsOf(disk.records)).toEqual({ 10: 'a', 11: 'changed' });
   });
 
-  test('that was saved in vain is dirty again', () => {
+  test('a page that was saved in vain is dirty again', () => {
     const disk = new Disk();
     const table = new Texts(disk, ['a', 'b']);
     disk.begin(table);
@@ -160,7 +160,7 @@ describe('a page', () => {
     expect(() => table.freezeAll(disk.sink)).toThrow('under way already');
   });
 
-  test('that is absent can not change before it is loaded', () => {
+  test('a page that is absent can not change before it is loaded', () => {
     const disk = new Disk();
     const table = new Texts(disk, ['a']);
     disk.begin(table);
@@ -169,7 +169,7 @@ describe('a page', () => {
     expect(() => table.set(0, 'b')).toThrow('absent or frozen');
   });
 
-  test('that is dirty stays in memory', () => {
+  test('a page that is dirty stays in memory', () => {
     const disk = new Disk();
     const table = new Texts(disk, ['a', 'b']);
     disk.begin(table);

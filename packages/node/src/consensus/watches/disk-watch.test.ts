@@ -16,7 +16,7 @@ describe('the room on a disk', () => {
     expect(said).toEqual(['low 99', 'ok 200']);
   });
 
-  test('that the log misses is full, and low behind that, until a look says otherwise', () => {
+  test('a disk on which the log has no room is full, and low behind that, until a look says otherwise', () => {
     const { watch: disk, said } = watch(100);
     disk.noteFree(1000);
     disk.noteBlocked(true);

@@ -56,7 +56,7 @@ describe('the watch for lag', () => {
     expect(lag).toBe(3000);
   });
 
-  test('what the leader does not tell by itself is found out: a follower that was away and hears of nothing new', () => {
+  test('a follower that was away and hears of nothing new finds out what the leader does not tell by itself', () => {
     const watch = current();
     watch.look({ ...IDLE, leader: 0 }, 1000);
     expect(watch.lagMs(5000)).toBe(0);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { OutrunWatch, SlowDisk } from './slow-disk.js';
 
-describe('how long a disk lacks what others have', () => {
+describe('the time that a disk lacks what others have', () => {
   test('is counted for an entry, until that entry is there', () => {
     const watch = new OutrunWatch();
     const seen = (commit: number, stable: number): number => {

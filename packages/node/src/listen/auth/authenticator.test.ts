@@ -98,7 +98,7 @@ describe('passwords', () => {
     expect(hasher.checks).toBe(1);
   });
 
-  test('that came as hashes of ThingsDB are told, once they are right, so that they get hashes of their own', async () => {
+  test('passwords that came as hashes of ThingsDB are told, once they are right, so that they get hashes of their own', async () => {
     const { foreign, change, login } = setUp();
     await login(basic('admin', 'pass'));
     change({ password: { ...hashOf('pass'), thingsdbSalt: '12345678$1' } });
@@ -114,7 +114,7 @@ describe('passwords', () => {
     expect(authenticator.known(basic('admin', 'pass'))).toBeNull();
   });
 
-  test('that were changed, removed, or whose user is gone are known no more, at once', async () => {
+  test('passwords that were changed, removed, or whose user is gone are known no more, at once', async () => {
     for (const end of [
       ({ change }: ReturnType<typeof setUp>) => change({ password: hashOf('other') }),
       // The same password again has another hash.
@@ -133,7 +133,7 @@ describe('passwords', () => {
     }
   });
 
-  test('that were changed and checked again are known at once', async () => {
+  test('passwords that were changed and checked again are known at once', async () => {
     const { authenticator, login, change, hasher } = setUp();
     const header = basic('admin', 'pass');
     await login(header);
@@ -182,21 +182,21 @@ describe('passwords', () => {
     expect(await login(basic('renamed', 'pass'))).toMatchObject({ kind: 'user' });
   });
 
-  test('of a user who gets a token stay known', async () => {
+  test('passwords of a user who gets a token stay known', async () => {
     const { authenticator, login, change } = setUp();
     await login(basic('admin', 'pass'));
     change({ tokens: [tokenOf(KEY)] });
     expect(authenticator.known(basic('admin', 'pass'))?.user.tokens).toHaveLength(1);
   });
 
-  test('that change while they are checked do not let anybody in', async () => {
+  test('passwords that change while they are checked do not let anybody in', async () => {
     const { login, change } = setUp();
     const checked = login(basic('admin', 'pass'));
     change({ password: hashOf('other') });
     expect(await checked).toEqual({ kind: 'refused' });
   });
 
-  test('that many requests bring at once are checked once', async () => {
+  test('passwords that many requests bring at once are checked once', async () => {
     const { login, hasher } = setUp();
     const right = Array.from({ length: 1000 }, () => login(basic('admin', 'pass')));
     const wrong = Array.from({ length: 1000 }, () => login(basic('admin', 'wrong')));
@@ -225,7 +225,7 @@ describe('passwords', () => {
     expect(await login(basic('admin', 'pass'))).toEqual({ kind: 'refused' });
   });
 
-  test('that can not be checked now are no failure', async () => {
+  test('passwords that can not be checked now are no failure', async () => {
     const { login, hasher } = setUp({ delayMs: 100 });
     hasher.busy = true;
     expect(await login(basic('admin', 'pass'))).toEqual({ kind: 'busy' });
@@ -233,7 +233,7 @@ describe('passwords', () => {
     expect(await login(basic('admin', 'pass'))).toMatchObject({ kind: 'user' });
   });
 
-  test('whose hash fails for another reason are put off, and the reason is told', async () => {
+  test('passwords whose hash fails for another reason are put off, and the reason is told', async () => {
     const { login, hasher, defects } = setUp();
     hasher.problem = new Error('no memory for the hash');
     expect(await login(basic('admin', 'pass'))).toEqual({ kind: 'busy' });
@@ -320,7 +320,7 @@ describe('failures', () => {
     expect(await login(basic('admin', 'pass'), '10.0.1.0')).toMatchObject({ kind: 'user' });
   });
 
-  test('that wait are bounded; then attempts are put off without a check', async () => {
+  test('checks that wait are bounded; then attempts are put off without a check', async () => {
     const { login, delays, hasher } = setUp({ delayMs: 100 });
     for (let i = 0; i < 4; i++) void login(wrong(i));
     await until(() => delays.length === 4, 'all are noted');
@@ -340,7 +340,7 @@ describe('failures', () => {
     expect(await login(basic('admin', 'pass'), THERE)).toMatchObject({ kind: 'user' });
   });
 
-  test('of one address are not covered up by a good account', async () => {
+  test('failures of one address are not covered up by a good account', async () => {
     const { login, delays } = setUp({ delayMs: 100 });
     for (let i = 0; i < 3; i++) {
       void login(basic(`user${i}`, 'x'));
@@ -360,7 +360,7 @@ describe('failures', () => {
     expect(await login(wrong(3))).toEqual({ kind: 'refused' });
   });
 
-  test('of what is no credential cost nothing', async () => {
+  test('texts that are no credential cost nothing', async () => {
     const { login, hasher, delays } = setUp({ delayMs: 100 });
     for (const header of ['', 'Basic ====', 'Digest x', 'Bearer']) {
       expect(await login(header)).toEqual({ kind: 'refused' });
@@ -370,7 +370,7 @@ describe('failures', () => {
   });
 });
 
-describe('what this node does not know yet', () => {
+describe('a credential that this node does not know yet', () => {
   test('a token and a password that were made at another node work once this node has them', async () => {
     const { others, login, change } = setUp();
     others.freshen = async () => {

@@ -15,7 +15,7 @@ describe('failed logins', () => {
     for (let i = 0; i < 2000; i++) expect(backoff.failed('k')).toBe(30_000);
   });
 
-  test('of one key do not slow others down', () => {
+  test('failures of one key do not slow others down', () => {
     const { backoff } = makeBackoff();
     for (let i = 0; i < 10; i++) backoff.failed('k');
     expect(backoff.failed('other')).toBe(100);
@@ -32,7 +32,7 @@ describe('failed logins', () => {
     expect(backoff.admits('k')).toBe(true);
   });
 
-  test('of which too many are being checked are put off', () => {
+  test('logins of which too many are being checked are put off', () => {
     const { backoff } = makeBackoff({ checkingMax: 2 });
     backoff.checks('k');
     backoff.checks('k');

@@ -107,7 +107,7 @@ describe('a login by a session', () => {
     expect(isIn(login, 0)).toBe(false);
   });
 
-  test('that is read-only makes every request so, whatever it asks for', () => {
+  test('a session that is read-only makes every request so, whatever it asks for', () => {
     const { login } = begin(true);
     expect(login.termsFor(null)).toEqual({ ...ORDINARY_TERMS, readOnly: true });
     const terms = { ...ORDINARY_TERMS, minIndex: 7 };

@@ -40,7 +40,7 @@ test('connections of HTTP are one number where the system does not tell whose th
   expect(connectionEntries([socket], 1, null)).toEqual([socket]);
 });
 
-test('of very many connections the oldest are told', () => {
+test('the oldest of very many connections are told', () => {
   const many = Array.from({ length: 20_000 }, (_, i) => ({ ...tcp, id: i + 1 }));
   const told = connectionEntries(many, 0, null);
   expect([told.length, told.at(-1)?.id]).toEqual([10_000, 10_000]);

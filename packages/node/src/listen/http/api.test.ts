@@ -101,7 +101,7 @@ describe('names of requests', () => {
   });
 });
 
-test('what exists already is a conflict', async () => {
+test('a name that exists already is a conflict', async () => {
   await node.value('//stuff', "new_type('Twice'); new_procedure('twice', || 1);");
   const twoIds = "set_type('Wrapping', {inner: {a: '#', b: '#'}}, WPO);";
   for (const code of ["new_type('Twice');", "new_procedure('twice', || 1);", twoIds]) {
@@ -232,7 +232,7 @@ describe('values over JSON', () => {
     expect((await node.query('//stuff', code)).verdict).toBe(verdict);
   });
 
-  test('what can not be sent is not changed either', async () => {
+  test('a change whose value can not be sent is not made either', async () => {
     await node.value('//stuff', '.kept = 1;');
     expect((await node.query('//stuff', ".kept = 2; bytes('x');")).status).toBe(422);
     expect(await node.value('//stuff', '.kept;')).toBe(1);

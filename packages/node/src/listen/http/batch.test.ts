@@ -27,7 +27,7 @@ describe('a batch of connections', () => {
     expect(left.at(-1)).toBe(0);
   });
 
-  test('of one connection ends in time, too', () => {
+  test('a batch of one connection ends in time, too', () => {
     const left = leftOver(1, 1000, 10);
     expect(left[79]).toBe(1);
     expect(left.at(-1)).toBe(0);

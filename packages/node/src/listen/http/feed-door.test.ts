@@ -129,7 +129,7 @@ test.each([
   if (status === 410) expect(await answer.json()).toMatchObject({ lost: true, oldest: expect.any(String) });
 });
 
-test('who does not read is slowed, or ended, and costs no memory; others go on', async () => {
+test('a client that does not read is slowed, or ended, and costs no memory; others go on', async () => {
   const figure = async (name: string): Promise<number> =>
     Number(new RegExp(`^${name} (\\d+)`, 'm').exec((await node.probe('/metrics')).text)?.[1]);
   const before = await figure('althing_feed_characters_total');
@@ -180,7 +180,7 @@ test('a feed does not keep a node from stopping', async () => {
   expect(await text).toContain('{"ended":"leaving"}');
 });
 
-describe('by packages', () => {
+describe('feeds by packages', () => {
   const events: SocketEvent[] = [];
   let client: SocketClient;
 
@@ -223,7 +223,7 @@ describe('by packages', () => {
     expect(events).toEqual([]);
   });
 
-  test('what ends one is told', async () => {
+  test('a feed by packages is told what ends it', async () => {
     events.length = 0;
     await asked({ since: '5000-0000abcd' });
     await until(() => events.length === 1, 'it is lost');

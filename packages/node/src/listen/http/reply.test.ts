@@ -76,14 +76,14 @@ describe('errors', () => {
     expect(statusOf(new QueryError(code, 'x'))).toMatch(new RegExp(`^${status} [A-Z]`));
   });
 
-  test('as JSON, whatever the message', () => {
+  test('errors as JSON are well-formed, whatever the message', () => {
     const message = 'a "quoted"\\ line\n\u0000\u001b[31m </script> \ud83d\ude00';
     expect(JSON.parse(String(errorBody(new QueryError(ErrorCode.LOOKUP, message), 'json')))).toEqual({
       error: { code: -54, name: 'lookup_err', message, outcome: 'none' },
     });
   });
 
-  test('as MessagePack', () => {
+  test('errors as MessagePack are well-formed', () => {
     const body = errorBody(new QueryError(ErrorCode.TYPE, 'no'), 'msgpack');
     expect(Buffer.from(body).toString('latin1')).toBe(
       '\x81\xa5error\x84\xa4code\xd0\xc3\xa4name\xa8type_err\xa7message\xa2no\xa7outcome\xa4none',

@@ -71,7 +71,7 @@ async function hasEnded(token: string): Promise<void> {
 }
 
 describe('a session', () => {
-  test('that a node began for a user without privileges on @thingsdb works at all, until one ends it', async () => {
+  test('a session that a node began for a user without privileges on @thingsdb works at all, until one ends it', async () => {
     const [first, second, third] = [cluster.node(1), cluster.node(2), cluster.node(3)];
     const before = Math.floor(Date.now() / 1000);
     const session = await begin(first);
@@ -133,7 +133,7 @@ describe('a session', () => {
 describe('a read-only session', () => {
   const READ_ONLY = '{"read_only": true}';
 
-  test('of one who may do everything changes nothing, at any node, and can be renewed and ended', async () => {
+  test('a read-only session of a user who may do everything changes nothing, at any node, and can be renewed and ended', async () => {
     await cluster.node(1).value('/t', `set_password('admin', '${PASSWORD}');`);
     const answer = await ask(cluster.node(1), 'POST', basic('admin', PASSWORD), READ_ONLY);
     const { token } = sessionOf(answer);
@@ -181,7 +181,7 @@ describe('a read-only session', () => {
   });
 });
 
-describe('what is no request for a session', () => {
+describe('a request that is none for a session', () => {
   const wrong = (authorization: string | null, method = 'POST', body = '', more: RequestOptions = {}) =>
     ask(cluster.node(3), method, authorization, body, more);
 

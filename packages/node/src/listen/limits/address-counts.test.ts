@@ -45,7 +45,7 @@ describe('connections of an address', () => {
     expect(connect('b')).toBe(true);
   });
 
-  test('that come and go are admitted for ever, without the system being asked each time', () => {
+  test('connections that come and go are admitted for ever, without the system being asked each time', () => {
     const { connect, end, clock, asked } = setUp(100);
     for (let i = 0; i < 20_000; i++) {
       clock.now += 5;
@@ -89,7 +89,7 @@ describe('connections of an address', () => {
     }
   });
 
-  test('from very many addresses do not fill the memory', () => {
+  test('connections from very many addresses do not fill the memory', () => {
     const { connect, end, clock, asked } = setUp(2);
     for (let i = 0; i < 25_000; i++) {
       clock.now += 1;
@@ -100,7 +100,7 @@ describe('connections of an address', () => {
   });
 });
 
-describe('what the system tells', () => {
+describe('the connections that the system tells of', () => {
   test('addresses of both kinds, and only connections to the port that are still there', () => {
     const lines = [
       '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode',

@@ -29,7 +29,7 @@ describe('the address of a client', () => {
     ["the PROXY protocol of a stranger's stranger", '10.1.2.3', '203.0.113.9', '198.51.100.7', '203.0.113.9'],
     ['the PROXY protocol of a proxy', '10.1.2.3', '10.4.4.4', '198.51.100.7', '198.51.100.7'],
     ['another network', '11.1.2.3', '', '203.0.113.9', '11.1.2.3'],
-  ])('with %s', (_what, peer, proxied, forwardedFor, expected) => {
+  ])('the address of a client is found with %s', (_what, peer, proxied, forwardedFor, expected) => {
     expect(clients.behind(peer, proxied, forwardedFor)).toBe(expected);
   });
 

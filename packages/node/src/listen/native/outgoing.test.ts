@@ -59,7 +59,7 @@ describe('events behind the answer to a JOIN', () => {
     expect([releases(), clock.pending, outgoing.unsent]).toEqual([1, 0, 0]);
   });
 
-  test('of another JOIN wait for as long behind its answer', () => {
+  test('events of another JOIN wait for as long behind its answer', () => {
     const { clock, join, writes } = begin();
     join(1);
     clock.pass(20);

@@ -100,7 +100,7 @@ describe('packages', () => {
     ]);
   });
 
-  test('of unknown types are passed over, those of old get OK', async () => {
+  test('packages of unknown types are passed over, those of old get OK', async () => {
     const line = await open();
     for (const type of [31, 42, 18, 128, 0]) line.send(type, 5, Buffer.alloc(20));
     for (const type of [35, 36]) {
@@ -111,7 +111,7 @@ describe('packages', () => {
     expect(await line.next()).toBe('00000000090010ef');
   });
 
-  test('with a wrong header end the connection without an answer', async () => {
+  test('packages with a wrong header end the connection without an answer', async () => {
     for (const header of [
       '00000000 0100 20 de',
       '01000040 0100 20 df',
@@ -124,7 +124,7 @@ describe('packages', () => {
     }
   });
 
-  test('that are too large are refused, and others go on', async () => {
+  test('packages that are too large are refused, and others go on', async () => {
     const stranger = await open();
     stranger.sendBytes(Buffer.from('01000100010022dd', 'hex'));
     expect(shown(await stranger.next())).toBe(-53);
@@ -214,7 +214,7 @@ describe('AUTH', () => {
     expect(await byPassword.ended()).toBe('');
   });
 
-  test('that has ended may begin anew before the next request', async () => {
+  test('a client whose AUTH has ended may begin anew before the next request', async () => {
     const key = await node.value('/t', "new_user('cid'); grant('/t', 'cid', QUERY); new_token('cid');");
     const line = await open();
     expect(await answer(line, 33, String(key))).toBe('type 17');
@@ -435,7 +435,7 @@ test('values of extension types are what they would be in code, by its rules', a
   expect(answers).toEqual(cases.map(([code, , expected]) => [code, expected]));
 });
 
-test('what code says by log comes before its answer, that of the last attempt alone, in whole texts', async () => {
+test('texts that code logs come before its answer, those of the last attempt alone, whole', async () => {
   const line = await loggedIn();
   line.send(34, 3, encodeMessagePack(['//stuff', 'log("hey"); log(12); 1']));
   expect(await line.next()).toBe('19000000ffff05fa82a97761726e5f636f646502a87761726e5f6d7367a3686579');
@@ -476,7 +476,7 @@ describe('a Unix socket', () => {
     line.close();
   });
 
-  test('that was left behind is replaced, and one in use is not', async () => {
+  test('a Unix socket that was left behind is replaced, and one in use is not', async () => {
     const second = await RealNode.launch({ pipe_client_name: path() });
     expect(await second.ended()).not.toBe(0);
     expect(second.log).toContain('pipe_client_name');
@@ -492,7 +492,7 @@ describe('a Unix socket', () => {
   });
 });
 
-test('what it does is in the metrics, and the audit log knows how clients came', async () => {
+test('native connections are in the metrics, and the audit log knows how clients came', async () => {
   const counted = await RealNode.start({
     listen_client_port: FREE_PORT,
     pipe_client_name: 'counted.sock',

@@ -104,7 +104,7 @@ describe('rooms of a node', () => {
     expect(await take(line)).toEqual([18, 5, []]);
   });
 
-  test('what is asked behind a JOIN is answered before the event that it brings', async () => {
+  test('a request behind a JOIN is answered before the event that it brings', async () => {
     const line = await open();
     const [join, query] = [encodeMessagePack(['//stuff', 'lobby']), encodeMessagePack(['//stuff', '1;'])];
     line.send(38, 1, join);
@@ -117,7 +117,7 @@ describe('rooms of a node', () => {
     ]);
   });
 
-  test('what is wrong is told, and nothing is joined', async () => {
+  test('a wrong JOIN is told, and nothing is joined', async () => {
     const stranger = await RawLine.open({ host: '127.0.0.1', port: node.nativePort });
     lines.push(stranger);
     expect(await ask(stranger, 38, ['//stuff', 'lobby'])).toBe(-56n);

@@ -40,7 +40,7 @@ function reading(): { bytes: number } {
   return read;
 }
 
-test('what is long is handed over slice by slice, and arrives whole', async () => {
+test('a long package is handed over slice by slice, and arrives whole', async () => {
   const wire = new SocketWire(near, 'there', () => {}, new WritePacer());
   let drained = 0;
   wire.onDrained = () => (drained += 1);
@@ -54,7 +54,7 @@ test('what is long is handed over slice by slice, and arrives whole', async () =
   await until(() => wire.unsent === 0 && drained > 0, 'it is known that all was taken');
 });
 
-test('what is long waits for a turn that has time for it', () => {
+test('a long package waits for a turn that has time for it', () => {
   const turns: (() => void)[] = [];
   const pacer = new WritePacer((work) => turns.push(work));
   while (pacer.takes(SLICE_BYTES));

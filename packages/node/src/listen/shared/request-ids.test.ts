@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { RequestIds } from './request-ids.js';
 
 describe('names of requests', () => {
-  test('that are made here are a prefix and a count, and none comes twice', () => {
+  test('names that are made here are a prefix and a count, and none comes twice', () => {
     const ids = new RequestIds();
     const [prefix = ''] = ids.idOf(null).split('-');
     expect(prefix).toMatch(/^[0-9a-f]{12}$/);
@@ -14,7 +14,7 @@ describe('names of requests', () => {
     expect(new RequestIds().idOf(null)).not.toBe(`${prefix}-1`);
   });
 
-  test('that clients give are taken when they are well-formed', () => {
+  test('names that clients give are taken when they are well-formed', () => {
     const ids = new RequestIds();
     expect(ids.idOf('job/7:a=b@c.d+e_f-g')).toBe('job/7:a=b@c.d+e_f-g');
     for (const bad of ['', 'a b', 'a\r\nb', 'ä', 'x'.repeat(129)]) expect(ids.idOf(bad)).not.toBe(bad);

@@ -5,7 +5,7 @@ import { ApiWire } from './api-sockets.js';
 
 const LONG = Buffer.alloc(2 * 1024 * 1024);
 
-test('what is long waits for a turn that has time for it', () => {
+test('a long message waits for a turn that has time for it', () => {
   const turns: (() => void)[] = [];
   const pacer = new WritePacer((work) => turns.push(work));
   let sent = 0;

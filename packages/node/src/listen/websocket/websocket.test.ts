@@ -133,7 +133,7 @@ describe('messages', () => {
     await line.ended();
   });
 
-  test('of two connections do not mix, and answers of any size come whole', async () => {
+  test('messages of two connections do not mix, and answers of any size come whole', async () => {
     const clients = await Promise.all(
       [1, 2].map(
         async () => new SocketClient(await WebSocketChannel.open({ host: '127.0.0.1', port: node.wsPort })),
@@ -188,7 +188,7 @@ describe('messages', () => {
 });
 
 describe('a connection ends', () => {
-  test('with a client that goes without a word', async () => {
+  test('a connection ends with a client that goes without a word', async () => {
     const lines = await Promise.all(Array.from({ length: 40 }, open));
     for (const line of lines) {
       line.sendBytes(clientFrame(2, encodePackage(PackageType.AUTH, 1, encodeMessagePack(token))));

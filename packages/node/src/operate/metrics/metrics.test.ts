@@ -33,7 +33,7 @@ describe('figures', () => {
     expect(consensus.get('connections')).toBe(7);
   });
 
-  test('of a histogram are told as Prometheus wants them: each bucket holds the smaller ones', () => {
+  test('figures of a histogram are told as Prometheus wants them: each bucket holds the smaller ones', () => {
     const metrics = new Metrics();
     for (const seconds of [0.0001, 0.0005, 0.0006, 29, 31]) metrics.observe('querySeconds', seconds);
     const page = new Page();
@@ -49,7 +49,7 @@ describe('figures', () => {
     expect(samples.get('althing_query_duration_seconds_sum')).toBeCloseTo(60.0012);
   });
 
-  test('of requests have the kind, the scope and the outcome of each', () => {
+  test('figures of requests have the kind, the scope and the outcome of each', () => {
     const metrics = new Metrics();
     const full = new QueryError(ErrorCode.NODE, 'full');
     const figures = new EngineMetrics(metrics, new Map([[full, 'disk_full']]));

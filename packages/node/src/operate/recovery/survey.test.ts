@@ -26,8 +26,8 @@ afterEach(async () => {
   await state.close();
 });
 
-describe('what a stopped node tells', () => {
-  test('how far each group is, and what of it is known to be committed', async () => {
+describe('a survey of a stopped node', () => {
+  test('a stopped node tells the last entry of each group, and how much of it is known to be committed', async () => {
     const hash = await stored(membershipOf([SELF, 8, 9], [10]));
     const next = chainEntry(hash, 6, 3, 'noop', new Uint8Array(0), murmur3);
     const hardState = { term: 4, vote: 8, commit: 5 };
@@ -38,7 +38,7 @@ describe('what a stopped node tells', () => {
     expect(groups).toEqual([{ group: ROOT_GROUP, name: 'root', term: 3, index: 6, commit: 5 }]);
   });
 
-  test('nothing, if it only listens: others have what is newer', async () => {
+  test('a stopped node tells nothing of a group in which it only listens: others have what is newer', async () => {
     await stored(membershipOf([8, 9], [SELF]));
     await expect(surveyOf(await data())).rejects.toMatchObject({
       message: expect.stringContaining('no vote'),
@@ -47,7 +47,7 @@ describe('what a stopped node tells', () => {
   });
 });
 
-describe('where a group goes on', () => {
+describe('the entry with which a group goes on', () => {
   const end = {
     index: 6,
     term: 3,

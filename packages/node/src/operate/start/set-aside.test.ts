@@ -45,7 +45,7 @@ describe('a node that was removed stays away', () => {
   const others = { nodeName: 'a', listenNodePort: 9220, cluster: ['a', 'b'], waitForInvitation: false };
   const config = (more: Partial<typeof others> = {}) => ({ ...others, ...more, storagePath: folder });
 
-  test('where it would found a cluster of its own', () => {
+  test('a removed node stays away where it would found a cluster of its own', () => {
     expect(staysAway(config(), NOW)).toBeNull();
     expect(staysAway(config({ cluster: ['b'] }), NOW)).toBeNull();
     expect(staysAway(config({ cluster: ['a:9220'] }), NOW)).toContain('a cluster of its own');
@@ -53,7 +53,7 @@ describe('a node that was removed stays away', () => {
     expect(staysAway(config({ cluster: [], waitForInvitation: true }), NOW)).toBeNull();
   });
 
-  test('for ten minutes after it served, unless the clock was put back', () => {
+  test('a removed node stays away for ten minutes after it served, unless the clock was put back', () => {
     noteLeft(folder, NOW);
     utimesSync(join(folder, 'left'), NOW / 1000, NOW / 1000);
     expect(staysAway(config(), NOW + 9 * MINUTE)).toContain('until 2026-01-31T12:10:00.000Z');

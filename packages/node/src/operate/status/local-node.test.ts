@@ -177,7 +177,7 @@ describe('groups_info', () => {
   });
 });
 
-describe('what changes the node', () => {
+describe('an order that changes the node', () => {
   test('every level of the language is one of the log', () => {
     const levels = [0, 1, 2, 3, 4].map((level) => {
       node.setLogLevel(level);

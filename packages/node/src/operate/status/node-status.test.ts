@@ -127,8 +127,8 @@ beforeEach(() => {
 
 const unready = (): string | null => problemOf(world.status().ready());
 
-describe('whether a node is ready', () => {
-  test('it is when all is well, and says so on the page of figures', async () => {
+describe('a ready node', () => {
+  test('a node is ready when all is well, and says so on the page of figures', async () => {
     expect(unready()).toBeNull();
     expect(await world.status().metrics()).toBe('ready true');
   });
@@ -161,7 +161,7 @@ describe('whether a node is ready', () => {
     expect(unready()).toBeNull();
   });
 
-  test('one that lags far behind is not, until it is near', () => {
+  test('a node that lags far behind is not ready until it is near', () => {
     const status = world.status();
     const reasons = [4900, 5200, 3000, 800].map((ms) => {
       world.lag = { group: 5, ms };
@@ -177,8 +177,8 @@ describe('whether a node is ready', () => {
   });
 });
 
-describe('whether a node is healthy', () => {
-  test('it is without a leader, behind, with a full disk, and while it starts or drains', () => {
+describe('a healthy node', () => {
+  test('a node is healthy without a leader, behind, with a full disk, and while it starts or drains', () => {
     Object.assign(world, { missingTicks: null, isCaughtUp: false, diskLevel: 'full', sinceLocalRead: null });
     for (const phase of [Phase.STARTING, Phase.READY, Phase.LEAVING, Phase.DRAINING]) {
       world.phase = phase;
@@ -186,7 +186,7 @@ describe('whether a node is healthy', () => {
     }
   });
 
-  test('it is not when the disk or the engine thread is silent for too long, and that is counted', () => {
+  test('a node is not healthy when the disk or the engine thread is silent for too long, and that is counted', () => {
     const status = world.status();
     world.diskSilence = 29_000;
     world.engineSilence = 29_000;
@@ -208,15 +208,15 @@ describe('whether a node is healthy', () => {
   });
 });
 
-describe('whether a node leads', () => {
-  test('it does when a majority has confirmed it', () => {
+describe('a leading node', () => {
+  test('a node leads when a majority has confirmed it', () => {
     Object.assign(world, { role: 'leader', leader: 1, isConfirmed: true });
     expect(problemOf(world.status().leading())).toBeNull();
     world.isConfirmed = false;
     expect(problemOf(world.status().leading())).toBe('no majority has confirmed this node as leader');
   });
 
-  test('another one names the leader, or says since when there is none', () => {
+  test('a node that does not lead names the leader, or says since when there is none', () => {
     expect(problemOf(world.status().leading())).toBe('node-2 leads');
     Object.assign(world, { leader: 0, missingTicks: 42 });
     expect(problemOf(world.status().leading())).toBe('no leader for 4.2 s');

@@ -18,7 +18,7 @@ describe('a node that is told to stop', () => {
     ['0', 'althing-0', true],
     ['', 'althing-3', false],
     [' \n', 'node.example.org', false],
-  ])('with %j in the file, as %s, leaves: %s', async (content, nodeName, expected) => {
+  ])('a node with %j in the file, as %s, leaves: %s', async (content, nodeName, expected) => {
     expect(await attempt(content, { nodeName })).toEqual({
       hasLeft: expected,
       asked: +expected,
@@ -53,7 +53,7 @@ describe('a node that is told to stop', () => {
     });
   });
 
-  test('that did not ask for its removal takes it as one from outside', () => {
+  test('a node that did not ask for its removal takes it as one from outside', () => {
     const leaving = new Leaving({
       config: { leaveFromOrdinalFile: file, nodeName: 'althing-3' },
       ask: () => Promise.resolve(),

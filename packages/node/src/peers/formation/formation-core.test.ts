@@ -46,7 +46,7 @@ describe('any schedule of messages, crashes and lost disks', () => {
   });
 });
 
-describe('without faults', () => {
+describe('formations without faults', () => {
   test.each([1, 2, 3, 5])('%i nodes form a cluster of exactly these', (count) => {
     const world = new World(7, { ghosts: false, count, faults: false });
     expect(world.run()).toBeNull();

@@ -44,7 +44,7 @@ describe('messages', () => {
     expect(decodeAnswer(encodeAnswer(answer))).toEqual(answer);
   });
 
-  test('what is cut off or unknown is null, whatever it is', () => {
+  test('bytes that are cut off or unknown are null, whatever they are', () => {
     const all = [...questions.map(encodeQuestion), ...answers.map(encodeAnswer)];
     for (const bytes of all) {
       for (let length = 0; length < bytes.length; length++) {

@@ -40,7 +40,7 @@ describe('nodes with real connections', () => {
     await formed([...members, third]);
   });
 
-  test('on a full disk wait until what they found can be noted', async () => {
+  test('nodes on a full disk wait until what they found can be noted', async () => {
     const [port] = await freePorts(1);
     const member = new Member(port!, []);
     let writes = 0;
@@ -88,7 +88,7 @@ describe('nodes with real connections', () => {
     });
   });
 
-  test('that wait for an invitation join who invites them; who belongs to a cluster declines', async () => {
+  test('nodes that wait for an invitation join the node that invites them; one that belongs to a cluster declines', async () => {
     const ports = await freePorts(2);
     const [member, guest] = ports.map((port) => new Member(port, []));
     await member!.start();
@@ -103,7 +103,7 @@ describe('nodes with real connections', () => {
     });
   });
 
-  test('that were removed are told so', async () => {
+  test('nodes that were removed are told so', async () => {
     const ports = await freePorts(2);
     const [member, former] = ports.map((port) => new Member(port, port === ports[1] ? ports : []));
     await member!.start();
