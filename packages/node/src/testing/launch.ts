@@ -138,12 +138,9 @@ export class Launched {
 }
 
 /** The environment variables that say the same as settings. */
-export function variablesOf(
-  settings: Readonly<Record<string, string | number>>,
-  prefix = 'SERVICE',
-): Record<string, string> {
+export function variablesOf(settings: Readonly<Record<string, string | number>>): Record<string, string> {
   const entries = Object.entries(settings);
-  return Object.fromEntries(entries.map(([key, value]) => [`${prefix}_${key.toUpperCase()}`, String(value)]));
+  return Object.fromEntries(entries.map(([key, value]) => [`SERVICE_${key.toUpperCase()}`, String(value)]));
 }
 
 /** True while there is a process of this id. */

@@ -6,11 +6,10 @@ import { benchClient } from './client.js';
 import { benchCluster, clusterText } from './cluster/cluster.js';
 import { benchIdle, idleText } from './cluster/idle.js';
 import { rowsText } from './contest.js';
+import { benchFairness, fairnessText, isFair } from './fairness.js';
 import { benchFeed, feedText } from './feed.js';
 import { areGood, type Figure, figuresText } from './figures.js';
 import { benchPrograms, langText } from './lang.js';
-import { benchFairness, fairnessText, isFair } from './operator/fairness.js';
-import { benchShop } from './operator/shop.js';
 import { benchRequests } from './requests.js';
 import { benchRooms, roomsText } from './rooms.js';
 import { benchData, dataText } from './scale/data.js';
@@ -18,15 +17,12 @@ import { scenarios, titleOf } from './scenarios.js';
 import { benchShell } from './shell.js';
 import { benchSnapshot, errorsOf, type SnapshotFigures } from './snapshot/snapshot.js';
 import { snapshotText } from './snapshot/text.js';
-import { thingsDbProgram } from './yardsticks/thingsdb.js';
 
 const HELP = `npm run bench [-- PARTS... OPTIONS]
 
-PARTS (default: http)
-  http        requests of a real node, in turns with a bare HTTP server
-  requests    processor time that requests of many kinds cost this build, and in turns what they cost another one (--against)
-              and the program of ThingsDB that ALTHING_BENCH_THINGSDB names; named changes (--only named) in turns with the same
-              bytes whose name the node does not know
+PARTS (default: requests)
+  requests    processor time that requests of many kinds cost this build, and in turns what they cost another one (--against);
+              named changes (--only named) in turns with the same bytes whose name the node does not know
   client      processor time of a small call of the client library, in turns with bare node:http that sends and takes the same bytes;
               then the shell on a terminal: ready, key to screen, paste, first page
   lang        programs of the language, each in turns with the same in plain JavaScript, in this process
@@ -38,14 +34,13 @@ PARTS (default: http)
               a bare server that does as much besides its writes
   console     the web console in the installed browser, beside its goals: size, first view, typing, large results, long lists, polling, cost to the API
   fairness    two users who ask in loops, few and many, short and long: what part of the time each gets
-  shop        the shop of the tutorial under load, with a procedure that becomes slow: how soon althing top names it
   snapshot    a large state on its way to a follower that has nothing, and what other clients notice; of another build, too (--against)
 
   --seconds N       length of one measurement (default 1; for requests 0.4, for idle 5)
   --rounds N        measurements of each, of which the median counts (default 4; for lang, requests and idle 12, snapshot 1);
                     with an even number each of two that are compared is the first equally often
   --heat N          seconds that each load of cluster runs before it is measured (default 3)
-  --connections L   numbers of connections (default 1,16,64; for requests 64; for cluster 64,1, as the first heats the next, too)
+  --connections L   numbers of connections (default 64; for cluster 64,1, as the first heats the next, too)
   --against DIR     folder of another built checkout
   --only TEXT       only what has TEXT in its title; for requests one of several with | between them
   --workers N       processes that make load (default 1)
@@ -54,7 +49,7 @@ PARTS (default: http)
   --orders N        orders of data (default 1000000)
   --megabytes N     size of the state of snapshot (default 1000)
   --per-s N         writes, and reads, that clients of snapshot send to each of two nodes a second (default 20), writes beside the
-                    builds of data (default 1000; fewer where the node is not that fast), and requests of shop (default 500)
+                    builds of data (default 1000; fewer where the node is not that fast)
   --profile DIR     where snapshot lets all threads of its nodes write profiles of their processor time (--cpu-prof)
   --storage DIR     where nodes keep their files (default: the folder of temporary files)
   --json            figures as JSON
@@ -92,14 +87,13 @@ interface Found {
 const SNAPSHOT_CALM_MS = 8000;
 /** Time that idle clusters run before they are watched. */
 const IDLE_SETTLE_MS = 15_000;
-/** Time that connections are under load before a round of `requests` counts, and one of `http` and `cluster`. */
+/** Time that connections are under load before a round of `requests` counts, and one of `cluster`. */
 const REQUESTS_WARMUP_MS = 50;
 const WARMUP_MS = 300;
 const EMITS = 500;
 
 const PARTS: Readonly<Record<string, (values: Values) => Found | Promise<Found>>> = {
-  http: (values) => requests(values, { rounds: '4', seconds: '1', connections: '1,16,64' }, true),
-  requests: (values) => requests(values, { rounds: '12', seconds: '0.4', connections: '64' }, false),
+  requests,
   client: async ({ rounds = '12' }) => {
     const count = whole(rounds, '--rounds');
     const calls = await benchClient(count);
@@ -160,12 +154,6 @@ const PARTS: Readonly<Record<string, (values: Values) => Found | Promise<Found>>
     const figures = await benchFairness(secondsOf(values, '5'));
     return { figures, text: fairnessText(figures), isWrong: !isFair(figures) };
   },
-  shop: async (values) => {
-    const perS = positive(values['per-s'] ?? '500', '--per-s');
-    const figures = await benchShop(perS);
-    const text = figuresText(`the shop of the tutorial, ${perS} a second`, figures);
-    return { figures, text, isWrong: !areGood(figures) };
-  },
   snapshot: async (values) => {
     const { against, storage, profile, rounds = '1' } = values;
     const figures: SnapshotFigures[] = [];
@@ -194,22 +182,14 @@ interface Defaults {
   readonly connections: string;
 }
 
-/** @param isPlain whether the other server answers without a look at what it is asked */
-async function requests(values: Values, defaults: Defaults, isPlain: boolean): Promise<Found> {
+async function requests(values: Values): Promise<Found> {
   const texts = values.only.split('|');
   const wanted = scenarios.filter((scenario) => texts.some((text) => titleOf(scenario).includes(text)));
-  const load = loadOf(values, defaults);
+  const load = loadOf(values, { rounds: '12', seconds: '0.4', connections: '64' });
   const figures = await benchRequests(
     wanted,
-    {
-      ...load,
-      warmupMs: isPlain ? WARMUP_MS : REQUESTS_WARMUP_MS,
-      // Time before the figures count: code gets its last form in it.
-      heatMs: 2 * load.durationMs,
-      against: isPlain ? undefined : load.against,
-      withEcho: isPlain,
-      thingsDb: isPlain ? undefined : thingsDbProgram(),
-    },
+    // Time before the figures count: code gets its last form in it.
+    { ...load, warmupMs: REQUESTS_WARMUP_MS, heatMs: 2 * load.durationMs },
     (row) => console.error(rowsText([row])),
   );
   return { figures, text: rowsText(figures), isWrong: figures.some(({ errors }) => errors > 0) };
@@ -245,7 +225,7 @@ function positive(text: string, option: string): number {
 
 async function main(args: readonly string[]): Promise<number> {
   const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options: OPTIONS });
-  const names = positionals.length > 0 ? positionals : ['http'];
+  const names = positionals.length > 0 ? positionals : ['requests'];
   const unknown = names.find((name) => !Object.hasOwn(PARTS, name));
   if (unknown !== undefined) throw new UsageError(`there is no part ${unknown}`);
   let isWrong = false;

@@ -1,22 +1,15 @@
-/** Servers that answer the scenarios: this build, another one, a bare echo, ThingsDB. */
+/** Builds that answer the scenarios: this one, and another one in turns with it. */
 import { join, resolve } from 'node:path';
-import type { RealNode } from '@althing/node/testing';
 import { clientOf } from '../harness/client-of.js';
 import { ADMIN } from '../harness/node-client.js';
 import { type NodeOptions, startNode } from '../harness/start-node.js';
-import { Child } from './child.js';
 import { type Contender, type ContestOptions, contest, type Row } from './contest.js';
 import { Generator, type Target } from './measure.js';
 import { requestOf, requestsOf, type Scenario, titleOf } from './scenarios.js';
-import { startThingsDb } from './yardsticks/thingsdb.js';
 
 export interface RequestsOptions extends ContestOptions {
   /** Folder of another built checkout; undefined for none. */
   readonly against: string | undefined;
-  /** A bare server that answers at once is measured beside this build. */
-  readonly withEcho: boolean;
-  /** The program of ThingsDB; undefined for none. */
-  readonly thingsDb: string | undefined;
   readonly workers: number;
   /** Where nodes keep their files. */
   readonly storage: string;
@@ -34,7 +27,7 @@ export async function benchRequests(
   options: RequestsOptions,
   onRow: (row: Row) => void = () => {},
 ): Promise<Row[]> {
-  const { against, storage, withEcho, thingsDb } = options;
+  const { against, storage } = options;
   const generator = new Generator(options.workers);
   const servers: Server[] = [];
   try {
@@ -42,9 +35,6 @@ export async function benchRequests(
     servers.push(own);
     if (against !== undefined) servers.push(await buildOf(against, storage, commandOf(against)));
     if (scenarios.some(({ isNamed }) => isNamed === true)) servers.push(withoutNames(own));
-    if (withEcho) servers.push(await echoServer());
-    if (thingsDb !== undefined)
-      servers.push(await databaseOf('ThingsDB', await startThingsDb(thingsDb, storage)));
     const rows: Row[] = [];
     for (const scenario of scenarios) {
       for (const { prepare } of servers) await prepare(scenario);
@@ -68,15 +58,12 @@ interface Server extends Contender<Scenario> {
   stop(): Promise<void>;
 }
 
-interface Database extends Server {
+interface Build extends Server {
   readonly loadUnnamed: Server['load'];
 }
 
-async function buildOf(name: string, storage: string, command?: NodeOptions['command']): Promise<Database> {
-  return databaseOf(name, await startNode({ storage, command }));
-}
-
-async function databaseOf(name: string, node: RealNode): Promise<Database> {
+async function buildOf(name: string, storage: string, command?: NodeOptions['command']): Promise<Build> {
+  const node = await startNode({ storage, command });
   const db = clientOf(node.url, ADMIN, SETUP_MS);
   const query = (scope: string, code: string): Promise<unknown> => db.$scope(scope).query(code);
   await query('@thingsdb', "try(del_collection('bench'));");
@@ -97,24 +84,12 @@ async function databaseOf(name: string, node: RealNode): Promise<Database> {
 }
 
 /** The node of a build again: the same bytes under a header that it does not know, in place of the name of each request. */
-function withoutNames({ loadUnnamed }: Database): Server {
+function withoutNames({ loadUnnamed }: Build): Server {
   return {
     name: 'the same unnamed',
     load: async (scenario, count) => (scenario.isNamed === true ? loadUnnamed(scenario, count) : null),
     prepare: async () => {},
     stop: async () => {},
-  };
-}
-
-async function echoServer(): Promise<Server> {
-  const token = 'a token of twenty-two';
-  const child = new Child(import.meta.url, 'yardsticks/echo.js');
-  const port = await child.ask(undefined, (message: { readonly port: number }) => message.port);
-  return {
-    name: 'echo',
-    load: loader({ port, pid: child.pid }, token),
-    prepare: async () => {},
-    stop: () => child.close(),
   };
 }
 

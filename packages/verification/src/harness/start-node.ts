@@ -22,8 +22,6 @@ export interface NodeOptions {
   readonly storage?: string;
   /** The command to run, as program and arguments, `serve` and the like included; default: `althing serve` of this project. */
   readonly command?: readonly [program: string, ...args: string[]] | undefined;
-  /** The prefix of its environment variables; default: `SERVICE`. */
-  readonly variables?: 'SERVICE' | 'THINGSDB';
   /** Ports and folder that it must have, as a member of a cluster or as a node that comes again; default: free and new ones. */
   readonly place?: MemberPlace;
 }
@@ -67,7 +65,7 @@ export function startCluster(
 
 function launch(place: NodePlace, settings: TestSettings, options: NodeOptions): RealNode {
   const launched = new Launched(options.command ?? SERVE, {
-    environment: { ...inheritedEnvironment(), ...variablesOf(settings, options.variables) },
+    environment: { ...inheritedEnvironment(), ...variablesOf(settings) },
     output: { keptMax: outputMax },
   });
   return new RealNode(launched, place);

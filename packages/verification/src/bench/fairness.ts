@@ -1,10 +1,10 @@
 /** Two users who each ask in loops: what part of the engine's time each of them gets. */
 import type { Database } from '@althing/client';
 import type { RealNode } from '@althing/node/testing';
-import { clientOf } from '../../harness/client-of.js';
-import { ADMIN } from '../../harness/node-client.js';
-import { startNode } from '../../harness/start-node.js';
-import { table } from '../../harness/table.js';
+import { clientOf } from '../harness/client-of.js';
+import { ADMIN } from '../harness/node-client.js';
+import { startNode } from '../harness/start-node.js';
+import { table } from '../harness/table.js';
 
 /** The load of one of two users: so many loops at once, each of queries of so many milliseconds or so. */
 interface Side {
