@@ -9,10 +9,9 @@
  * Record: SESSIONS (id of the user) holds `sessions`. The leader's clock decides when one begins and ends; other nodes take its times.
  * One that has expired stays in the state until its user begins another one, or `del_expired` removes it.
  */
-import { ByteReader, type ByteWriter, encoded } from '../bytes.js';
+import type { ByteReader, ByteWriter } from '../bytes.js';
 import type { Dirty } from '../state/dirty.js';
-import { effect, effectsOn } from '../state/effect.js';
-import type { GroupPart } from '../state/parts/part.js';
+import { type Format, setEffect, ValuesById } from '../state/parts/values-by-id.js';
 import { RecordKind } from '../state/records.js';
 import { one } from '../state/tally.js';
 import type { User } from './user.js';
@@ -50,24 +49,18 @@ export const SESSIONS_PER_USER = 20;
 /** The beginning of the key of a session: no key of a token has it. */
 export const SESSION_KEY_PREFIX = 'ses_';
 
-export class Sessions implements GroupPart {
-  readonly effects = effectsOn(this, SessionEffect);
-  readonly kinds = [RecordKind.SESSIONS];
+/** The sessions of each user, in the order in which they were begun. */
+export class Sessions extends ValuesById<readonly UserSession[]> {
   /** Called when there are others than before. */
   changed: () => void = () => {};
-  private readonly byUser = new Map<number, readonly UserSession[]>();
   private readonly byHash = new Map<string, FoundSession>();
 
-  constructor(private readonly dirty: Dirty) {}
-
-  /** All sessions, by user. */
-  get all(): ReadonlyMap<number, readonly UserSession[]> {
-    return this.byUser;
+  constructor(dirty: Dirty) {
+    super(dirty, RecordKind.SESSIONS, SESSIONS, SessionEffect);
   }
 
-  /** The sessions of a user, in the order in which they were begun. */
   of(userId: number): readonly UserSession[] {
-    return this.byUser.get(userId) ?? [];
+    return this.all.get(userId) ?? [];
   }
 
   /** The session whose key has this hash, which may have expired. */
@@ -75,57 +68,37 @@ export class Sessions implements GroupPart {
     return this.byHash.get(nameOf(hash));
   }
 
-  set(userId: number, sessions: readonly UserSession[]): void {
-    if (sessions.length === 0 && !this.byUser.has(userId)) return;
-    this.index(userId, sessions);
-    if (sessions.length === 0) {
-      this.dirty.put(RecordKind.SESSIONS, userId, 0, null);
-      return;
-    }
-    this.dirty.put(RecordKind.SESSIONS, userId, 0, encoded(writeSessions, sessions));
+  /** Sets the sessions of a user, of which there may be none. */
+  override set(userId: number, sessions: readonly UserSession[] | undefined): void {
+    const before = this.of(userId);
+    super.set(userId, sessions?.length === 0 ? undefined : sessions);
+    this.index(userId, before);
   }
 
-  load(_kind: RecordKind, id: number, _part: number, value: Uint8Array): void {
-    this.index(id, readSessions(new ByteReader(value)));
+  override load(kind: RecordKind, userId: number, part: number, value: Uint8Array): void {
+    const before = this.of(userId);
+    super.load(kind, userId, part, value);
+    this.index(userId, before);
   }
 
-  clear(): void {
-    this.byUser.clear();
+  override clear(): void {
+    super.clear();
     this.byHash.clear();
     this.changed();
   }
 
-  /** A session is no data that would be in the way of a restore: it ends. */
-  contents(): string | null {
-    return null;
-  }
-
-  private index(userId: number, sessions: readonly UserSession[]): void {
-    for (const { hash } of this.of(userId)) this.byHash.delete(nameOf(hash));
-    for (const session of sessions) this.byHash.set(nameOf(session.hash), { userId, session });
-    if (sessions.length === 0) this.byUser.delete(userId);
-    else this.byUser.set(userId, sessions);
+  private index(userId: number, before: readonly UserSession[]): void {
+    for (const { hash } of before) this.byHash.delete(nameOf(hash));
+    for (const session of this.of(userId)) this.byHash.set(nameOf(session.hash), { userId, session });
     this.changed();
   }
 }
 
+const SESSIONS: Format<readonly UserSession[]> = { write: writeSessions, read: readSessions };
+
 export const SessionEffect = {
   /** The sessions of a user from now on. */
-  SET: effect<Sessions, [userId: number, sessions: readonly UserSession[]]>({
-    code: 0x52,
-    write: (out, userId, sessions) => {
-      out.varint(userId);
-      writeSessions(out, sessions);
-    },
-    read: (input) => [input.varint(), readSessions(input)],
-    apply: (all, userId, sessions) => all.set(userId, sessions),
-    inverse: (all, userId) => {
-      const old = all.of(userId);
-      return () => all.set(userId, old);
-    },
-    cost: () => NS_PER_UNDO,
-    counts: one('users'),
-  }),
+  SET: setEffect(SESSIONS, { code: 0x52, cost: () => NS_PER_UNDO, counts: one('users') }),
 };
 
 /** The name of a session for people: the first 48 bits of its hash, which say nothing of its key. */

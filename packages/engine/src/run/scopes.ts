@@ -5,22 +5,9 @@ import type { Procedure } from '../state/parts/procedures.js';
 import type { Scope } from '../state/scope.js';
 import { In } from './builtin.js';
 
-/** The scope `@thingsdb`. */
-export class RootScope implements Scope {
-  readonly kind = 'thingsdb';
-  readonly bit = In.ROOT;
-  readonly name = '@thingsdb';
-  readonly collectionId = null;
-  readonly store = null;
-  readonly group: RootGroup;
-
-  constructor(root: RootGroup) {
-    this.group = root;
-  }
-
-  get timeZone(): string {
-    return this.group.defaults.thingsdb.timeZone;
-  }
+/** A scope with data of a group. */
+abstract class DataScope<Data extends RootGroup | CollectionGroup> {
+  constructor(readonly group: Data) {}
 
   get changeId(): number {
     return this.group.changeCount + 1;
@@ -29,20 +16,35 @@ export class RootScope implements Scope {
   procedure(name: string): Procedure | undefined {
     return this.group.procedures.byName.get(name);
   }
+}
+
+/** The scope `@thingsdb`. */
+export class RootScope extends DataScope<RootGroup> implements Scope {
+  readonly kind = 'thingsdb';
+  readonly bit = In.ROOT;
+  readonly name = '@thingsdb';
+  readonly collectionId = null;
+  readonly store = null;
+
+  get timeZone(): string {
+    return this.group.defaults.thingsdb.timeZone;
+  }
 
   isAmong(changes: Changes): boolean {
     return changes.thingsdb;
   }
 }
 
-export class CollectionScope implements Scope {
+export class CollectionScope extends DataScope<CollectionGroup> implements Scope {
   readonly kind = 'collection';
   readonly bit = In.COLLECTION;
 
   constructor(
     private readonly root: RootGroup,
-    readonly group: CollectionGroup,
-  ) {}
+    group: CollectionGroup,
+  ) {
+    super(group);
+  }
 
   get collectionId(): number {
     return this.group.id;
@@ -58,14 +60,6 @@ export class CollectionScope implements Scope {
 
   get timeZone(): string {
     return this.root.collections.get(this.group.id)?.timeZone ?? 'UTC';
-  }
-
-  get changeId(): number {
-    return this.group.changeCount + 1;
-  }
-
-  procedure(name: string): Procedure | undefined {
-    return this.group.procedures.byName.get(name);
   }
 
   isAmong(changes: Changes): boolean {

@@ -244,7 +244,7 @@ export class NodeBugs {
       const { sessions } = group;
       const set = sessions.set.bind(sessions);
       sessions.set = (userId, all) => {
-        if (all.length >= sessions.of(userId).length) set(userId, all);
+        if ((all?.length ?? 0) >= sessions.of(userId).length) set(userId, all);
       };
     }
     if (group instanceof CollectionGroup) {

@@ -19,7 +19,7 @@ import { Task } from '../../value/task.js';
 import type { Thing } from '../../value/thing.js';
 import type { Value } from '../../value/value.js';
 import type { Dirty } from '../dirty.js';
-import { effect, effectsOn, perform } from '../effect.js';
+import { effect, effectsOn, perform, type Undo } from '../effect.js';
 import { type Ids, nextIdOf, takeIdsBack } from '../ids.js';
 import { RecordKind } from '../records.js';
 import type { Store } from '../store.js';
@@ -188,10 +188,7 @@ const TaskEffect = {
     write: writeTask,
     read: (input, { references }) => [readTask(input, references)],
     apply: (tasks, state) => tasks.put(state),
-    inverse: (tasks, { id }) => {
-      const before = tasks.stateOf(id);
-      return () => (before === undefined ? tasks.delete(id) : tasks.put(before));
-    },
+    inverse: (tasks, { id }) => stateBack(tasks, id),
     cost: () => NS_PER_UNDO,
     counts: one('tasks'),
   }),
@@ -200,10 +197,7 @@ const TaskEffect = {
     write: (out, id) => out.varint(id),
     read: (input) => [input.varint()],
     apply: (tasks, id) => tasks.delete(id),
-    inverse: (tasks, id) => {
-      const before = tasks.stateOf(id);
-      return () => before !== undefined && tasks.put(before);
-    },
+    inverse: stateBack,
     cost: () => NS_PER_UNDO,
     counts: one('tasks'),
   }),
@@ -218,14 +212,17 @@ const TaskEffect = {
       const state = tasks.stateOf(id);
       if (state !== undefined) tasks.put({ ...state, ...schedule });
     },
-    inverse: (tasks, id) => {
-      const before = tasks.stateOf(id);
-      return () => before !== undefined && tasks.put(before);
-    },
+    inverse: stateBack,
     cost: () => NS_PER_UNDO,
     counts: one('tasks'),
   }),
 };
+
+/** Gives a task the state back that it has now. */
+function stateBack(tasks: Tasks, id: number): Undo {
+  const before = tasks.stateOf(id);
+  return () => (before === undefined ? tasks.delete(id) : tasks.put(before));
+}
 
 /** Changes tasks in a query or run. */
 export class TaskEditor {
