@@ -75,22 +75,31 @@ export class Upkeep {
     return this.collections.get(collection)?.group.store.suspects.size ?? 0;
   }
 
-  /** Starts to search a collection for circles of garbage; one search at a time. */
-  searchGarbage(collection: number): Marking {
+  /**
+   * Starts to search a collection for circles of garbage; one search at a time.
+   *
+   * @param circleMax weight of a circle that goes in one step
+   */
+  searchGarbage(collection: number, circleMax?: number): Marking {
     const store = this.collections.get(collection)?.group.store;
     if (store === undefined || store.marking !== null) throw new Error('no search can be started');
-    return new Marking(store);
+    return new Marking(store, circleMax);
   }
 
   /** Removes some of what a search found, in which everything is marked; null when it is over. */
   removeGarbage(collection: number, marking: Marking): Change | null {
     const group = this.collections.get(collection)?.group;
-    const garbage = marking.next();
-    // The state may have been replaced meanwhile, by a snapshot.
-    if (group === undefined || !marking.isOf(group.store) || garbage.length === 0) return null;
-    this.garbageCount += garbage.length;
-    const transaction = this.executor.transactionOf(group);
-    transaction.removeGarbage(garbage);
-    return this.executor.changeOf(group, transaction);
+    for (;;) {
+      const garbage = marking.next();
+      // The state may have been replaced meanwhile, by a snapshot.
+      if (group === undefined || !marking.isOf(group.store) || garbage.length === 0) return null;
+      const { thingCount } = group.store;
+      const transaction = this.executor.transactionOf(group);
+      marking.remove(garbage, transaction);
+      const change = this.executor.changeOf(group, transaction);
+      this.garbageCount += thingCount - group.store.thingCount;
+      // Things of a large circle may have nothing that they could let go of.
+      if (change !== null) return change;
+    }
   }
 }

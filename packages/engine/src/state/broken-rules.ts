@@ -45,7 +45,7 @@ export function brokenRules(group: CollectionGroup): string[] {
   for (const thing of things) {
     const count = references.get(thing);
     if (thing.refs !== count) broken.push(`thing ${thing.id} has ${count} references, counted ${thing.refs}`);
-    if (count === 0) broken.push(`nothing refers to thing ${thing.id}`);
+    if (count === 0 && !store.isSuspect(thing.id)) broken.push(`nothing refers to thing ${thing.id}`);
     const holders = thing.id === 1 ? thing.refs - 1 : thing.refs;
     if (thing.holders !== holders)
       broken.push(`thing ${thing.id} has ${thing.holders} holders, not ${holders}`);

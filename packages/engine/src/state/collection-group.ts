@@ -67,6 +67,8 @@ export class CollectionGroup extends Group {
 
   override apply(effects: Uint8Array): void {
     super.apply(effects);
+    // Things that go with a change were removed by it: the others wait for a search.
+    if (this.store.orphans.size > 0) this.store.deferOrphans();
     this.settle(this.changeCount);
   }
 

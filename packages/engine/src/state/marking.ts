@@ -3,12 +3,14 @@ import { eachThing } from '../value/kinds.js';
 import { Thing } from '../value/thing.js';
 import { eachReference } from './pages/paged-containers.js';
 import type { Store } from './store.js';
+import type { Transaction } from './transaction.js';
+import { Unlinking } from './unlinking.js';
 
 /**
  * The search for circles of garbage: things that refer to each other while nothing else refers to them, which reference
  * counts can't find. Everything that the root reaches is marked, a few things at a time, while changes go on; then the
  * suspects that have no mark are garbage, and what only they reach, which is gathered in the same way. It goes in portions of whole circles: what
- * stays must not refer to what is gone.
+ * stays must not refer to what is gone. A circle that is too large for that is unlinked before, see `unlinking.ts`.
  *
  * Incremental marking with an insertion barrier (Dijkstra et al., "On-the-fly garbage collection", 1978): whenever a
  * reference is made, its target is reached. Between queries there are no references but those from stored things.
@@ -24,12 +26,25 @@ export class Marking {
   /** Garbage that was found, each with another thing of the same circle, or itself; and what of it is still to be followed. */
   private readonly parents = new Map<number, number>();
   private readonly open: number[] = [];
+  /** The weights of what was found that refers to much. */
+  private readonly weights = new Map<number, number>();
+  /** Cuts what was found into portions, a little at each step; null as long as there may be more. */
+  private cutting: Generator<void, Portion[], undefined> | null = null;
   /** Garbage that has its turn later, in portions that refer to none of each other; null until all of it is found. */
-  private portions: number[][] | null = null;
-  /** Ids of the next portion that were brought into memory. */
+  private portions: Portion[] | null = null;
+  /** The number of things of the next portion that were looked for in order to bring them into memory, and those that are there. */
   private brought = 0;
+  private present: number[] = [];
+  /** True if what `next` gave is part of a circle. */
+  private isPart = false;
+  private readonly unlinking: Unlinking;
 
-  constructor(private readonly store: Store) {
+  /** @param circleMax weight of a circle that goes in one step: its things and their references */
+  constructor(
+    private readonly store: Store,
+    private readonly circleMax = CIRCLE_MAX,
+  ) {
+    this.unlinking = new Unlinking(store);
     this.marks = new Uint32Array(Math.floor(store.nextId / 32) + 64);
     this.suspects = [...store.suspects];
     this.candidates = [...this.suspects];
@@ -59,8 +74,9 @@ export class Marking {
     for (let i = 0; i < things; i++) {
       const id = this.grey.pop();
       if (id === undefined) {
-        if (this.portions === null) this.gather();
-        else if (!this.bring(this.portions.at(-1) ?? [])) return false;
+        if (this.cutting !== null) this.cut(this.cutting);
+        else if (this.portions === null) this.gather();
+        else if (!this.bring(this.portions)) return false;
       } else if (this.store.find(id) !== undefined)
         this.store.visitReferences(id, (child) => this.reach(child));
     }
@@ -73,25 +89,58 @@ export class Marking {
    */
   next(): number[] {
     const portions = this.portions ?? [];
-    this.brought = 0;
-    for (let ids = portions.pop(); ids !== undefined; ids = portions.pop()) {
-      const garbage = ids.filter((id) => this.isGarbage(id));
+    this.beginPortion();
+    for (let portion = portions.pop(); portion !== undefined; portion = portions.pop()) {
+      const garbage = portion.ids.filter((id) => this.isGarbage(id));
+      this.isPart = portion.isPart;
       if (garbage.length > 0) return garbage;
     }
     this.store.marking = null;
     return [];
   }
 
-  /** Brings one thing of a portion into memory, with those that it refers to; returns false when all of them are. */
-  private bring(ids: readonly number[]): boolean {
-    const id = ids[this.brought++];
-    if (id === undefined) return false;
+  /** Removes what `next` gave, or unlinks some of it: the rest has its turn next. */
+  remove(ids: readonly number[], transaction: Transaction): void {
+    if (!this.isPart) {
+      transaction.removeGarbage(ids);
+      return;
+    }
+    const count = transaction.unlinkGarbage(ids, this.unlinking);
+    if (count < ids.length) this.portions?.push({ ids: ids.slice(count), isPart: true });
+  }
+
+  /** Brings one thing of the next portion into memory, with those that it refers to; returns false when all of them are. */
+  private bring(portions: Portion[]): boolean {
+    const portion = portions.at(-1);
+    if (portion === undefined) return false;
+    const id = portion.ids[this.brought++];
+    if (id === undefined) return this.endPortion(portions, portion);
     const { store } = this;
     const thing = store.find(id);
     if (thing === undefined) return true;
+    this.present.push(id);
     store.load(thing);
+    if (portion.isPart && this.weights.has(id)) return true;
     for (const value of thing.slots) eachReference(value, (child) => store.load(child));
     return true;
+  }
+
+  /** All things of a portion are in memory. Returns true if another one has its turn before it. */
+  private endPortion(portions: Portion[], { ids, isPart }: Portion): boolean {
+    const { present } = this;
+    if (present.length === ids.length) return false;
+    portions.pop();
+    // The rest of a circle that was unlinked may still be large, and fall apart further.
+    if (present.length > 0 && (isPart || this.weightOf(present) <= this.circleMax))
+      portions.push({ ids: present, isPart });
+    else if (present.length > 0) portions.push(...unlinked(present));
+    this.beginPortion();
+    return true;
+  }
+
+  private beginPortion(): void {
+    this.brought = 0;
+    this.present = [];
   }
 
   /** Follows the references of a thing without a mark, or cuts what was found into portions when there is none left. */
@@ -99,19 +148,21 @@ export class Marking {
     const { parents, open } = this;
     const id = open.pop() ?? this.nextSuspect();
     if (id === undefined) {
-      this.portions = cut(this.circles());
-      parents.clear();
+      this.cutting = this.inPortions();
       return;
     }
     // It may have lost its last reference meanwhile.
     if (this.store.find(id) === undefined) return;
+    let weight = 1;
     this.store.visitReferences(id, (child) => {
+      weight += 1;
       if (parents.has(child)) parents.set(firstOf(parents, child), firstOf(parents, id));
       else if (this.isGarbage(child)) {
         parents.set(child, id);
         open.push(child);
       }
     });
+    if (weight > HEAVY) this.weights.set(id, weight);
   }
 
   /**
@@ -131,12 +182,36 @@ export class Marking {
     return next;
   }
 
-  /** The garbage that was found, in parts that refer to none of each other. */
-  private circles(): Iterable<number[]> {
+  private cut(cutting: Generator<void, Portion[], undefined>): void {
+    const { done, value } = cutting.next();
+    if (done !== true) return;
+    this.portions = value;
+    this.cutting = null;
+  }
+
+  /** The garbage that was found, in parts that refer to none of each other, of which small ones are put together. */
+  private *inPortions(): Generator<void, Portion[], undefined> {
     const circles = new Map<number, number[]>();
-    for (const id of this.parents.keys())
+    for (const id of this.parents.keys()) {
       getOrInsertComputed(circles, firstOf(this.parents, id), () => []).push(id);
-    return circles.values();
+      yield;
+    }
+    this.parents.clear();
+    const portions: Portion[] = [];
+    let small: number[] = [];
+    for (const ids of circles.values()) {
+      yield;
+      if (this.weightOf(ids) > this.circleMax) portions.unshift(...unlinked(ids));
+      else if (small.length > 0 && small.length + ids.length <= PORTION_MAX) small.push(...ids);
+      else portions.push({ ids: (small = ids), isPart: false });
+    }
+    return portions;
+  }
+
+  private weightOf(ids: readonly number[]): number {
+    let weight = ids.length;
+    for (const id of this.weights.size === 0 ? [] : ids) weight += this.weights.get(id) ?? 0;
+    return weight;
   }
 
   /** True if this is a search of a store. */
@@ -166,19 +241,31 @@ export class Marking {
   }
 }
 
+/** Ids of things that go in one change, or of a part of a circle that is unlinked. */
+interface Portion {
+  readonly ids: readonly number[];
+  readonly isPart: boolean;
+}
+
 /** Things that go at once, unless one circle has more. */
 const PORTION_MAX = 1024;
 
-/** Puts small circles together. */
-function cut(circles: Iterable<number[]>): number[][] {
-  const portions: number[][] = [];
-  for (const ids of circles) {
-    const last = portions.at(-1);
-    if (last !== undefined && last.length + ids.length <= PORTION_MAX) last.push(...ids);
-    else portions.push(ids);
-  }
+/** Weight of a circle that goes at once: it takes some 2 µs for each on a slow machine, and ten times that where it has left memory. */
+const CIRCLE_MAX = 32 * 1024;
+
+/** References of a thing from which on they are counted. */
+const HEAVY = 16;
+
+/** The portions of a circle that is unlinked, the last one first; what is left of it goes at its end. */
+function unlinked(ids: readonly number[]): Portion[] {
+  const portions: Portion[] = [{ ids, isPart: false }];
+  for (let i = 0; i < ids.length; i += PART_MAX)
+    portions.push({ ids: ids.slice(i, i + PART_MAX), isPart: true });
   return portions;
 }
+
+/** Things of a circle that are unlinked in one change at most. */
+const PART_MAX = 512;
 
 /** The one that stands for the part of another; the way to it gets shorter. */
 function firstOf(parents: Map<number, number>, id: number): number {

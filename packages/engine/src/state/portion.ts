@@ -151,7 +151,7 @@ export class Portion {
 }
 
 /** A property that refers to things. */
-interface Place {
+export interface Place {
   readonly key: string;
   readonly value: Value;
   readonly field: Field | undefined;
@@ -160,16 +160,11 @@ interface Place {
 const TAKEN = { taken: true, heavy: null } as const;
 
 /** The properties of a loaded thing that refer to things, those in relations last. */
-function placesOf(thing: Thing): Place[] {
+export function placesOf(thing: Thing, refers = refersToAny): Place[] {
   const places: Place[] = [];
   const isTyped = thing.type !== null;
   thing.forEach((key, value) => {
-    let refers = value instanceof ThingSet && value.size > 0;
-    if (!(value instanceof ThingSet))
-      eachReference(value, () => {
-        refers = true;
-      });
-    if (refers) places.push({ key, value, field: isTyped ? thing.field(key) : undefined });
+    if (refers(value)) places.push({ key, value, field: isTyped ? thing.field(key) : undefined });
   });
   return [
     ...places.filter(({ field }) => !isRelated(field)),
@@ -177,7 +172,16 @@ function placesOf(thing: Thing): Place[] {
   ];
 }
 
-function isRelated(field: Field | undefined): boolean {
+export function refersToAny(value: Value): boolean {
+  if (value instanceof ThingSet) return value.size > 0;
+  let refers = false;
+  eachReference(value, () => {
+    refers = true;
+  });
+  return refers;
+}
+
+export function isRelated(field: Field | undefined): boolean {
   return field !== undefined && field.relation !== null;
 }
 

@@ -26,7 +26,7 @@ export class References extends ThingMemory {
   readonly changedIndexes = new Set<Type>();
   /** Things whose last stored reference went away in this transaction. */
   readonly orphans = new Set<Thing>();
-  /** Ids of things that lost a reference and kept others: every circle of garbage has one of them. */
+  /** Ids of things that lost a reference and kept others, or wait for their turn to go: every circle of garbage has one of them. */
   readonly suspects = new IdSet();
   /** The search for garbage that is under way. */
   marking: Marking | null = null;
@@ -103,6 +103,17 @@ export class References extends ThingMemory {
     });
     if (thing.shape.type !== null) this.index(thing.shape.type, thing);
     this.thingCount += 1;
+  }
+
+  /** Things to which nothing refers stay until a search for garbage comes to them. */
+  deferOrphans(): void {
+    for (const { id } of this.orphans) this.suspects.put(id);
+    this.orphans.clear();
+  }
+
+  /** True if the next search for garbage, or the one under way, looks at a thing. */
+  isSuspect(id: number): boolean {
+    return this.suspects.has(id) || this.marking?.suspects.includes(id) === true;
   }
 
   /** Makes this the state of an enum, and counts what its values refer to. */

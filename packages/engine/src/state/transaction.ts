@@ -7,7 +7,8 @@ import { RoomEffect } from './parts/rooms.js';
 import type { Store } from './store.js';
 import { type ChangeMark, takeBack, UNITS_PER_PROPERTY } from './transaction/journal.js';
 import { ThingChanges } from './transaction/things.js';
-import { chargeLeave, NS_PER_THING, NS_PER_UNIT } from './transaction/undo-costs.js';
+import { chargeLeave, NS_PER_THING, NS_PER_UNIT, unitsToLeave } from './transaction/undo-costs.js';
+import type { Unlinking } from './unlinking.js';
 
 export type { Charge } from '../value/containers.js';
 export type { Undo } from './effect.js';
@@ -29,6 +30,8 @@ export class Transaction extends ThingChanges {
   private doomedAt = -1;
   /** Events for clients when the change is committed; null for none. */
   outbox: Outbox | null = null;
+  /** Units of work for things that go at the end of the change: others to which nothing refers wait for the next search for garbage. */
+  private removalUnits = Number.POSITIVE_INFINITY;
   /** Rooms that went at the end of the change. */
   private goneRooms: readonly number[] = [];
 
@@ -90,12 +93,45 @@ export class Transaction extends ThingChanges {
     );
   }
 
+  /**
+   * Has things of a large circle of garbage let go of each other, as far as there is room in a change, and removes those to which nothing
+   * refers then.
+   *
+   * @returns the number of those that had their turn in full
+   */
+  unlinkGarbage(ids: readonly number[], unlinking: Unlinking): number {
+    const store = this.needStore();
+    const things = ids.map((id) => store.thingOfId(id));
+    const loose = things.filter(({ refs }) => refs === 0);
+    // When they are back they wait for their turn again.
+    this.undoBy(() => {
+      for (const { id } of loose) store.suspects.put(id);
+    });
+    const { marking } = store;
+    // A reference that garbage gets to garbage does not save it.
+    store.marking = null;
+    let count = 0;
+    try {
+      count = unlinking.unlink(this, things);
+    } finally {
+      store.marking = marking;
+    }
+    for (const thing of things.slice(0, count)) if (thing.refs === 0) store.orphans.add(thing);
+    this.removalUnits = REMOVAL_UNITS;
+    return count;
+  }
+
   private removeOrphans(store: Store): void {
     const removed: Thing[] = [];
     this.undoBy(ThingEffect.REMOVE_THINGS.inverse(store, removed));
     for (let orphans = [...store.orphans]; orphans.length > 0; orphans = [...store.orphans]) {
       for (const thing of orphans) {
         store.load(thing);
+        this.removalUnits -= UNITS_PER_REMOVED + unitsToLeave(thing);
+        if (this.removalUnits < 0) {
+          store.deferOrphans();
+          break;
+        }
         this.count(UNITS_PER_REMOVED);
         const units = chargeLeave(thing, this.counting);
         store.remove(thing);
@@ -141,6 +177,9 @@ export class Transaction extends ThingChanges {
 
 /** Units charged for each thing that is removed: it leaves tables and indexes. */
 const UNITS_PER_REMOVED = 128;
+
+/** Units of work for what goes with a part of a large circle of garbage: some milliseconds. */
+const REMOVAL_UNITS = 2048 * UNITS_PER_REMOVED;
 
 /** The same for a room that goes, and for its way back, which must fit into the time of the query as well: each takes some 1 µs. */
 const UNITS_PER_GONE_ROOM = 384;

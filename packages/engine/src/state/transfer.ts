@@ -132,6 +132,8 @@ export function readContents(contents: Uint8Array, store: Store, charge: Charge 
   const defs = input.remaining > 0 ? input.list(() => readIndexDef(input)) : [];
   if (input.remaining > 0) throw new FormatError('there is more than contents');
   for (const thing of things) store.adopt(thing);
+  // Things that are left of a large circle of garbage wait for a search.
+  for (const { id, refs } of things) if (refs === 0) store.suspects.put(id);
   store.nextId = Math.max(next, nextId);
   const indexes = defs.map((def) => readIndex(store, def, next, charge));
   // Things to which only tasks refer that are not taken over go with the change.

@@ -153,17 +153,17 @@ export class Life {
 
   mark(things: number): void {
     const { engine, collection } = this.harness;
-    this.marking ??= engine.upkeep.searchGarbage(collection.id);
+    this.marking ??= engine.upkeep.searchGarbage(collection.id, CIRCLE_MAX);
     this.marking.step(things);
   }
 
   sweep(): void {
     const { marking } = this;
     if (marking === null) return;
-    while (marking.step(1000));
     this.marking = null;
     const { upkeep } = this.harness.engine;
     for (;;) {
+      while (marking.step(1000));
       const change = upkeep.removeGarbage(this.group.id, marking);
       if (change === null) return;
       this.changed(change);
@@ -176,7 +176,7 @@ export class Life {
     expectSame(brokenRules(this.group), []);
   }
 
-  private changed(change: Change): void {
+  changed(change: Change): void {
     this.log.push(change.effects);
     this.pending.push(change);
   }
@@ -278,6 +278,9 @@ function linesOf(group: CollectionGroup): string[] {
     line.replace(MEMBERS, sorted),
   );
 }
+
+/** Few things, so that many circles are too large to go in one step. */
+const CIRCLE_MAX = 6;
 
 const MEMBERS = /\{#\d+(?:, #\d+)+\}/g;
 
