@@ -59,9 +59,9 @@ const TESTS: Readonly<Record<string, Readonly<Record<string, readonly (readonly 
       ],
       '`import`, `mod_type` and `mod_enum` with callbacks, joins of several rooms': [
         ['engine/src/functions/import.test.ts', 'is complete, or nothing is left of it'],
-        ['engine/src/functions/types.test.ts', 'for each instance that fails puts all of them back'],
+        ['engine/src/functions/types.test.ts', 'a closure that fails for an instance puts all of them back'],
         ['engine/src/functions/enums.test.ts', 'a failed query takes the deletion back'],
-        ['node/src/listen/native/rooms.test.ts', 'what is wrong is told, and nothing is joined'],
+        ['node/src/listen/native/rooms.test.ts', 'a wrong JOIN is told, and nothing is joined'],
       ],
       'A task': [
         [
@@ -74,11 +74,14 @@ const TESTS: Readonly<Record<string, Readonly<Record<string, readonly (readonly 
       Futures: [
         [
           'engine/src/functions/future.test.ts',
-          'that make futures without end are ended where they are 255 deep',
+          'futures that make futures without end are ended where they are 255 deep',
         ],
       ],
       'A long query': [
-        ['engine/src/run/slice.test.ts', 'that is too short has changed nothing, and may run again'],
+        [
+          'engine/src/run/slice.test.ts',
+          'a slice that is too short has changed nothing, and the query may run again',
+        ],
       ],
       'A whitelist of procedures': [
         ['node/src/requests/checks.test.ts', 'does not tell which of those that it does not allow exist'],
@@ -106,7 +109,7 @@ const TESTS: Readonly<Record<string, Readonly<Record<string, readonly (readonly 
       'a change is answered': [
         [
           'node/src/requests/cluster.test.ts',
-          'without a majority changes are refused clearly, stale reads go on, and service comes back by itself',
+          'changes without a majority are refused clearly, stale reads go on, and service comes back by itself',
         ],
         [
           'verification/src/durability/power.test.ts',
@@ -117,7 +120,7 @@ const TESTS: Readonly<Record<string, Readonly<Record<string, readonly (readonly 
         [
           'node/src/requests/cluster.test.ts',
           'a change is seen at every node as soon as it is acknowledged',
-          'without a majority changes are refused clearly, stale reads go on, and service comes back by itself',
+          'changes without a majority are refused clearly, stale reads go on, and service comes back by itself',
         ],
         [
           'node/src/listen/auth/stale.test.ts',
@@ -148,10 +151,10 @@ const TESTS: Readonly<Record<string, Readonly<Record<string, readonly (readonly 
           'verification/src/bad-input/log.test.ts',
           'is one object a line, whatever clients log, name or send',
         ],
-        ['node/src/config/config.test.ts', 'without anything the defaults hold'],
+        ['node/src/config/config.test.ts', 'the defaults hold where nothing is set'],
       ],
       'ports without a setting': [
-        ['node/src/config/config.test.ts', 'without anything the defaults hold'],
+        ['node/src/config/config.test.ts', 'the defaults hold where nothing is set'],
         ['cli/src/thingsdb.test.ts', 'has the defaults of ThingsDB, where nothing says otherwise'],
       ],
       'beyond this machine': [
@@ -164,7 +167,7 @@ const TESTS: Readonly<Record<string, Readonly<Record<string, readonly (readonly 
     Errors: {
       'Codes and names are the same': [
         ['engine/src/functions/core.test.ts', '%s without a message has the documented text'],
-        ['node/src/listen/http/api.test.ts', '%s: %s', 'what exists already is a conflict'],
+        ['node/src/listen/http/api.test.ts', '%s: %s', 'a name that exists already is a conflict'],
         ['node/src/listen/http/reply.test.ts', 'says what became of the changes: %s'],
       ],
     },
@@ -221,7 +224,7 @@ const TESTS: Readonly<Record<string, Readonly<Record<string, readonly (readonly 
           'cli/src/migrate/migrate.test.ts',
           'an archive comes as a whole, takes the place of what is empty, and comes once',
           'users log in with the tokens and passwords that they had, under the whitelists that they had',
-          'what is in the way stays as it is, and is told',
+          'a collection in the way stays as it is, and is told',
         ],
         ['engine/src/functions/import-user.test.ts', 'leaves the password of a user who has one'],
         [
@@ -252,7 +255,7 @@ const TESTS: Readonly<Record<string, Readonly<Record<string, readonly (readonly 
         ],
         [
           'node/src/listen/auth/authenticator.test.ts',
-          'that came as hashes of ThingsDB are told, once they are right, so that they get hashes of their own',
+          'passwords that came as hashes of ThingsDB are told, once they are right, so that they get hashes of their own',
         ],
         [
           'cli/src/migrate/migrate.test.ts',
@@ -263,13 +266,13 @@ const TESTS: Readonly<Record<string, Readonly<Record<string, readonly (readonly 
         [
           'cli/src/migrate/migrate.test.ts',
           'a ThingsDB that runs is asked by its own protocol, and tells no passwords',
-          'what was brought has the times of the migration, new ids of tasks, and all rights for who brought it',
+          'a migrated scope has the times of the migration, new ids of tasks, and all rights for the user who brought it',
         ],
       ],
       'Times at which collections and procedures': [
         [
           'cli/src/migrate/migrate.test.ts',
-          'what was brought has the times of the migration, new ids of tasks, and all rights for who brought it',
+          'a migrated scope has the times of the migration, new ids of tasks, and all rights for the user who brought it',
         ],
       ],
     },
@@ -279,7 +282,7 @@ const TESTS: Readonly<Record<string, Readonly<Record<string, readonly (readonly 
         ['engine/src/thingsdb/samples.test.ts', '$name: $title'],
       ],
       'Everything that is in it': [
-        ['engine/src/thingsdb/samples.test.ts', '$name: $title', 'that is odd or wrong: $name'],
+        ['engine/src/thingsdb/samples.test.ts', '$name: $title', 'a dump that is odd or wrong: $name'],
         ['node/src/backup/thingsdb.test.ts', 'a dump that is cut off is damaged, at a place'],
       ],
       'a `str` that is no UTF-8': [
