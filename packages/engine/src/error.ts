@@ -159,17 +159,24 @@ function shortened(message: string): string {
 
 const TAIL_LENGTH = 200;
 
-export function typeError(message: string): QueryError {
-  return new QueryError(ErrorCode.TYPE, message);
+/** Makes errors with a code out of their messages. */
+function failing(code: number): (message: string) => QueryError {
+  return (message) => new QueryError(code, message);
 }
 
-export function valueError(message: string): QueryError {
-  return new QueryError(ErrorCode.VALUE, message);
-}
-
-export function lookupError(message: string): QueryError {
-  return new QueryError(ErrorCode.LOOKUP, message);
-}
+export const argumentsError = failing(ErrorCode.NUM_ARGUMENTS);
+export const authError = failing(ErrorCode.AUTH);
+export const badDataError = failing(ErrorCode.BAD_DATA);
+export const cancelledError = failing(ErrorCode.CANCELLED);
+export const forbiddenError = failing(ErrorCode.FORBIDDEN);
+export const lookupError = failing(ErrorCode.LOOKUP);
+/** The error for what a node, or the cluster, can't do now. */
+export const nodeError = failing(ErrorCode.NODE);
+export const operationError = failing(ErrorCode.OPERATION);
+export const quotaError = failing(ErrorCode.MAX_QUOTA);
+export const timeoutError = failing(ErrorCode.TIMEOUT);
+export const typeError = failing(ErrorCode.TYPE);
+export const valueError = failing(ErrorCode.VALUE);
 
 /** The lookup_err for what is to be made, and exists already. */
 export function existsError(message: string): QueryError {
@@ -181,10 +188,6 @@ export function duplicateError(message: string, detail: DuplicateDetail): QueryE
   return new QueryError(ErrorCode.DUPLICATE, message, false, true, undefined, detail);
 }
 
-export function operationError(message: string): QueryError {
-  return new QueryError(ErrorCode.OPERATION, message);
-}
-
 export function overflowError(message = 'the result lies outside the 64-bit integer range'): QueryError {
   return new QueryError(ErrorCode.OVERFLOW, message);
 }
@@ -193,40 +196,7 @@ export function zeroDivisionError(): QueryError {
   return new QueryError(ErrorCode.ZERO_DIV, 'division or modulo by zero');
 }
 
-export function argumentsError(message: string): QueryError {
-  return new QueryError(ErrorCode.NUM_ARGUMENTS, message);
-}
-
-export function forbiddenError(message: string): QueryError {
-  return new QueryError(ErrorCode.FORBIDDEN, message);
-}
-
-export function quotaError(message: string): QueryError {
-  return new QueryError(ErrorCode.MAX_QUOTA, message);
-}
-
-/** The same as an error that ends the query whatever it tries: some of what failed is done already. */
+/** A quota error that ends the query whatever it tries: some of what failed is done already. */
 export function quotaFatal(message: string): QueryError {
   return new QueryError(ErrorCode.MAX_QUOTA, message, true);
-}
-
-/** The error for what a node, or the cluster, can't do now. */
-export function nodeError(message: string): QueryError {
-  return new QueryError(ErrorCode.NODE, message);
-}
-
-export function timeoutError(message: string): QueryError {
-  return new QueryError(ErrorCode.TIMEOUT, message);
-}
-
-export function cancelledError(message: string): QueryError {
-  return new QueryError(ErrorCode.CANCELLED, message);
-}
-
-export function authError(message: string): QueryError {
-  return new QueryError(ErrorCode.AUTH, message);
-}
-
-export function badDataError(message: string): QueryError {
-  return new QueryError(ErrorCode.BAD_DATA, message);
 }

@@ -91,13 +91,46 @@ export function any(name: string): Param<Value> {
   return { name, type: 'anything', optional: false, lazy: false, accept: (value) => value };
 }
 
-export function str(name: string): Param<string> {
-  return param(name, 'a str', (value) => typeof value === 'string');
+/** Makes parameters of one kind of value out of their names. */
+function ofKind<T>(type: string, accepts: (value: Value) => value is Value & T): (name: string) => Param<T> {
+  return (name) => param(name, type, accepts);
 }
 
-export function int(name: string): Param<number | bigint> {
-  return param(name, 'an int', isInt);
-}
+export const str = ofKind<string>('a str', (value) => typeof value === 'string');
+export const int = ofKind<number | bigint>('an int', isInt);
+export const number = ofKind<number | bigint | Float>(
+  'an int or float',
+  (value) => isInt(value) || value instanceof Float,
+);
+export const bool = ofKind<boolean>('a bool', (value) => typeof value === 'boolean');
+export const closure = ofKind<Closure>('a closure', (value) => value instanceof Closure);
+export const thing = ofKind<Thing>('a thing', (value) => value instanceof Thing);
+export const array = ofKind<List>('a list or tuple', (value) => value instanceof List);
+export const bytes = ofKind<Bytes>('bytes', (value) => value instanceof Bytes);
+export const datetime = ofKind<DateTimeValue>(
+  'a datetime or timeval',
+  (value) => value instanceof DateTimeValue,
+);
+export const momentOrNil = ofKind<DateTimeValue | null>(
+  'a datetime, timeval or nil',
+  (value) => value instanceof DateTimeValue || value === null,
+);
+export const strOrNil = ofKind<string | null>(
+  'a str or nil',
+  (value) => typeof value === 'string' || value === null,
+);
+export const strOrRegex = ofKind<string | RegexValue>(
+  'a str or regex',
+  (value) => typeof value === 'string' || value instanceof RegexValue,
+);
+export const strOrClosure = ofKind<string | Closure>(
+  'a str or closure',
+  (value) => typeof value === 'string' || value instanceof Closure,
+);
+export const raw = ofKind<string | Bytes | MpData>(
+  'a str, bytes or mpdata',
+  (value) => typeof value === 'string' || value instanceof Bytes || value instanceof MpData,
+);
 
 /** A number of levels of things. */
 export function depth(name: string): Param<number> {
@@ -118,66 +151,6 @@ export function intBetween(name: string, min: number, max: number): Param<number
       );
     },
   };
-}
-
-export function bool(name: string): Param<boolean> {
-  return param(name, 'a bool', (value) => typeof value === 'boolean');
-}
-
-/** An int or a float. */
-export function number(name: string): Param<number | bigint | Float> {
-  return param(name, 'an int or float', (value) => isInt(value) || value instanceof Float);
-}
-
-export function closure(name: string): Param<Closure> {
-  return param(name, 'a closure', (value) => value instanceof Closure);
-}
-
-export function thing(name: string): Param<Thing> {
-  return param(name, 'a thing', (value) => value instanceof Thing);
-}
-
-/** A list or a tuple. */
-export function array(name: string): Param<List> {
-  return param(name, 'a list or tuple', (value) => value instanceof List);
-}
-
-export function bytes(name: string): Param<Bytes> {
-  return param(name, 'bytes', (value) => value instanceof Bytes);
-}
-
-/** A datetime or timeval. */
-export function datetime(name: string): Param<DateTimeValue> {
-  return param(name, 'a datetime or timeval', (value) => value instanceof DateTimeValue);
-}
-
-export function momentOrNil(name: string): Param<DateTimeValue | null> {
-  return param(
-    name,
-    'a datetime, timeval or nil',
-    (value) => value instanceof DateTimeValue || value === null,
-  );
-}
-
-export function strOrNil(name: string): Param<string | null> {
-  return param(name, 'a str or nil', (value) => typeof value === 'string' || value === null);
-}
-
-export function strOrRegex(name: string): Param<string | RegexValue> {
-  return param(name, 'a str or regex', (value) => typeof value === 'string' || value instanceof RegexValue);
-}
-
-export function strOrClosure(name: string): Param<string | Closure> {
-  return param(name, 'a str or closure', (value) => typeof value === 'string' || value instanceof Closure);
-}
-
-/** A str, bytes or mpdata. */
-export function raw(name: string): Param<string | Bytes | MpData> {
-  return param(
-    name,
-    'a str, bytes or mpdata',
-    (value) => typeof value === 'string' || value instanceof Bytes || value instanceof MpData,
-  );
 }
 
 /** A number of levels of things that somebody asked for by another way than an argument. */
