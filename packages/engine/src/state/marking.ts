@@ -1,4 +1,4 @@
-import { getOrInsertComputed } from '../get-or-insert.js';
+import { ShardedMap } from '../sharded-map.js';
 import { eachThing } from '../value/kinds.js';
 import { Thing } from '../value/thing.js';
 import { eachReference } from './pages/paged-containers.js';
@@ -24,7 +24,7 @@ export class Marking {
   /** Suspects that have their turn in gathering. */
   private candidates: number[];
   /** Garbage that was found, each with another thing of the same circle, or itself; and what of it is still to be followed. */
-  private readonly parents = new Map<number, number>();
+  private readonly parents = new ShardedMap<number>();
   private readonly open: number[] = [];
   /** The weights of what was found that refers to much. */
   private readonly weights = new Map<number, number>();
@@ -153,12 +153,13 @@ export class Marking {
     }
     // It may have lost its last reference meanwhile.
     if (this.store.find(id) === undefined) return;
+    const first = firstOf(parents, id);
     let weight = 1;
     this.store.visitReferences(id, (child) => {
       weight += 1;
-      if (parents.has(child)) parents.set(firstOf(parents, child), firstOf(parents, id));
-      else if (this.isGarbage(child)) {
-        parents.set(child, id);
+      if (parents.has(child)) parents.set(firstOf(parents, child), first);
+      else if (!this.isMarked(child)) {
+        parents.set(child, first);
         open.push(child);
       }
     });
@@ -191,9 +192,12 @@ export class Marking {
 
   /** The garbage that was found, in parts that refer to none of each other, of which small ones are put together. */
   private *inPortions(): Generator<void, Portion[], undefined> {
-    const circles = new Map<number, number[]>();
+    const circles = new ShardedMap<number[]>();
     for (const id of this.parents.keys()) {
-      getOrInsertComputed(circles, firstOf(this.parents, id), () => []).push(id);
+      const first = firstOf(this.parents, id);
+      const circle = circles.get(first);
+      if (circle === undefined) circles.set(first, [id]);
+      else circle.push(id);
       yield;
     }
     this.parents.clear();
@@ -268,7 +272,7 @@ function unlinked(ids: readonly number[]): Portion[] {
 const PART_MAX = 512;
 
 /** The one that stands for the part of another; the way to it gets shorter. */
-function firstOf(parents: Map<number, number>, id: number): number {
+function firstOf(parents: ShardedMap<number>, id: number): number {
   let at = id;
   for (let next = parents.get(at) ?? at; next !== at; next = parents.get(at) ?? at) {
     const further = parents.get(next) ?? next;
