@@ -58,7 +58,7 @@ test.each(KINDS)('a large circle of %s goes in changes that are all small', (_, 
   life.look();
 });
 
-test('what is left of a large circle goes after a restart in its midst, and waits for a search in a copy', () => {
+test('the rest of a large circle goes after a restart in its midst, and waits for a search in a copy', () => {
   const life = new Life();
   life.query(circle(6000, '', '{n: i}', 'x.next = y;'), true);
   life.query(".del('k'); .del('all');", true);

@@ -51,7 +51,7 @@ describe('two nodes', () => {
     ['auto', 'on'],
     ['off', 'off'],
   ])(
-    'that are set to "%s" and "%s" understand each other: so the setting can be changed node by node',
+    'two nodes that are set to "%s" and "%s" understand each other: so the setting can be changed node by node',
     async (a, b) => {
       const [one, two] = [await start(1, a), await start(2, b)];
       introduce(one, two);
