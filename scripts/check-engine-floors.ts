@@ -34,6 +34,7 @@ const GROUND: readonly string[] = [
   'error',
   'get-or-insert',
   'node-view',
+  'sharded-map',
   'user-shares',
 ];
 
