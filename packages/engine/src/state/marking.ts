@@ -1,6 +1,6 @@
 import { ShardedMap } from '../sharded-map.js';
 import { eachThing } from '../value/kinds.js';
-import { Thing } from '../value/thing.js';
+import { Thing, ThingBit } from '../value/thing.js';
 import { eachReference } from './pages/paged-containers.js';
 import type { Store } from './store.js';
 import type { Transaction } from './transaction.js';
@@ -35,6 +35,8 @@ export class Marking {
   /** The number of things of the next portion that were looked for in order to bring them into memory, and those that are there. */
   private brought = 0;
   private present: number[] = [];
+  /** Ids of things that these refer to, which come into memory next. */
+  private referred: number[] = [];
   /** True if what `next` gave is part of a circle. */
   private isPart = false;
   private readonly unlinking: Unlinking;
@@ -113,15 +115,20 @@ export class Marking {
   private bring(portions: Portion[]): boolean {
     const portion = portions.at(-1);
     if (portion === undefined) return false;
-    const id = portion.ids[this.brought++];
-    if (id === undefined) return this.endPortion(portions, portion);
     const { store } = this;
+    const referred = this.referred.pop();
+    const id = referred ?? portion.ids[this.brought++];
+    if (id === undefined) return this.endPortion(portions, portion);
     const thing = store.find(id);
     if (thing === undefined) return true;
-    this.present.push(id);
     store.load(thing);
+    if (referred !== undefined) return true;
+    this.present.push(id);
     if (portion.isPart && this.weights.has(id)) return true;
-    for (const value of thing.slots) eachReference(value, (child) => store.load(child));
+    for (const value of thing.slots)
+      eachReference(value, (child) => {
+        if ((child.bits & ThingBit.LOADED) === 0) this.referred.push(child.id);
+      });
     return true;
   }
 
@@ -141,6 +148,7 @@ export class Marking {
   private beginPortion(): void {
     this.brought = 0;
     this.present = [];
+    this.referred = [];
   }
 
   /** Follows the references of a thing without a mark, or cuts what was found into portions when there is none left. */
