@@ -33,6 +33,8 @@ done
 `;
 
 export class Guardian {
+  /** The beginning of the marks of all modules of this node. */
+  marks = '';
   /** Groups of processes that are to end with this one, with the marks of those that left them. */
   private readonly groups = new Map<number, string>();
   private shell: ChildProcess | null = null;

@@ -16,6 +16,7 @@ import { removeLeftovers } from './deployed.js';
 import { Guardian } from './guardian.js';
 import { failure } from './module-process.js';
 import { NOT_INSTALLED, reasonOf } from './program.js';
+import { endStrays, marksOf } from './strays.js';
 import { type Condition, type Defined, ModuleSupervisor } from './supervisor.js';
 
 export interface ModuleManagerOptions {
@@ -94,6 +95,9 @@ export class ModuleManager implements ModulesView {
   async open(waitMs: number): Promise<void> {
     const { modules } = this.options.root();
     await removeLeftovers(this.path, (id) => modules.byId.has(id)).catch((error) => this.tell(error));
+    this.guardian.marks = await marksOf(this.options.config.storagePath);
+    // Processes of this node's life before, where it was killed together with what guards them.
+    await endStrays(this.guardian.marks);
     this.isOpen = true;
     this.consider();
     const end = this.options.clock.now() + waitMs;

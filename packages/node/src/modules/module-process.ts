@@ -65,7 +65,7 @@ const VARIABLES = ['PATH', 'HOME', 'LANG', 'TZ', 'TMPDIR'];
 export class ModuleProcess {
   private readonly child: ChildProcess;
   /** In the environment of all its processes. */
-  private readonly mark = randomUUID();
+  private readonly mark: string;
   private readonly reader: PackageReader;
   private readonly errors: ErrorLines;
   private readonly requests: OpenRequests;
@@ -83,6 +83,7 @@ export class ModuleProcess {
   private unaskedBytes = 0;
 
   constructor(private readonly options: ModuleProcessOptions) {
+    this.mark = options.guardian.marks + randomUUID();
     this.requests = new OpenRequests(options.firstId);
     this.reader = new PackageReader(options.answerBytesMax);
     this.errors = new ErrorLines(options.line, options.clock);

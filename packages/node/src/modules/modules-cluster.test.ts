@@ -1,5 +1,5 @@
 /** Modules on the nodes of a real cluster: deployed code comes to all of them, and stays when one is started again. */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { RealCluster } from '../testing/real-cluster.js';
@@ -70,4 +70,34 @@ test('it is there again after kill -9 of a node, and gone everywhere when it is 
   await cluster.node(3).value('/t', "del_module('PID');");
   for (const node of cluster.nodes) await until(() => !existsSync(fileOf(node)), 'the file is removed');
   expect((await cluster.node(1).query('//stuff', 'PID({});')).error.name).toBe('lookup_err');
+});
+
+/** Processes of a node of which the command line has a text. */
+function processesOf(node: RealNode, text: string): number[] {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  return pids.map(Number).filter((pid) => {
+    try {
+      const isOwn = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ')[1] === `${node.pid}`;
+      return isOwn && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(text);
+    } catch {
+      return false;
+    }
+  });
+}
+
+test('a process that outlived its node and what guards it ends when the node starts', async () => {
+  const stubborn = `${SCRIPT.replace('process.exit()', '{}')} process.on('SIGTERM', () => {}); setInterval(() => {}, 1000);`;
+  await cluster
+    .node(1)
+    .value('/t', "new_module('PID', 'run'); deploy_module('PID', bytes(code));", { code: stubborn });
+  const node = cluster.node(2);
+  await runs(node);
+  const old = Number(await node.value('//stuff', 'PID({});'));
+  for (const pid of processesOf(node, '/bin/sh')) process.kill(pid, 'SIGKILL');
+  await cluster.killNode(2);
+  expect(existsSync(`/proc/${old}`)).toBe(true);
+  await cluster.restartNode(2);
+  await runs(cluster.node(2));
+  await until(() => !existsSync(`/proc/${old}`), 'it ends');
+  expect(await cluster.node(2).value('//stuff', 'PID({});')).not.toBe(old);
 });
