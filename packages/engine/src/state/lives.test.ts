@@ -31,6 +31,8 @@ const step: fc.Arbitrary<Step> = fc.record({
         'restart' as const,
         'mark' as const,
         'sweep' as const,
+        'sweep' as const,
+        'sweep' as const,
         'build' as const,
         'build' as const,
         'expire' as const,

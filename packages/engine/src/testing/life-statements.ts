@@ -136,6 +136,14 @@ const INDEXED = [
 /** Moments that are over when a life has lasted a while. */
 const SOON = ['int(now())', 'int(now()) + 10', 'int(now()) + 40', '10000000000'];
 
+/** Ways to go on from a thing `t` of a circle that begins with `c`, by another one, the last value. */
+const CIRCLES = [
+  't.next = {all: [t, c, i], s: set(c, .ts[i]), x: T{n: i, x: c}}; t.next',
+  't.x = T{n: i, o: .ts[i]}; t.x.s.add(.ts[i]); t.x',
+  "if (!has_type('G')) set_type('G', {o: 'thing'}); t.x = {g: G{o: t}, h: G{o: c}}; t.x",
+  't.x = {l: range(1100), r: room()}; t.x.l.push([c, [t]]); t.x',
+];
+
 const ROOMS = ['.room', '.room', '.rooms[0]', '.rooms[1]', '.small.r', '.ts[1].x', 'room()'];
 const TASKS = ['.task', '.task', '.tasks[0]', '.small.t', 'tasks().choice()'];
 const SETS = ['.set', '.set', '.ts[2].s', '.big.s', '.small.s'];
@@ -221,6 +229,13 @@ export const STATEMENTS: readonly ((pick: Pick) => string)[] = [
   (p) => `.${of(p, ['objs[9]', 'small', 'x', 'y'])}.to_type('${of(p, ['U', 'T'])}')`,
   (p) => `.ts[${p(40)}].assign({n: ${p(9)}})`,
   (p) => `c = {l: range(1100), x: ${of(p, VALUES)}}; c.me = c; .c = c; ${of(p, ["'stays'", ".del('c')"])}`,
+  // Garbage that refers to each other, and to what stays.
+  ...Array.from(
+    { length: 5 },
+    () =>
+      (p: Pick): string =>
+        `c = ${of(p, ['{x: 1}', 'T{n: 1}'])}; z = range(${1 + p(30)}).reduce(|t, i| { ${of(p, CIRCLES)} }, c); z.x = ${of(p, ['c', '[c]', 'c', "c.wrap('W')"])}; .c = c; ${of(p, ['.small.c = z', ".del('c')", ".del('c')", ".del('c')"])}`,
+  ),
   (p) => `${of(p, ['.c.me', '.x', '.y'])}.set('me', ${of(p, ['.c', '.x', '.big', '.objs[1]'])})`,
   (p) => `.${of(p, ['room', 'x', 'y', 'small.r'])} = ${of(p, ['room()', '.room', '.rooms[0]', 'nil'])}`,
   (p) =>

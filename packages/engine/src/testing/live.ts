@@ -55,8 +55,10 @@ export function live(steps: readonly Step[]): Life {
       else if (kind === 'evict') life.evict();
       else if (kind === 'restart') life.restart();
       else if (kind === 'mark') life.mark(1 + pick(600));
-      else if (kind === 'sweep') life.sweep();
-      else if (kind === 'build') life.build(1 + pick(60));
+      else if (kind === 'sweep') {
+        life.mark(1);
+        life.sweep();
+      } else if (kind === 'build') life.build(1 + pick(60));
       else if (kind === 'expire') life.expire(pick(20), 1 + pick(2000));
       else if (kind === 'work') life.work(1 + pick(200));
       else life.look();
