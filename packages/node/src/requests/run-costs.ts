@@ -1,6 +1,6 @@
 /** The time that programs and users took: what to expect of their next run. Bounded, and forgotten after a while. */
 
-import type { Entry } from './work.js';
+import type { Entry, Work } from './work.js';
 
 /** A run of this many milliseconds is slow. */
 export const SLOW_MS = 40;
@@ -30,6 +30,8 @@ interface UserCosts {
   /** When its last run ended. */
   at: number;
   suspectUntil: number;
+  /** What its programs took the last time: for others, who bring other variables, the same text may take no time. */
+  readonly expected: WeakMap<object, number>;
   /** Overruns of programs that were not known before. */
   overruns: Overruns | null;
 }
@@ -55,9 +57,10 @@ export class RunCosts {
     if (ms >= SLOW_MS && !wasCut)
       user.suspectUntil = Math.max(user.suspectUntil, now + ms * SUSPICION_FACTOR);
     if (program === null) return;
-    // A run that was cut off takes longer than it did, and nobody knows how long.
-    if (wasCut) this.expected.set(program, Math.max(2 * ms, this.expected.get(program) ?? 0));
-    else this.expected.set(program, ms);
+    for (const expected of [user.expected, this.expected]) {
+      // A run that was cut off takes longer than it did, and nobody knows how long.
+      expected.set(program, wasCut ? Math.max(2 * ms, expected.get(program) ?? 0) : ms);
+    }
   }
 
   /** Notes whether a slow run that was not cut off ended by its time limit. To be called before it is noted itself. */
@@ -74,19 +77,20 @@ export class RunCosts {
     user.overruns = nextOverrun(former ?? undefined, ms, now);
   }
 
-  /** Milliseconds that a program took the last time, or more; undefined where nothing is known. */
+  /** Milliseconds that a program took the last time, whoever ran it, or more; undefined where nothing is known. */
   expectedOf(program: object | null): number | undefined {
     return program === null ? undefined : this.expected.get(program);
   }
 
   /** Milliseconds that work is expected to take; what is known for certain goes before that. */
-  expectedOfEntry({ work: { program, knownMs }, needsMs }: Entry): number {
-    return knownMs ?? this.expectedOf(program) ?? needsMs;
+  expectedOfEntry({ work: { program, userId, knownMs }, needsMs }: Entry): number {
+    return knownMs ?? this.expectedFor(program, userId) ?? needsMs;
   }
 
-  /** Milliseconds of the slice of a program at the door: its share of the turn, or twice what it took. */
-  sliceFor(program: object | null, shareMs: number): number {
-    return Math.max(SLICE_MIN_MS, shareMs, Math.min(2 * (this.expectedOf(program) ?? 0), SLOW_MS));
+  /** Milliseconds of the slice of work at the door: its share of the turn, or twice what it took. */
+  sliceFor({ program, userId }: Work, shareMs: number): number {
+    const expected = this.expectedFor(program, userId) ?? 0;
+    return Math.max(SLICE_MIN_MS, shareMs, Math.min(2 * expected, SLOW_MS));
   }
 
   /** Milliseconds that a user took of late. */
@@ -106,9 +110,9 @@ export class RunCosts {
     return this.users.get(userId)?.at ?? 0;
   }
 
-  /** True if a program has to be taken for slow: it was, or it is not known, and its user ran another one that was. */
+  /** True if a program has to be taken for slow: it was for its user, or this one has not run it, and ran another one that was. */
   isSlow(program: object | null, userId: number, now: number): boolean {
-    const expected = this.expectedOf(program);
+    const expected = this.expectedFor(program, userId);
     if (expected !== undefined) return expected >= SLOW_MS;
     return now < (this.users.get(userId)?.suspectUntil ?? 0);
   }
@@ -126,10 +130,14 @@ export class RunCosts {
     this.users.clear();
   }
 
+  private expectedFor(program: object | null, userId: number): number | undefined {
+    return program === null ? undefined : this.users.get(userId)?.expected.get(program);
+  }
+
   private userFor(userId: number, now: number): UserCosts {
     let user = this.users.get(userId);
     if (user !== undefined) return user;
-    user = { usedMs: 0, recentMs: 0, at: now, suspectUntil: 0, overruns: null };
+    user = { usedMs: 0, recentMs: 0, at: now, suspectUntil: 0, expected: new WeakMap(), overruns: null };
     this.users.set(userId, user);
     if (this.users.size > USERS_MAX) {
       const [oldest] = this.users.keys();

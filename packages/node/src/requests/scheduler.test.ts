@@ -217,6 +217,18 @@ describe('the scheduler', () => {
     expect(track.waits.get('quick again')).toBeLessThan(10);
   });
 
+  test('does not take a program for slow since it is for another user, who brings more', async () => {
+    const track = new Track();
+    for (let i = 0; i < 6; i++) track.ask(0, { name: `slow ${i}`, program: QUICK, user: 1, ms: 500 });
+    await track.watch(10_000);
+    const waits = [...track.waits].filter(([name]) => name.startsWith('watch')).map(([, ms]) => ms);
+    // Each slow run keeps those waiting who come meanwhile, of whom 20 for so long.
+    expect([track.waits.size - waits.length, waits.filter((ms) => ms > 100).length <= 120]).toEqual([
+      6,
+      true,
+    ]);
+  });
+
   test('sends what others wait for before it runs what takes long in the same turn', async () => {
     const track = new Track();
     const left: number[] = [];

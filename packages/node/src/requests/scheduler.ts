@@ -9,7 +9,7 @@
  * - The door is closed for the rest of a turn of the event loop in which requests ran for `TURN_MS`, and, behind a slow run, for some
  *   multiple of its duration. What comes meanwhile waits for the next turn, in which those go first whose users and programs took least of late.
  *   Each gets a *slice* of time. What needs more is taken back, and stands in the slow lane from then on.
- * - In the lane stand programs that were slow, unknown ones of users who ran such, and what needed more than its slice. One runs at a time,
+ * - In the lane stand programs that were slow for their users, unknown ones of users who ran such, and what needed more than its slice. One runs at a time,
  *   behind a look at all sockets, and others have the node in between as long as they have something to do. Who took least goes first.
  *   A program of which little time is expected need not wait as long as one that takes much, and gets no more than twice of that.
  * - Nobody waits for two long runs: a long one begins only when all who came during the last one are answered, not only served: their changes
@@ -335,7 +335,7 @@ export class Scheduler {
         continue;
       }
       if (isLong) this.wholeTurn = this.turn;
-      const sliceMs = this.costs.sliceFor(entry.work.program, left / (waiting.length - at));
+      const sliceMs = this.costs.sliceFor(entry.work, left / (waiting.length - at));
       // A long slice gets a turn of its own, so that those who were served before it are answered first.
       if (sliceMs > left && left < SERVED_MS) break;
       const ms = this.start(entry, sliceMs);
