@@ -42,6 +42,7 @@ function receiving(count: number) {
     clients: new ClientAddresses([]),
     done: () => {},
   };
+  const exchanges: Exchange[] = [];
   const takers = Array.from({ length: count }, (_, i) => {
     let take = (_chunk: ArrayBuffer, _isLast: boolean): void => {};
     const res = {
@@ -50,10 +51,14 @@ function receiving(count: number) {
       },
       pause: () => paused.add(i),
       resume: () => paused.delete(i),
+      cork: (work: () => void) => work(),
+      writeHeader: () => {},
+      end: () => {},
     } as unknown as HttpResponse;
     const headers = { terms: null, id: '', isLast: false, forwardedFor: '' };
     const batch = { closesNext: () => false };
     const exchange = new Exchange(res, { kind: 'thingsdb' }, 'json', parts, batch, headers, '');
+    exchanges.push(exchange);
     exchange.identify({ user: { id: 7 } as User, readOnly: false });
     bodies.receive(exchange, res);
     exchange.leaveCallback();
@@ -62,6 +67,7 @@ function receiving(count: number) {
   return {
     budget,
     requests,
+    exchanges,
     charged,
     paused,
     come: (i: number, text: string, isLast = false) => takers[i]?.(text, isLast),
@@ -71,7 +77,7 @@ function receiving(count: number) {
 const BEGIN = '{"type":"query","code":"x;","vars":{"x":"';
 
 test('time for which large bodies come is charged, and they come one a turn', async () => {
-  const { requests, charged, paused, come } = receiving(3);
+  const { requests, exchanges, charged, paused, come } = receiving(3);
   for (const i of [0, 1, 2]) come(i, BEGIN);
   expect([charged, paused.size]).toEqual([[], 0]);
   come(0, 'x'.repeat(2 * MiB));
@@ -82,9 +88,12 @@ test('time for which large bodies come is charged, and they come one a turn', as
   // More of it had come before it was told to wait, and all of another one.
   come(0, 'x'.repeat(MiB));
   come(1, '"}}', true);
-  expect([...paused]).toEqual([2, 0]);
+  expect([...paused]).toEqual([1, 2, 0]);
   for (const i of [0, 2]) come(i, '"}}', true);
-  expect([requests.length, paused.size]).toEqual([3, 0]);
+  // Resumed behind its body, a connection would be closed after ten seconds, with an answer or without.
+  expect([requests.length, paused.size]).toEqual([3, 3]);
+  for (const exchange of exchanges) exchange.reply({ ok: true, result: '1', index: 1 });
+  expect(paused.size).toBe(0);
 });
 
 test('values of a large body are in memory once: as the text that is read, where that is ASCII', () => {

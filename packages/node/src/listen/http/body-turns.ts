@@ -37,10 +37,13 @@ export class BodyTurns {
     this.coming.clear();
   }
 
-  /** Nothing more comes of a body: its connection is free for what stands behind it. */
+  /**
+   * Nothing more comes of a body. If its connection waits, it does so until the answer: uWebSockets.js would close one that goes on behind the end
+   * of a body ten seconds later, whatever the answer waits for.
+   */
   over(source: Source): void {
     this.coming.delete(source);
-    if (this.waiting.delete(source)) source.resume();
+    this.waiting.delete(source);
   }
 
   private endTurn(): void {

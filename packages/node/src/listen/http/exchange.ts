@@ -173,7 +173,8 @@ export class Exchange {
     this.identify(principal);
     this.share = null;
     this.buffer?.moveTo(budget);
-    this.resume();
+    // Behind the end of the body, uWebSockets.js would close the connection ten seconds later, whatever the answer waits for.
+    if (this.body === null) this.resume();
   }
 
   /** The answer will be a refusal, some time: the body is forgotten, and nothing more is kept of it. */

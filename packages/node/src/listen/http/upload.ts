@@ -61,8 +61,7 @@ export class Upload implements AsyncIterable<Uint8Array> {
   welcome(): void {
     this.share?.give(this.bytes);
     this.share = null;
-    if (this.isPaused && !this.isGone) this.res.resume();
-    this.isPaused = false;
+    this.resume();
   }
 
   /**
@@ -72,8 +71,7 @@ export class Upload implements AsyncIterable<Uint8Array> {
   discard(): Promise<void> {
     this.isDiscarded = true;
     this.parts.length = 0;
-    if (this.isPaused && !this.isGone) this.res.resume();
-    this.isPaused = false;
+    this.resume();
     if (this.isComplete || this.isGone) return Promise.resolve();
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, DISCARDING_MS).unref();
@@ -106,10 +104,7 @@ export class Upload implements AsyncIterable<Uint8Array> {
       const part = this.parts.shift();
       if (part !== undefined) {
         this.bytes -= part.length;
-        if (this.isPaused && this.bytes < WAITING_BYTES_MAX / 2 && !this.isGone) {
-          this.isPaused = false;
-          this.res.resume();
-        }
+        if (this.bytes < WAITING_BYTES_MAX / 2) this.resume();
         yield part;
       } else if (this.isComplete) {
         return;
@@ -122,5 +117,11 @@ export class Upload implements AsyncIterable<Uint8Array> {
         this.wake = null;
       }
     }
+  }
+
+  /** What has come as a whole is not resumed: uWebSockets.js would close the connection ten seconds later, whatever the answer waits for. */
+  private resume(): void {
+    if (this.isPaused && !this.isComplete && !this.isGone) this.res.resume();
+    this.isPaused = false;
   }
 }
