@@ -195,7 +195,10 @@ export class Scopes {
       keptFrom: (group, index, bytes) => this.logKeeping.keptFrom(group, index, bytes),
       evicting: () => this.memory.isWorking,
       blocked: (session) =>
-        disk.isStateFull || session.isImposing || session.isDelayed || this.snapshots.isReceiving(session.id),
+        disk.isStateFull ||
+        session.isImposing ||
+        session.delay !== null ||
+        this.snapshots.isReceiving(session.id),
       onFailure: (session, error) => this.checkpointFailed(session, error),
       onDone: (session, report) => {
         this.ports.reports.checkpointed(session, report);

@@ -226,8 +226,11 @@ test('a client that waits for entries that take long is turned away, whether the
   const seen: string[] = [];
   const ask = (name: string): void => session().readIndex((ok) => seen.push(`${name} ${ok}`), false);
   const of = jest.spyOn(Preparation.prototype, 'of').mockImplementationOnce(function* () {
-    yield;
+    for (let slices = 0; slices < 40; slices++) yield;
   });
+  const turns = async (count: number): Promise<void> => {
+    for (let i = 0; i < count; i++) await Promise.resolve();
+  };
   try {
     // Given one who was answered before entries that take long, and one who is after that,
     ask('one');
@@ -236,13 +239,16 @@ test('a client that waits for entries that take long is turned away, whether the
     const payload = encodeEntry(plainHead(1), new Uint8Array(0), new ByteWriter());
     const entries = [{ ...place(now + 1), payload }];
     session().handle({ kind: 'entries', group: STUFF, entries, last: place(now + 1) });
+    await turns(10);
+    expect([seen, session().delay]).toEqual([[], 'short']);
+    await turns(10);
     session().handle({ kind: 'read', group: STUFF, id: 2, index: now + 1 });
     expect(seen).toEqual(['one false', 'other false']);
     // then nobody is who asks for what is there,
     ask('former');
     session().handle({ kind: 'read', group: STUFF, id: 3, index: now });
     // nor later.
-    await Promise.resolve();
+    await turns(40);
     ask('later');
     session().handle({ kind: 'read', group: STUFF, id: 4, index: now + 1 });
     expect(seen.slice(2)).toEqual(['former true', 'later true']);

@@ -4,7 +4,7 @@ import { assert } from '../base/assert.js';
 import { decodeMembership } from '../between/membership.js';
 import type { Applied, DiskLevel, Event, GroupId, LogPosition, PreparedAnswer } from '../between/protocol.js';
 import { CallsInParts } from './calls-in-parts.js';
-import { Intake } from './intake.js';
+import { type Delay, Intake } from './intake.js';
 import { Marks } from './marks.js';
 import type { ClientNames, Names } from './names.js';
 import { tellLost } from './pipeline.js';
@@ -119,9 +119,9 @@ export class GroupSession {
     return this.suspended && this.proposals.disk === 'ok';
   }
 
-  /** True while entries of the leader take long to come into the state, which can be read as it was before them. */
-  get isDelayed(): boolean {
-    return this.intake.isDelayed;
+  /** Entries of the leader that wait for what they are about, for a short or a long time: the state can be read as it was before them. */
+  get delay(): Delay | null {
+    return this.intake.delay;
   }
 
   /** True if the log knows of the group, which is not gone: else nothing of it may be stored, since state and log must fit together. */
@@ -149,7 +149,7 @@ export class GroupSession {
     return this.replica.applied.index;
   }
 
-  /** Rises whenever this node begins or ceases to lead or to be delayed, or gets to know another leader. */
+  /** Rises whenever this node begins or ceases to lead or to be far behind, or gets to know another leader. */
   get roleVersion(): number {
     return this.roleChanges;
   }
@@ -359,7 +359,7 @@ export class GroupSession {
         return;
       case 'read':
         this.reads.answered(event.id, event.index, this.replica.applied.index);
-        if (this.isDelayed) this.reads.turnAway();
+        if (this.delay === 'long') this.reads.turnAway();
         return;
       case 'send_snapshot':
         this.context.snapshots.send(this, event.to, event.message);
@@ -437,7 +437,7 @@ export class GroupSession {
   private delayChanged(): void {
     this.roleChanges += 1;
     this.moved();
-    this.reads.turnAway();
+    if (this.delay === 'long') this.reads.turnAway();
   }
 
   private loseLeadership(error: QueryError): void {

@@ -19,9 +19,15 @@ export interface IntakePorts {
   readonly noteTime: (time: number) => void;
   /** The state stands where some entries end. */
   readonly taken: (index: number) => void;
-  /** Entries begin to take long, or do not any more. */
+  /** Entries are delayed, or take long, or do not any more. */
   readonly delayChanged: () => void;
 }
+
+/** Whoever depends on entries with a long one is better off with the leader, though that may be in the midst of a long run. */
+export type Delay = 'short' | 'long';
+
+/** Slices from which on entries take long: tens of milliseconds, if nothing else runs between them. */
+const LONG_SLICES = 16;
 
 /**
  * Applies entries of another leader: at once where what they are about is in memory, else when it is, which is brought there while others
@@ -32,6 +38,8 @@ export class Intake {
   private kept: Event[] = [];
   /** The entries that are delayed. */
   private steps: Iterator<void, void> | null = null;
+  /** The slices that they took so far. */
+  private slices = 0;
   /** The last of them that was applied since the state was said to stand anywhere. */
   private reached: CommittedEntry | null = null;
   private isScheduled = false;
@@ -49,6 +57,12 @@ export class Intake {
   /** True if entries wait for what they are about: the state stands before them. */
   get isDelayed(): boolean {
     return this.steps !== null;
+  }
+
+  /** Null if no entries wait. */
+  get delay(): Delay | null {
+    if (!this.isDelayed) return null;
+    return this.slices >= LONG_SLICES ? 'long' : 'short';
   }
 
   /** True if an event is kept until it may be handled. */
@@ -78,6 +92,7 @@ export class Intake {
     const steps = this.applying(entries);
     if (steps.next().done === true) return;
     this.steps = steps;
+    this.slices = 1;
     this.stand();
     this.ports.delayChanged();
     this.schedule();
@@ -86,6 +101,7 @@ export class Intake {
   /** Gives up everything that waits. */
   abandon(): void {
     this.steps = null;
+    this.slices = 0;
     this.kept = [];
   }
 
@@ -126,8 +142,13 @@ export class Intake {
   private step(): void {
     if (this.steps?.next().done === true) {
       this.steps = null;
+      this.slices = 0;
       this.ports.delayChanged();
-    } else this.stand();
+    } else {
+      this.stand();
+      this.slices += 1;
+      if (this.slices === LONG_SLICES) this.ports.delayChanged();
+    }
     this.goOn();
   }
 

@@ -52,8 +52,8 @@ describe('any node takes any request', () => {
     const of = jest.spyOn(Preparation.prototype, 'of').mockImplementation(function* () {
       for (let slice = 0; slice < 200; slice++) {
         yield;
-        // when it is asked at their beginning for what is new, and for what is there,
-        if (slice === 0) {
+        // when it is asked, once they are many, for what is new, and for what is there,
+        if (slice === 20) {
           ask(false);
           ask(true);
           // Rooms are joined on the node of the client alone.

@@ -345,7 +345,7 @@ export class Router implements RequestOwner {
         isForwarded: pending.forwarded !== null,
         isFresh:
           usesState && (pending.request.terms?.stale === true || this.reader.isFresh(pending, session)),
-        prefersLeader: session?.isDelayed === true && this.reader.canMove(pending, call),
+        prefersLeader: session?.delay === 'long' && this.reader.canMove(pending, call),
       },
       session,
       this,
