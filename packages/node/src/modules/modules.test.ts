@@ -101,17 +101,19 @@ let folder: string;
 let manager: ModuleManager;
 let root: RootGroup;
 let said: Record<string, unknown>[];
-let opening: Promise<void>;
+let opening: Promise<unknown>;
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'althing-modules-'));
   root = new RootGroup();
   said = [];
+  opening = Promise.resolve();
   manager = managerOf();
   await opening;
 });
 
 afterEach(async () => {
+  await opening;
   await manager.stop();
   rmSync(folder, { recursive: true, force: true });
 });
@@ -139,7 +141,7 @@ function managerOf({ mode = 'local', timeout = 600 }: Settings = {}): ModuleMana
     pauseMs: 1,
     termMs: 200,
   });
-  opening = made.open(0);
+  opening = Promise.all([opening, made.open(0)]);
   return made;
 }
 

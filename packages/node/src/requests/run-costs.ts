@@ -30,7 +30,7 @@ interface UserCosts {
   /** When its last run ended. */
   at: number;
   suspectUntil: number;
-  /** What its programs took the last time: for others, who bring other variables, the same text may take no time. */
+  /** Milliseconds that its programs took the last time: for others, who bring other variables, the same text may take no time. */
   readonly expected: WeakMap<object, number>;
   /** Overruns of programs that were not known before. */
   overruns: Overruns | null;

@@ -119,7 +119,7 @@ export class Upload implements AsyncIterable<Uint8Array> {
     }
   }
 
-  /** What has come as a whole is not resumed: uWebSockets.js would close the connection ten seconds later, whatever the answer waits for. */
+  /** Goes on, unless all has come: uWebSockets.js would close the connection ten seconds later then, whatever the answer waits for. */
   private resume(): void {
     if (this.isPaused && !this.isComplete && !this.isGone) this.res.resume();
     this.isPaused = false;
