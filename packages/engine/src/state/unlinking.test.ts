@@ -8,6 +8,15 @@ function circle(count: number, setup: string, make: string, link: string): strin
   return `${setup} .all = range(${count}).map(|i| ${make}); .all.each(|x, i| { y = .all[(i + 1) % ${count}]; ${link} }); .k = .all[0]; .k;`;
 }
 
+/** Runs another search for garbage, behind which nothing but the root is left. */
+function expectAllGone(life: Life): void {
+  life.mark(1);
+  life.sweep();
+  life.commit();
+  expect(life.group.store.thingCount).toBe(1);
+  life.look();
+}
+
 const KINDS: readonly [name: string, code: string][] = [
   ['properties', circle(6000, '', '{n: i}', 'x.next = y;')],
   ['two properties each', circle(6000, '', '{}', 'x.a = y; x.b = y;')],
@@ -78,11 +87,7 @@ test('the rest of a large circle goes after a restart in its midst, and waits fo
   const copy = new Harness();
   copy.run('import(dump);', { vars: { dump: life.harness.run('export({dump: true});') } });
   expect(brokenRules(copy.collection)).toEqual([]);
-  life.mark(1);
-  life.sweep();
-  life.commit();
-  expect(life.group.store.thingCount).toBe(1);
-  life.look();
+  expectAllGone(life);
 });
 
 test('a thing of a large circle that somebody came to by its id stays, with what it had not let go of', () => {
@@ -106,11 +111,7 @@ test('a thing of a large circle that somebody came to by its id stays, with what
   expect(brokenRules(life.group)).toEqual([]);
   life.query(".del('found');", true);
   life.commit();
-  life.mark(1);
-  life.sweep();
-  life.commit();
-  expect(life.group.store.thingCount).toBe(1);
-  life.look();
+  expectAllGone(life);
 });
 
 test('a change that unlinks is taken back, and what it left over goes in the next search', () => {
@@ -130,9 +131,5 @@ test('a change that unlinks is taken back, and what it left over goes in the nex
   marking.abandon();
   life.depose(9);
   expect(brokenRules(life.group)).toEqual([]);
-  life.mark(1);
-  life.sweep();
-  life.commit();
-  expect(life.group.store.thingCount).toBe(1);
-  life.look();
+  expectAllGone(life);
 });

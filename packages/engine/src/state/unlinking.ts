@@ -65,10 +65,10 @@ export class Unlinking {
   }
 
   /** Gives a property that can't be nil the thing that all of its kind get; false where it has that already. */
-  private replace(transaction: Transaction, owner: Thing, field: Field, value: Value): boolean {
+  private replace(transaction: Transaction, owner: Thing, field: Field, value: Thing): boolean {
     const { store, standIns } = this;
     const { type } = owner;
-    if (type === null || !(value instanceof Thing)) return false;
+    if (type === null) return false;
     // In a unique index no two may have the same.
     if (store.indexes.of(type).some(({ isUnique, def }) => isUnique && def.fields.includes(field.id)))
       return false;

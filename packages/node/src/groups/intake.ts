@@ -101,7 +101,6 @@ export class Intake {
   /** Gives up everything that waits. */
   abandon(): void {
     this.steps = null;
-    this.slices = 0;
     this.kept = [];
   }
 
@@ -142,7 +141,6 @@ export class Intake {
   private step(): void {
     if (this.steps?.next().done === true) {
       this.steps = null;
-      this.slices = 0;
       this.ports.delayChanged();
     } else {
       this.stand();
